@@ -140,7 +140,7 @@ public final class DataStack: Sendable {
     /// service keeps its rows, and the next pull fetches them again.
     ///
     /// - Throws: ``SyncError`` `databaseError`; nothing is deleted then.
-    public func drop() throws {
+    public func deleteAllRows() throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
             try database.write { db in
                 if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
@@ -237,7 +237,7 @@ public enum TransformerPolicy: Sendable, Hashable {
 extension DataStack {
     /// Returns the number of rows with pending or blocked changes, including inserts and deletions; 0 in a database without an
     /// engine. It needs no engine.
-    package func unsentEdits() async throws -> Int {
+    package func pendingChangeCount() async throws -> Int {
         try await reading { db in
             guard try EngineSchema.isThere(in: db) else { return 0 }
             return try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change") ?? 0

@@ -39,10 +39,10 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
         let model = try SyncModel.file(model)
         try location.open().close()
         let report = try DataStack.migrationReport(to: model, at: location.url)
-        let isRefused = !report.losses.isEmpty && !allowLoss && !dryRun
+        let isRefused = !report.dataLosses.isEmpty && !allowLoss && !dryRun
         if !dryRun && !isRefused {
             try DataStack(
-                model: model, at: location.url, migration: allowLoss ? .allowingLoss : .keepingData,
+                model: model, at: location.url, migration: allowLoss ? .allowingDataLoss : .keepingData,
                 transformers: .optional
             ).close()
         }
@@ -58,7 +58,7 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
     private func text(_ report: MigrationReport) -> TerminalText {
         let style = color.style
         let changes = lines(report.changes, style.yellow("~"))
-        let losses = lines(report.losses, style.red("-"))
+        let losses = lines(report.dataLosses, style.red("-"))
         return changes.isEmpty && losses.isEmpty ? "nothing to change" : (changes + losses).joined(separator: "\n")
     }
 

@@ -106,7 +106,7 @@ import Testing
             let error = try #require(throws: SyncError.self) { try stack.insert("User", links: links) }
             #expect(error.code == code)
         }
-        try stack.drop()
+        try stack.deleteAllRows()
         let error = try #require(throws: SyncError.self) { try stack.insert("User", links: ["avatar": [photo]]) }
         #expect(error.code == .rowNotFound)
         #expect(try stack.count("User") == 0)
@@ -166,7 +166,7 @@ import Testing
         #expect(address.key == .integer(2))
         let error = try #require(throws: SyncError.self) { try stack.fetch("Address", id: 1) }
         #expect(error.code == .keylessEntity)
-        #expect(try #require(throws: SyncError.self) { try stack.newKey(for: "Address") }.code == .keylessEntity)
+        #expect(try #require(throws: SyncError.self) { try stack.makeTemporaryKey(for: "Address") }.code == .keylessEntity)
     }
 
     @Test func insertsKeepForeignKeysAndIntegrity() throws {

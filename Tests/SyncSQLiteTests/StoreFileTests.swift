@@ -155,7 +155,7 @@ import Testing
             }
             _ = try stack.insert("Note", values: ["id": 1], links: ["user": [last]], in: db)
         }
-        try stack.drop()
+        try stack.deleteAllRows()
         for entity in stack.model.entities { #expect(try stack.count(entity.name) == 0) }
         #expect(try stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User_friends") } == 0)
         try stack.insert("User", values: ["id": 0])

@@ -16,8 +16,8 @@ import Testing
 
     @Test func temporaryIntegersCountUpFromTheSmallest() throws {
         let stack = try stack(.integer)
-        #expect(try stack.newKey(for: "Row") == JSONValue(Int64.min))
-        #expect(try stack.newKey(for: "Row") == JSONValue(Int64.min + 1))
+        #expect(try stack.makeTemporaryKey(for: "Row") == JSONValue(Int64.min))
+        #expect(try stack.makeTemporaryKey(for: "Row") == JSONValue(Int64.min + 1))
         let record = try stack.insert("Row")
         #expect(record.key == .integer(.min + 2))
         #expect(record["code"] == .null)
@@ -65,7 +65,7 @@ import Testing
 
     @Test func keysFromNewKeyCanBeInserted() throws {
         let stack = try stack(.integer)
-        let keys = try (0..<3).map { _ in try stack.newKey(for: "Row") }
+        let keys = try (0..<3).map { _ in try stack.makeTemporaryKey(for: "Row") }
         for key in keys.reversed() { try stack.insert("Row", values: ["code": key]) }
         #expect(try stack.fetch("Row").map(\.key) == [.integer(.min), .integer(.min + 1), .integer(.min + 2)])
     }

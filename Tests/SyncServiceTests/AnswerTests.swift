@@ -30,7 +30,7 @@ struct AnswerTests {
     func gateway(_ status: Int) async throws {
         let memory = ServedMemory()
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let device = try rest(RESTOptions(), settings) { request, body in
             await memory.note(request)
             guard request.method == .post, let body else { return (200, [:], .array(await memory.rows)) }
@@ -52,7 +52,7 @@ struct AnswerTests {
         let memory = ServedMemory()
         await memory.set([["id": 1, "title": "bad"], ["id": 2, "title": "good"]])
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let device = try rest(RESTOptions(), settings) { request, body in
             await memory.note(request)
             let isBad = request.path?.hasSuffix("/1") == true || body?["title"] == "bad new"
@@ -75,9 +75,9 @@ struct AnswerTests {
             ("UPDATE Task SET title = 'edited'", "PATCH"), ("DELETE FROM Task", "DELETE"),
         ] where kind == method { try await device.write(sql) }
         let report = try await device.engine.sync()
-        #expect(report.total.parked == 1)
-        #expect(report.total.created + report.total.sent + report.total.removed == 1)
-        #expect(try await device.engine.parkedRows().count == 1)
+        #expect(report.total.blockedChanges == 1)
+        #expect(report.total.pushedInserts + report.total.pushedUpdates + report.total.pushedDeletes == 1)
+        #expect(try await device.engine.blockedChanges().count == 1)
         #expect(await memory.requests.filter { $0.hasPrefix(method) }.count < 10)
         // Pulls continue as well.
         await memory.add(["id": 4, "title": "from elsewhere"])
@@ -91,7 +91,7 @@ struct AnswerTests {
     func backoffHeader(_ header: String) async throws {
         let memory = ServedMemory()
         var settings = Device.settings
-        settings.patience = .seconds(30)
+        settings.retryTimeout = .seconds(30)
         let device = try rest(RESTOptions(), settings) { request, _ in
             await memory.note(request)
             return (200, [header: "1000"], [["id": 1, "title": "t"]])
@@ -106,7 +106,7 @@ struct AnswerTests {
     @Test("Pages whose links form a circle end the run with an error, and stored rows stay")
     func circle() async throws {
         var options = RESTOptions()
-        options.records = "data"
+        options.recordsKeyPath = "data"
         options.paging = .next("next")
         let device = try rest(options) { request, _ in
             let isFirst = !(request.path ?? "").contains("page")
@@ -195,6 +195,6 @@ struct AnswerTests {
         await memory.set([], tag: 50)
         #expect(await failure(device)?.code == .serverRestored)
         #expect(try await device.rows("SELECT id, title FROM Task") == ["a edited"])
-        #expect(try await device.engine.pendingChanges() == 1)
+        #expect(try await device.engine.pendingChangeCount() == 1)
     }
 }

@@ -58,8 +58,8 @@ struct BackoffTests {
         settings.clock.now = { clock.now }
         settings.clock.sleep = { clock.sleep($0) }
         settings.clock.random = { clock.random() }
-        settings.attempts = attempts
-        settings.patience = .seconds(1_000_000)
+        settings.maxAttempts = attempts
+        settings.retryTimeout = .seconds(1_000_000)
         return settings
     }
 

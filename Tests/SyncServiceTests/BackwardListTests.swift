@@ -26,7 +26,7 @@ struct BackwardListTests {
             })
     }
 
-    private static let field = ServiceEntity.Field("tags", path: ["tags"], content: .references(to: "Tag"))
+    private static let field = ServiceEntity.Field("tags", keyPath: ["tags"], type: .references(to: "Tag"))
 
     @Test(
         "A relation whose IDs do not advance, or whose count does not shrink, ends the run",
@@ -47,7 +47,7 @@ struct BackwardListTests {
                 ]
             }
             return ["results": [["objectId": .string("a\(1000 + step * number)")]], "count": JSONValue(count)]
-        }.knowing([ServiceEntity("Task", keyPaths: [["id"]], members: [Self.field])])
+        }.configured(for: [ServiceEntity("Task", keyPaths: [["id"]], fields: [Self.field])])
         let error = await #expect(throws: ServiceError.self) {
             try await service.pull(PullRequest(entity: "Task", cursor: nil))
         }
@@ -67,7 +67,7 @@ struct BackwardListTests {
             return [
                 "results": .array(rest.prefix(2).map { ["objectId": .string($0)] }), "count": JSONValue(rest.count),
             ]
-        }.knowing([ServiceEntity("Task", keyPaths: [["id"]], members: [Self.field])])
+        }.configured(for: [ServiceEntity("Task", keyPaths: [["id"]], fields: [Self.field])])
         let field = try #require(service.records(of: "Task").lists.first)
         #expect(try await service.related(to: "t", field, of: "Task") == ids.map { .string($0) })
     }
@@ -91,11 +91,11 @@ struct BackwardListTests {
             : PocketBaseService(baseURL: url, transport: transport)
         let error = await #expect(throws: ServiceError.self) {
             if how.hasSuffix("ids") {
-                let first = try await service.ids(of: "Task", page: nil)
-                _ = try await service.ids(of: "Task", page: first.next)
+                let first = try await service.list(of: "Task", page: nil)
+                _ = try await service.list(of: "Task", page: first.nextPage)
             } else {
                 let first = try await service.pull(PullRequest(entity: "Task", cursor: nil))
-                _ = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: first.next))
+                _ = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: first.nextPage))
             }
         }
         #expect(error?.description.contains("is not in order: 'b' comes after 'b'") == true)

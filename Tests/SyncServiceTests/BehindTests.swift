@@ -41,9 +41,9 @@ struct BehindTests {
         _ style: String, deleted: String?, _ meanwhile: @escaping @Sendable (ServedMemory, Int, Bool) async -> Void
     ) throws -> Device {
         var options = RESTOptions()
-        options.records = "data"
+        options.recordsKeyPath = "data"
         options.paging = Self.paging(style)
-        (options.since, options.version, options.deleted) = ("since", "at", deleted)
+        (options.sinceParameter, options.versionField, options.deletedField) = ("since", "at", deleted)
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Served { [memory] request, _ in
@@ -120,9 +120,9 @@ struct BehindTests {
         #expect(try await device.engine.sync().isEmpty)
         #expect(try await titles(device) == ["1 v2", "2 v1"])
         // It does not count as a change either.
-        #expect(try await !device.engine.changed())
+        #expect(try await !device.engine.hasRemoteChanges())
         // After a relink the outdated state is accepted.
-        try await device.engine.reset(.relink)
+        try await device.engine.reset(.cursors)
         try await device.engine.sync()
         #expect(try await titles(device) == (isDeletion ? ["2 v1"] : ["1 v1", "2 v1"]))
     }

@@ -23,13 +23,13 @@ struct CancelledRunTests {
     private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
-                givesTimes: true, batchSize: 2))
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: idempotency, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 2))
     }
 
     @Test(
         "A cancelled run throws, releases its lease, and the next run loses and repeats nothing",
-        arguments: Moment.allCases, [.key, .probe] as [ServiceCapabilities.CreateIdempotency])
+        arguments: Moment.allCases, [.idempotencyKey, .matchByContent] as [ServiceCapabilities.CreateIdempotency])
     func cancelledAtEachRequest(_ moment: Moment, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
         var number = 1
         while try await cancel(at: number, moment, Self.service(idempotency)) {
@@ -70,7 +70,7 @@ struct CancelledRunTests {
         #expect(try await device.rows("SELECT holder, until FROM sync_lease") == [" 0"], "\(moment) \(number)")
 
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let again = try Device(stack, service, settings)
         try await again.engine.sync()
         let titles = ["here 1", "here 2", "late", "mine", "t4"]
@@ -175,8 +175,8 @@ private struct WaitingService: SyncService {
     var identity: String { inner.identity }
 
     func pull(_ request: PullRequest) async throws -> PullPage { try await gate.pass { try await inner.pull(request) } }
-    func ids(of entity: String, page: String?) async throws -> IDPage {
-        try await gate.pass { try await inner.ids(of: entity, page: page) }
+    func list(of entity: String, page: String?) async throws -> ListPage {
+        try await gate.pass { try await inner.list(of: entity, page: page) }
     }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await gate.pass { try await inner.fetch(ids, of: entity) }

@@ -22,7 +22,7 @@ struct CaptureTests {
     private func sent() async -> [String] {
         await service.requests.flatMap { request -> [String] in
             guard case .push(let operations) = request else { return [] }
-            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.body)" }
+            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.record)" }
         }
     }
 
@@ -210,7 +210,7 @@ struct CaptureTests {
         let tasks = await service.contents(of: "Task")
         #expect(tasks[1] == nil)
         #expect(tasks.count == before)
-        #expect(try await again.engine.parkedRows().isEmpty)
+        #expect(try await again.engine.blockedChanges().isEmpty)
         #expect(try await again.leftovers() == [])
     }
 
@@ -286,9 +286,9 @@ struct CaptureTests {
         try await device.write(
             "INSERT INTO Task (remoteID, title, token) VALUES (-5, 'bad', 9e999), (-6, 'good', NULL)")
         let report = try await device.engine.sync()
-        #expect(report.total.created == 1)
+        #expect(report.total.pushedInserts == 1)
         #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["good"])
-        let parked = try await device.engine.parkedRows()
+        let parked = try await device.engine.blockedChanges()
         #expect(parked.count == 1)
         #expect(parked.first?.reason.contains("token") == true)
     }
@@ -307,7 +307,7 @@ struct CaptureTests {
     @Test("Dropping the rows of a store records no pending changes")
     func drop() async throws {
         let device = try await known()
-        try device.stack.drop()
+        try device.stack.deleteAllRows()
         try await device.engine.sync()
         #expect(await sent() == [])
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["3"])
@@ -386,7 +386,7 @@ struct CaptureTests {
         try await device.write("UPDATE Task SET points = 8 WHERE remoteID < 3")
         await service.set("Task", 2, ["points": 9])
         let again = try Device(device.stack, service)
-        try await again.engine.reset(.relink)
+        try await again.engine.reset(.cursors)
         try await again.engine.sync()
         #expect(await service.contents(of: "Task")[1]?["points"] == 8)
         #expect(try await again.rows("SELECT points FROM Task ORDER BY remoteID") == ["8", "9", "0"])

@@ -66,7 +66,7 @@ struct ChangesAnswerTests {
         }
         for id in ["t1", "t2"] { try await device.stack.insert("Task", values: ["id": .string(id), "title": "x"]) }
         try await device.engine.sync()
-        let parked = try await device.engine.parkedRows()
+        let parked = try await device.engine.blockedChanges()
         #expect(parked.count == 1 && "\(parked)".contains("t2"))
         #expect(try await device.rows("SELECT count(*) FROM sync_change WHERE state = 'ready'") == ["0"])
     }
@@ -79,7 +79,7 @@ struct ChangesAnswerTests {
         }
         try await device.stack.insert("Task", values: ["title": "x"])
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        #expect(try await device.engine.pendingChanges() == 1)
+        #expect(try await device.engine.pendingChangeCount() == 1)
     }
 
     @Test("A replacement strategy for one table does not apply to other tables")
@@ -103,7 +103,7 @@ struct ChangesAnswerTests {
     @Test("A pushed row that is pulled again counts as no change, and a later local deletion is sent")
     func echoedRow() async throws {
         let answers = Answers()
-        let entities = ["Project", SyncedEntity("Task", deleteConflicts: .editWins)]
+        let entities = ["Project", SyncedEntity("Task", deleteConflictPolicy: .editWins)]
         let device = try device(entities) { request, body in
             if request.method == .post { await answers.push(body) }
             return (200, [:], await answers.current)

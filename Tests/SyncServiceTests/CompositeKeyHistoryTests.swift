@@ -50,19 +50,19 @@ private actor PartedHistory {
     }
 
     func problems() async throws -> [String] {
-        let idempotency: ServiceCapabilities.CreateIdempotency = number(2) == 0 ? .key : .probe
+        let idempotency: ServiceCapabilities.CreateIdempotency = number(2) == 0 ? .idempotencyKey : .matchByContent
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: number(2) == 0 ? .tombstones : .sweep, createIdempotency: idempotency,
-                hasPreconditions: number(3) > 0, givesTimes: true, batchSize: 1 + number(4), sendsCascades: true,
-                takesIDsOfParts: true), pageSize: 1 + number(5))
+                idAssignment: .server, deletionDetection: number(2) == 0 ? .tombstones : .listing, createIdempotency: idempotency,
+                supportsPreconditions: number(3) > 0, providesModificationTimes: true, maxBatchSize: 1 + number(4), requiresClientCascades: true,
+                supportsCompositeIDs: true), pageSize: 1 + number(5))
         let deletions = DeleteConflictPolicy.allCases[number(2)]
         let policy: ConflictPolicy = number(2) == 0 ? .clientWins : .serverWins
         steps.append("\(service.capabilities) \(deletions) \(policy)")
-        let entities = ["Area", "Place", "Mark"].map { SyncedEntity($0, policy: policy, deleteConflicts: deletions) }
+        let entities = ["Area", "Place", "Mark"].map { SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions) }
         var settings = Device.settings
         settings.deletionLimit = nil
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         var devices: [Device] = []
         for _ in 0..<(2 + number(2)) {
             devices.append(try Device(service, schema: schema, entities: entities, settings))

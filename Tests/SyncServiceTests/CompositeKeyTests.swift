@@ -32,17 +32,17 @@ struct CompositeKeyTests {
 
     private func service(
         _ deletions: ServiceCapabilities.DeletionDetection = .tombstones,
-        _ idempotency: ServiceCapabilities.CreateIdempotency = .key
+        _ idempotency: ServiceCapabilities.CreateIdempotency = .idempotencyKey
     ) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: deletions, createIdempotency: idempotency, hasPreconditions: true,
-                givesTimes: true, batchSize: 10, takesIDsOfParts: true))
+                idAssignment: .server, deletionDetection: deletions, createIdempotency: idempotency, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 10, supportsCompositeIDs: true))
     }
 
     private func device(_ service: InMemoryService) throws -> Device {
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         settings.deletionLimit = nil
         return try Device(service, schema: Self.schema, entities: Self.entities, settings)
     }
@@ -60,7 +60,7 @@ struct CompositeKeyTests {
 
     @Test(
         "Rows with composite keys are inserted, updated and deleted in both directions",
-        arguments: [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
+        arguments: [.tombstones, .listing] as [ServiceCapabilities.DeletionDetection])
     func bothWays(_ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
         await fill(service)
@@ -250,7 +250,7 @@ struct CompositeKeyTests {
         try await device.engine.sync()
         #expect(await service.creations == 0)
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == [
+            try await device.engine.blockedChanges().map(\.reason) == [
                 "the composite key is incomplete: no value for owner, number"
             ])
         try await device.write("UPDATE Stat SET number = 3")
@@ -303,7 +303,7 @@ struct CompositeKeyTests {
 
     @Test(
         "A lost answer does not duplicate a row with a composite key",
-        arguments: [.key, .probe] as [ServiceCapabilities.CreateIdempotency])
+        arguments: [.idempotencyKey, .matchByContent] as [ServiceCapabilities.CreateIdempotency])
     func lostAnswer(_ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
         let service = service(.tombstones, idempotency)
         let device = try device(service)
@@ -356,8 +356,8 @@ struct CompositeKeyTests {
 
     private func device(_ transport: any HTTPTransport, _ ids: ServiceCapabilities.IDAssignment) throws -> Device {
         var (options, settings) = (RESTOptions(), Device.impatient)
-        options.ids = ids
-        settings.settleTime = .zero
+        options.idAssignment = ids
+        settings.inDoubtTimeout = .zero
         settings.deletionLimit = nil
         return try Device(
             RESTService(
@@ -434,7 +434,7 @@ struct CompositeKeyTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Mark") == ["0"])
         #expect(try await device.engine.conflicts().map(\.key.description) == ["[7,\"red\"]"])
-        try await device.engine.restore("Mark", key: [7, "red"])
+        try await device.engine.restoreDeleted("Mark", key: [7, "red"])
         try await device.engine.sync()
         #expect(await service.contents(of: "Mark")[[7, "red"]]?["color"] == "mine")
         #expect(try await device.leftovers() == [])
@@ -462,8 +462,8 @@ struct CompositeKeyTests {
     func idsOfOnePart() throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
-                givesTimes: true))
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+                providesModificationTimes: true))
         let error = #expect(throws: SyncError.self) {
             try Device(service, schema: Self.schema, entities: ["Mark"], Device.settings)
         }

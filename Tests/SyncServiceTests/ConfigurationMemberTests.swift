@@ -91,8 +91,8 @@ struct ConfigurationMemberTests {
         var ids: [JSONValue] = []
         repeat {
             let page = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: next))
-            ids += page.rows.map(\.id)
-            next = page.next
+            ids += page.records.map(\.id)
+            next = page.nextPage
         } while next != nil
         #expect(await log.lines == style.addresses.map { "GET /v1/tasks\($0)" })
         #expect(ids == (style.paging == .none ? [1, 2] : [1, 2, 3]))
@@ -102,7 +102,7 @@ struct ConfigurationMemberTests {
     func bareArray() async throws {
         let configuration = try Self.configuration(#""rest": {"records": ""}"#)
         let service = configuration.service(transport: Served { _, _ in (200, [:], [["id": 7, "title": "t"]]) })
-        #expect(try await service.pull(PullRequest(entity: "Task", cursor: nil)).rows.map(\.id) == [7])
+        #expect(try await service.pull(PullRequest(entity: "Task", cursor: nil)).records.map(\.id) == [7])
         let wrapped = configuration.service(transport: Served { _, _ in (200, [:], ["data": [["id": 7]]]) })
         await #expect(throws: ServiceError.self) {
             try await wrapped.pull(PullRequest(entity: "Task", cursor: nil))
@@ -123,7 +123,7 @@ struct ConfigurationMemberTests {
                 return (200, ["Date": "Mon, 23 Nov 2026 16:34:43 GMT"], [["id": 1]])
             })
         let first = try await service.pull(PullRequest(entity: "Task", cursor: nil))
-        #expect(first.isListing)
+        #expect(first.isFullListing)
         _ = try await service.pull(PullRequest(entity: "Task", cursor: first.cursor))
         let lines = await log.lines
         #expect(lines.first == "GET /v1/tasks")
@@ -134,7 +134,7 @@ struct ConfigurationMemberTests {
 
     private func operation(_ kind: PushOperation.Kind, id: JSONValue? = nil, version: String? = nil) -> PushOperation {
         PushOperation(
-            entity: "Task", kind: kind, id: id, body: kind == .delete ? [:] : ["title": "t"], version: version,
+            entity: "Task", kind: kind, id: id, record: kind == .delete ? [:] : ["title": "t"], version: version,
             idempotencyKey: "key-1")
     }
 
@@ -156,7 +156,7 @@ struct ConfigurationMemberTests {
         #expect(await log.lines == ["POST /v1/tasks"])
         #expect(await log.bodies == [["client_ref": "key-1", "title": "t"]])
         let options = try Self.configuration(#""rest": {"marker": "client_ref"}"#)
-        #expect(options.service().capabilities.createIdempotency == .marker("client_ref"))
+        #expect(options.service().capabilities.createIdempotency == .markerField("client_ref"))
     }
 
     @Test("The member 'idempotency' names the header of creates that holds their idempotency key")
@@ -168,7 +168,7 @@ struct ConfigurationMemberTests {
         let update = try await sent(#""idempotency": "X-Once""#, operation(.update, id: 1))
         #expect(await update.headers.map { $0[name] } == [nil])
         let options = try Self.configuration(#""rest": {"idempotency": "X-Once"}"#)
-        #expect(options.service().capabilities.createIdempotency == .key)
+        #expect(options.service().capabilities.createIdempotency == .idempotencyKey)
     }
 
     @Test("The member 'preconditions' names the header with the version, quoted if it is an entity tag")
@@ -180,7 +180,7 @@ struct ConfigurationMemberTests {
                 let log = try await sent(members, operation(kind, id: 1, version: "3"))
                 #expect(await log.headers.first?[name] == expected)
             }
-            #expect(try Self.configuration(#""rest": {\#(members)}"#).service().capabilities.hasPreconditions)
+            #expect(try Self.configuration(#""rest": {\#(members)}"#).service().capabilities.supportsPreconditions)
         }
         let log = try await sent(#""version": "rev""#, operation(.update, id: 1, version: "3"))
         #expect(await log.headers.first?[.ifMatch] == nil)
@@ -208,7 +208,7 @@ struct ConfigurationMemberTests {
             #expect(await log.lines == ["POST /v1/tasks"])
         }
         let capabilities = try Self.configuration(#""rest": {"ids": "client"}"#).service().capabilities
-        #expect(capabilities.ids == .client && capabilities.createIdempotency == .clientID)
+        #expect(capabilities.idAssignment == .client && capabilities.createIdempotency == .clientID)
     }
 
     @Test(
@@ -253,16 +253,16 @@ struct ConfigurationMemberTests {
                 {"Project": {"deleteConflicts": "deleteWins", "cascades": "server"},
                  "Task": {"policy": "serverWins", "naturalKey": ["title", "points"], "cascades": "client"}, "Tag": {}}
                 """)
-        #expect(configuration.settings.deleteConflicts == .editWins)
+        #expect(configuration.settings.deleteConflictPolicy == .editWins)
         let entities = configuration.entities
-        #expect(entities.map(\.deleteConflicts) == [.deleteWins, nil, nil])
+        #expect(entities.map(\.deleteConflictPolicy) == [.deleteWins, nil, nil])
         #expect(entities.map(\.naturalKey) == [[], ["title", "points"], []])
         #expect(entities.map(\.cascades) == [.server, .client, nil])
         let registration = try EngineRegistration(entities, configuration.service(), configuration.settings)
         #expect(registration.entities.map(\.deletions) == [.deleteWins, .editWins, .editWins])
         #expect(registration.entities.map(\.policy) == [.manual, .serverWins, .manual])
         #expect(registration.entities.map(\.sendsCascades) == [false, true, false])
-        #expect(try Self.configuration(#""policy": "manual""#).settings.deleteConflicts == .deleteWins)
+        #expect(try Self.configuration(#""policy": "manual""#).settings.deleteConflictPolicy == .deleteWins)
     }
 
     @Test(
@@ -299,7 +299,7 @@ struct ConfigurationMemberTests {
                 return id == 1 ? (500, [:], ["message": "lost"]) : (201, [:], row)
             })
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let device = try Device(service, entities: configuration.entities, settings)
         try await device.stack.insert("Task", values: ["title": "mine", "points": 5])
         try await device.engine.sync()
@@ -426,7 +426,7 @@ struct ConfigurationMemberTests {
         #expect(!service.identity.contains("v1/"))
         _ = try await service.pull(PullRequest(entity: "Task", cursor: nil))
         _ = try await service.push([
-            PushOperation(entity: "Task", kind: .delete, id: "a", body: [:], version: nil, idempotencyKey: "k")
+            PushOperation(entity: "Task", kind: .delete, id: "a", record: [:], version: nil, idempotencyKey: "k")
         ])
         let requests = await memory.requests
         #expect(requests.count >= 2)

@@ -38,14 +38,14 @@ private struct RESTPlace: CrashPlace {
         switch knownBy {
         case .key:
             settings = [.init("idempotency", "Idempotency-Key")]
-            options.idempotency = "Idempotency-Key"
+            options.idempotencyHeader = "Idempotency-Key"
             members = settings
         case .marker:
-            options.marker = "client_ref"
+            options.markerField = "client_ref"
             members = [.init("marker", "client_ref")]
         case .ownID:
             settings = [.init("ids", "client")]
-            options.ids = .client
+            options.idAssignment = .client
             members = settings
         case .nothing: break
         }

@@ -72,7 +72,7 @@ struct CrashTests {
         let entities: [SyncedEntity] = ["Project", "Task"]
         // The signed-in user owns the database.
         var settings = Device.settings
-        settings.user = try ServiceConfigurationFile(contentsOf: config).settings.user
+        settings.userID = try ServiceConfigurationFile(contentsOf: config).settings.userID
         func stack(_ url: URL?) throws -> DataStack {
             let model = try SyncModel(schema: Data(Self.model.utf8))
             return try url.map { try DataStack(model: model, at: $0) } ?? .inMemory(model)

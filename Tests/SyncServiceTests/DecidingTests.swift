@@ -14,7 +14,7 @@ struct DecidingTests {
     func resolver() async throws {
         await service.set("Task", 1, ["title": "t", "points": 10, "done": false])
         var settings = Device.settings
-        settings.resolver = { conflict in
+        settings.conflictResolver = { conflict in
             guard conflict.entity == "Task", conflict.key == .integer(1) else { return .usePolicy }
             switch (conflict.field, conflict.base, conflict.local, conflict.remote) {
             // A counter: the increments of both sides are added.
@@ -41,13 +41,13 @@ struct DecidingTests {
     func resolverLeavesOpen() async throws {
         await service.set("Task", 1, ["title": "t"])
         var settings = Device.settings
-        settings.resolver = { _ in .manual }
+        settings.conflictResolver = { _ in .manual }
         let device = try Device(service, settings)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
         await service.set("Task", 1, ["title": "there"])
         try await device.engine.sync()
-        #expect(try await device.engine.status().first { $0.entity == "Task" }?.conflicts == 1)
+        #expect(try await device.engine.status().first { $0.entity == "Task" }?.openConflicts == 1)
         try await device.engine.resolve("Task", key: 1, takingRemote: false)
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")[1]?["title"] == "here")
@@ -58,7 +58,7 @@ struct DecidingTests {
         arguments: [true, false])
     func editedWhileOpen(_ runs: Bool) async throws {
         await service.set("Task", 1, ["title": "t"])
-        let device = try Device(service, entities: [SyncedEntity("Task", policy: .manual)])
+        let device = try Device(service, entities: [SyncedEntity("Task", conflictPolicy: .manual)])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine 1'")
         await service.set("Task", 1, ["title": "theirs"])
@@ -89,17 +89,17 @@ struct DecidingTests {
         await service.remove("Task", 1)
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
-        try await device.engine.restore("Task", key: 77)
-        try await device.engine.restore("Task", key: 1)
+        try await device.engine.restoreDeleted("Task", key: 77)
+        try await device.engine.restoreDeleted("Task", key: 1)
         #expect(
             try await device.rows("SELECT title, points, projectID FROM Task ORDER BY title")
                 == ["edited 1 nil", "new 5 nil"])
         let report = try await device.engine.sync()
-        #expect(report.total.created == 2)
+        #expect(report.total.pushedInserts == 2)
         #expect(await service.contents(of: "Task").count == 2)
         #expect(try await device.leftovers() == [])
         await #expect {
-            try await device.engine.restore("Task", key: 1)
+            try await device.engine.restoreDeleted("Task", key: 1)
         } throws: {
             ($0 as? SyncError)?.code == .rowNotFound
         }
@@ -112,13 +112,13 @@ struct DecidingTests {
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'not sent'")
         var settings = Device.settings
-        settings.user = "somebody else"
+        settings.userID = "somebody else"
         #expect {
             try Device(device.stack, service, settings)
         } throws: {
             ($0 as? SyncError)?.code == .userMismatch
         }
-        try await device.stack.removeEngine(deletingRows: deletingRows)
+        try await device.stack.removeSyncState(deletingRows: deletingRows)
         #expect(try await device.rows("SELECT count(*) FROM Task") == [deletingRows ? "0" : "1"])
         #expect(try await device.rows("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") == ["0"])
         await service.deleteRequests()
@@ -139,6 +139,6 @@ struct DecidingTests {
         #expect(try await device.engine.lastSyncDate != nil)
         #expect(try await device.engine.isInitialSyncComplete)
         try await device.write("UPDATE Task SET title = 'new'")
-        #expect(try await device.engine.pendingChanges() == 1)
+        #expect(try await device.engine.pendingChangeCount() == 1)
     }
 }

@@ -40,12 +40,12 @@ struct DecisionTableTests {
     func cell(_ cell: Cell) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .client, deletions: cell.remote == .absent ? .sweep : .tombstones, createIdempotency: .clientID,
-                hasPreconditions: true, givesTimes: true, batchSize: 5))
+                idAssignment: .client, deletionDetection: cell.remote == .absent ? .listing : .tombstones, createIdempotency: .clientID,
+                supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 5))
         let schema = """
             {"entities": {"Note": {"attributes": {"id": "string", "text": "string", "stars": "integer"}}}}
             """
-        let entity = SyncedEntity("Note", deleteConflicts: cell.deletions)
+        let entity = SyncedEntity("Note", deleteConflictPolicy: cell.deletions)
         let device = try Device(service, schema: schema, entities: [entity])
         try await arrange(cell, device, service)
         try await device.engine.sync()

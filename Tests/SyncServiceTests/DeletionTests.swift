@@ -14,8 +14,8 @@ struct DeletionTests {
     ) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10, sendsCascades: sendsCascades))
+                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10, requiresClientCascades: sendsCascades))
     }
 
     private func known(_ service: InMemoryService) async throws -> Device {
@@ -39,8 +39,8 @@ struct DeletionTests {
         #expect(
             try await device.rows("SELECT remoteID, title, projectID FROM Task") == ["1 t1 2", "2 t2 2", "3 t3 2"])
         #expect(await service.contents(of: "Task").count == 3)
-        #expect(report.entities["Project"]?.deleted == 1)
-        #expect(report.entities["Task"]?.deleted == 1)
+        #expect(report.entities["Project"]?.pulledDeletes == 1)
+        #expect(report.entities["Task"]?.pulledDeletes == 1)
         #expect(try await device.leftovers() == [])
         #expect(try await device.engine.sync().isEmpty)
     }
@@ -62,17 +62,17 @@ struct DeletionTests {
 
     @Test("Deletions found by a push are applied in the same run, within the deletion limit")
     func foundByPush() async throws {
-        let service = Self.service(.sweep)
+        let service = Self.service(.listing)
         for id in 1...40 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         var settings = Device.settings
-        settings.sweepInterval = .seconds(1_000_000)
+        settings.reconciliationInterval = .seconds(1_000_000)
         let device = try Device(service, settings)
         try await device.engine.sync()
         for id in 1...30 { await service.remove("Task", JSONValue(id)) }
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
         let report = try await device.engine.push()
         #expect(report.isEmpty)
-        #expect(try await device.engine.status().first { $0.entity == "Task" }?.parked == 1)
+        #expect(try await device.engine.status().first { $0.entity == "Task" }?.blockedChanges == 1)
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID <= 30")
         await #expect {
             try await device.engine.sync()
@@ -101,7 +101,7 @@ struct DeletionTests {
         await service.remove("Task", 1)
         let report = try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID FROM Task") == ["2"])
-        #expect(report.total.parked == 0)
+        #expect(report.total.blockedChanges == 0)
         #expect(try await device.leftovers() == [])
     }
 
@@ -112,8 +112,8 @@ struct DeletionTests {
         for id in 1...4 { await service.remove("Task", JSONValue(id)) }
         await service.remove("Project", 1)
         let report = try await device.engine.sync()
-        #expect(report.entities["Task"]?.deleted == 4)
-        #expect(report.entities["Project"]?.deleted == 1)
+        #expect(report.entities["Task"]?.pulledDeletes == 4)
+        #expect(report.entities["Project"]?.pulledDeletes == 1)
     }
 
     @Test("With editWins, an edited row restores its deleted parent", arguments: [true, false])
@@ -121,7 +121,7 @@ struct DeletionTests {
         let service = Self.service()
         await service.set("Project", 1, ["name": "p"])
         for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
-        let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflicts: .editWins) }
+        let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflictPolicy: .editWins) }
         let device = try Device(service, entities: entities)
         try await device.engine.sync()
         try await device.write(
@@ -165,7 +165,7 @@ struct DeletionTests {
 
     @Test(
         "A local cascade logs sent rows completely, and they can be restored",
-        arguments: ["moved", "made"], [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
+        arguments: ["moved", "made"], [.tombstones, .listing] as [ServiceCapabilities.DeletionDetection])
     func cascadeIsLogged(_ kind: String, _ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = Self.service(sendsCascades: true, deletions)
         let device = try await known(service)
@@ -191,7 +191,7 @@ struct DeletionTests {
         #expect(Set(log.map(\.field)) == ["title", "done", "points", "project"])
         #expect(log.allSatisfy { $0.why.hasPrefix("deleted with a row") })
         #expect(report.total.conflicts == 0)
-        try await device.engine.restore("Task", key: id)
+        try await device.engine.restoreDeleted("Task", key: id)
         try await device.engine.sync()
         let title = kind == "moved" ? "t5" : "mine"
         #expect(try await device.rows("SELECT title, projectID FROM Task WHERE title = '\(title)'") == ["\(title) nil"])
@@ -201,7 +201,7 @@ struct DeletionTests {
 
     @Test("Deletions over the deletion limit hold back only changes that reference their rows")
     func guardRefuses() async throws {
-        let service = Self.service(.sweep)
+        let service = Self.service(.listing)
         for id in 1...20 { await service.set("Project", JSONValue(id), ["name": "p"]) }
         await service.set("Task", 1, ["title": "t", "project_id": 20])
         await service.set("Task", 2, ["title": "t", "project_id": 1])
@@ -224,7 +224,7 @@ struct DeletionTests {
             } throws: {
                 ($0 as? SyncError)?.code == .deletionLimitExceeded
             }
-            #expect(await device.engine.lastReport?.total.created == (run == 1 ? 1 : 0))
+            #expect(await device.engine.lastReport?.total.pushedInserts == (run == 1 ? 1 : 0))
         }
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["20"])
         #expect(try await device.engine.status().map(\.lastSync) == before)
@@ -259,7 +259,7 @@ struct DeletionTests {
         } throws: {
             ($0 as? SyncError)?.code == .deletionLimitExceeded
         }
-        #expect(await device.engine.lastReport?.total.deleted == 1)
+        #expect(await device.engine.lastReport?.total.pulledDeletes == 1)
         #expect(try await device.rows("SELECT count(*), max(remoteID) FROM Project") == ["19 19"])
     }
 
@@ -268,7 +268,7 @@ struct DeletionTests {
         let service = Self.service()
         await service.set("Task", 1, ["title": "t", "points": 1, "done": false])
         var settings = Device.settings
-        settings.deleteConflicts = .editWins
+        settings.deleteConflictPolicy = .editWins
         let device = try Device(service, settings)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'a long text of mine', points = 2")
@@ -325,11 +325,11 @@ struct DeletionTests {
         // The service gives the key to another record.
         await service.set("Task", 90, ["title": "another"])
         try await device.engine.sync()
-        try await device.engine.restore("Task", key: 90)
+        try await device.engine.restoreDeleted("Task", key: 90)
         try await device.engine.sync()
-        try await device.engine.restore("Task", key: 90)
+        try await device.engine.restoreDeleted("Task", key: 90)
         try await device.engine.sync()
-        await #expect(throws: SyncError.self) { try await device.engine.restore("Task", key: 90) }
+        await #expect(throws: SyncError.self) { try await device.engine.restoreDeleted("Task", key: 90) }
         let titles = await service.contents(of: "Task").values.compactMap { $0["title"] }
         for title in ["new2", "new3", "another"] {
             #expect(titles.filter { $0 == .string(title) }.count == 1)
@@ -346,11 +346,11 @@ struct DeletionTests {
         try await device.engine.sync()
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
-            return operations.contains { $0.body["tag_ids"] == [1] } ? .refuse : nil
+            return operations.contains { $0.record["tag_ids"] == [1] } ? .refuse : nil
         }
         try await device.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 1)")
         try await device.write("UPDATE Task SET title = 'mine'")
-        #expect(try await device.engine.push().total.parked == 1)
+        #expect(try await device.engine.push().total.blockedChanges == 1)
         try await device.write("UPDATE sync_change SET attempts = 3")
         await service.remove("Tag", 1)
         try await device.engine.sync()

@@ -20,21 +20,21 @@ private struct DeltaPull {
         if let cursor = request.cursor, let time = answer.time, cursor > time.formatted(.iso8601) {
             throw ServiceError.cursorInvalid
         }
-        guard case .array(let records) = try answer.json() else { throw ServiceError.malformed("not a list") }
-        let (rows, skipped) = PullPage.rows(of: records) { record in
+        guard case .array(let records) = try answer.json() else { throw ServiceError.invalidResponse("not a list") }
+        let (rows, skipped) = PullPage.records(of: records) { record in
             let isDeleted = record["deleted_at"].map { $0 != .null } ?? false
             guard let id = record["id"], case .string(let time)? = record["updated_at"] else { return nil }
             return RemoteRecord(id: id, record: isDeleted ? JSONValue?.none : record, version: time)
         }
         // Without rows, or without a clock, the cursor stays.
         let cursor = place.count == 3 ? min(place[1], place[2]) : request.cursor
-        if records.isEmpty { return PullPage(rows: [], cursor: cursor, time: answer.time) }
+        if records.isEmpty { return PullPage(records: [], cursor: cursor, serverTime: answer.time) }
         let clock = answer.time.map { $0.addingTimeInterval(-60).formatted(.iso8601) }
         let start = request.page == nil ? clock : place.dropFirst().first
         let newest = rows.last?.version.flatMap { try? Date($0, strategy: .iso8601) }?.addingTimeInterval(-1)
         let seen = start.map { [$0, newest?.formatted(.iso8601) ?? $0] } ?? []
         let next = ([String(page + 1)] + seen).joined(separator: " ")
-        return PullPage(rows: rows, next: next, time: answer.time, skipped: skipped)
+        return PullPage(records: rows, nextPage: next, serverTime: answer.time, invalidRecords: skipped)
     }
 }
 
@@ -62,11 +62,11 @@ struct DeltaPullTests {
         let base = try #require(URL(string: "https://service.example/v1"))
         let service = DeltaPull(exchange: ServiceHTTPClient(baseURL: base, transport: transport))
         let first = try await service.pull(PullRequest(entity: "Task", cursor: "2026-11-23T10:00:00Z"))
-        #expect(first.rows.map(\.id) == [1, 2] && first.rows.map { $0.record == nil } == [false, true])
+        #expect(first.records.map(\.id) == [1, 2] && first.records.map { $0.record == nil } == [false, true])
         #expect(first.cursor == nil)
-        let page = try #require(first.next)
+        let page = try #require(first.nextPage)
         let last = try await service.pull(PullRequest(entity: "Task", cursor: "2026-11-23T10:00:00Z", page: page))
-        #expect(last.next == nil && last.cursor == cursor)
+        #expect(last.nextPage == nil && last.cursor == cursor)
         let asked = "GET /v1/tasks?sort=updated_at&page=2&updated_since=2026-11-23T10%3A00%3A00Z"
         #expect(await memory.requests.last == asked)
         if hasClock {

@@ -48,15 +48,15 @@ struct Device {
         var settings = EngineSettings()
         settings.clock.sleep = { _ in }
         settings.clock.random = { 0 }
-        settings.sweepInterval = .zero
-        settings.attempts = 100
+        settings.reconciliationInterval = .zero
+        settings.maxAttempts = 100
         return settings
     }
 
     /// Settings without delays and with one attempt, so that a failure ends the run at once.
     static var impatient: EngineSettings {
         var settings = settings
-        settings.attempts = 1
+        settings.maxAttempts = 1
         return settings
     }
 

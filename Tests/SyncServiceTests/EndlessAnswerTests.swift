@@ -29,7 +29,7 @@
             let error = await #expect(throws: ServiceError.self) {
                 try await transport.send(server.request, body: nil)
             }
-            #expect(error == .malformed("the response has more than 100000 bytes; request smaller pages"))
+            #expect(error == .invalidResponse("the response has more than 100000 bytes; request smaller pages"))
         }
 
         private static let field = "X-More: " + String(repeating: "a", count: 1000) + "\r\n"
@@ -46,7 +46,7 @@
             let error = await #expect(throws: ServiceError.self) {
                 try await CurlTransport().send(server.request, body: nil)
             }
-            #expect(error == .malformed("the headers and trailers have more than \(ResponseSizeLimit.head) bytes"))
+            #expect(error == .invalidResponse("the headers and trailers have more than \(ResponseSizeLimit.head) bytes"))
         }
     }
 
@@ -66,7 +66,7 @@
             #expect(throws: Never.self) { try ResponseSizeLimit.checkValues(of: body, limit: count) }
             guard count > 0 else { return }
             #expect(
-                throws: ServiceError.malformed("the response has more than \(count - 1) values; request smaller pages")
+                throws: ServiceError.invalidResponse("the response has more than \(count - 1) values; request smaller pages")
             ) {
                 try ResponseSizeLimit.checkValues(of: body, limit: count - 1)
             }
@@ -78,7 +78,7 @@
             let service = RESTService(
                 baseURL: try #require(URL(string: "https://service.example/v1")), transport: Fixed(text: text))
             await #expect(
-                throws: ServiceError.malformed(
+                throws: ServiceError.invalidResponse(
                     "the response has more than \(ResponseSizeLimit.values) values; request smaller pages")
             ) {
                 try await service.pull(PullRequest(entity: "Task", cursor: nil))

@@ -52,7 +52,7 @@ struct EndlessPageTests {
     ) throws -> Device {
         var options = RESTOptions()
         options.paging = Self.paging(style, limit)
-        (options.since, options.version, options.deleted) = ("since", "at", "gone")
+        (options.sinceParameter, options.versionField, options.deletedField) = ("since", "at", "gone")
         return try rest(options) { [memory] request in
             await meanwhile(memory, Self.passed(request, limit))
             let since = Self.item(request, "since") ?? ""
@@ -124,7 +124,7 @@ struct EndlessPageTests {
         arguments: ["page", "offset", "cursor"], [1, 2, 3, 5])
     func circle(_ style: String, _ period: Int) async throws {
         var options = RESTOptions()
-        options.records = "data"
+        options.recordsKeyPath = "data"
         options.paging = style == "cursor" ? .cursor(cursor: "at", next: "next", limit: 2) : Self.paging(style, 2)
         let device = try rest(options) { [memory] request in
             let place = Self.number(request, "at") ?? Self.passed(request, 2) / 2
@@ -153,7 +153,7 @@ struct EndlessPageTests {
         arguments: [404, 200])
     func resumed(_ status: Int) async throws {
         var options = RESTOptions()
-        options.records = "data"
+        options.recordsKeyPath = "data"
         options.paging = .cursor(cursor: "at", next: "next")
         let device = try rest(options) { [memory] request in
             guard Self.item(request, "at") != nil else { return (200, [:], ["data": [["id": 1]], "next": "two"]) }

@@ -90,7 +90,7 @@ private struct DamagedStore {
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    private static let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, policy: .manual) }
+    private static let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, conflictPolicy: .manual) }
 
     /// Removes types and constraints from the columns, and inserts a row into each empty table.
     private func relax() throws {
@@ -160,14 +160,14 @@ private struct DamagedStore {
                 stack: stack, service: service, entities: Self.entities, settings: Device.impatient)
             await collect { _ = try await engine.status() }
             await collect { _ = try await engine.conflicts() }
-            await collect { _ = try await engine.parkedRows() }
-            await collect { _ = try await engine.waitingFiles() }
+            await collect { _ = try await engine.blockedChanges() }
+            await collect { _ = try await engine.pendingFiles() }
             await collect { try await engine.resolve("Task", key: 1, takingRemote: false) }
             await collect { _ = try await engine.sync() }
-            await collect { try await engine.reset(.relink) }
+            await collect { try await engine.reset(.cursors) }
             await collect { _ = try await engine.sync() }
-            await collect { _ = try await stack.unresolvedReferences() }
-            await collect { try await stack.removeEngine(deletingRows: false) }
+            await collect { _ = try await stack.pendingReferences() }
+            await collect { try await stack.removeSyncState(deletingRows: false) }
             try stack.close()
         }
         return errors

@@ -43,7 +43,7 @@ struct EngineMigrationTests {
             let stack = try DataStack(
                 model: model, at: folder.appendingPathComponent("store.sqlite"), migration: policy)
             return try Device(
-                stack, service, entities: names.map { SyncedEntity($0, policy: .serverWins) }, Device.settings)
+                stack, service, entities: names.map { SyncedEntity($0, conflictPolicy: .serverWins) }, Device.settings)
         }
     }
 
@@ -166,8 +166,8 @@ struct EngineMigrationTests {
     func asides() async throws {
         try await withStore { open in
             var settings = Device.settings
-            settings.deleteConflicts = .editWins
-            let entities: [SyncedEntity] = ["Project", "Tag", .lastIn(allAttributes: "Task")]
+            settings.deleteConflictPolicy = .editWins
+            let entities: [SyncedEntity] = ["Project", "Tag", .mergingWholeRow("Task")]
             await service.set("Task", 3, ["points": "a lot"])
             let first = try Device(
                 open(Self.schema, Self.names, .keepingData).stack, service, entities: entities, settings)
@@ -213,7 +213,7 @@ struct EngineMigrationTests {
                     error.problems.map(\.message).contains(
                         "an edit is still pending: 1 edit would be lost"))
             }
-            let device = try open(schema, Self.names, .allowingLoss)
+            let device = try open(schema, Self.names, .allowingDataLoss)
             try await device.engine.sync()
             let rows = await service.contents(of: "Task")
             #expect(rows[1]?["title"] == "mine")
@@ -277,7 +277,7 @@ struct EngineMigrationTests {
                 {"entities": {"Project": {"attributes": {"id": "integer", "name": "string"}},
                   "Tag": {"attributes": {"id": "integer", "name": "string"}}}}
                 """
-            let second = try open(without, ["Project", "Tag"], .allowingLoss)
+            let second = try open(without, ["Project", "Tag"], .allowingDataLoss)
             let tables = try await second.rows(
                 """
                 SELECT m.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c ON c.name = 'e'

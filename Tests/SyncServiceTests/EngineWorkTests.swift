@@ -39,9 +39,9 @@ struct EngineWorkTests {
     private func service(batchSize: Int = 1, pageSize: Int = 20, marker: String? = nil) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones,
-                createIdempotency: marker.map { .marker($0) } ?? .key, hasPreconditions: true, givesTimes: true,
-                batchSize: batchSize), pageSize: pageSize)
+                idAssignment: .server, deletionDetection: .tombstones,
+                createIdempotency: marker.map { .markerField($0) } ?? .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: batchSize), pageSize: pageSize)
     }
 
     private func device(
@@ -208,7 +208,7 @@ struct EngineWorkTests {
             let device = try device(service)
             try await device.write("CREATE UNIQUE INDEX mine ON Task (title)")
             let work = try await device.stack.counting { try await device.engine.sync() }
-            #expect(try await device.engine.parkedRows().count == refused)
+            #expect(try await device.engine.blockedChanges().count == refused)
             #expect(try await device.rows("SELECT count(*) FROM Task") == ["\(200 - refused)"])
             statements.append(work.statements)
         }

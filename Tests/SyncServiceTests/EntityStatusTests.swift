@@ -16,15 +16,15 @@ struct EntityStatusTests {
         for id in 1...6 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let device = try Device(service)
         try await device.engine.sync()
-        #expect(try await !device.engine.changed())
+        #expect(try await !device.engine.hasRemoteChanges())
         // The whole list is requested, and its last page has the new row.
-        try await device.engine.reset(.relink)
+        try await device.engine.reset(.cursors)
         try await device.engine.sync()
         try await device.write("UPDATE sync_cursor SET cursor = NULL")
-        #expect(try await !device.engine.changed())
+        #expect(try await !device.engine.hasRemoteChanges())
         await service.set("Task", 7, ["title": "new"])
         try await device.write("UPDATE sync_cursor SET cursor = NULL")
-        #expect(try await device.engine.changed())
+        #expect(try await device.engine.hasRemoteChanges())
     }
 
     @Test("A row is found by its former temporary key")
@@ -64,14 +64,14 @@ struct EntityStatusTests {
         try await device.engine.sync()
         #expect(await service.contents(of: "Tag").count == 1)
         #expect(await service.contents(of: "Head").isEmpty)
-        let parked = try await device.engine.parkedRows()
+        let parked = try await device.engine.blockedChanges()
         #expect(parked.count == 2 && parked.allSatisfy { $0.reason.hasPrefix("cycle") })
         // Once one row no longer references the other, both are sent.
         await service.set("Body", 7, ["name": "other"])
         try await device.engine.sync()
         try await device.write("UPDATE Head SET bodyID = 7")
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(await service.contents(of: "Head").count == 1)
         #expect(await service.contents(of: "Body").count == 2)
     }
@@ -83,13 +83,13 @@ struct EntityStatusTests {
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Tag SET name = 'mine'")
-        try await device.engine.reset(.relink, only: ["Task"])
+        try await device.engine.reset(.cursors, only: ["Task"])
         let cursors = try await device.rows("SELECT e FROM sync_cursor WHERE cursor IS NOT NULL ORDER BY 1")
         #expect(cursors == ["1", "3"])
-        try await device.engine.reset(.remote, only: ["Task"])
+        try await device.engine.reset(.remoteState, only: ["Task"])
         #expect(try await device.rows("SELECT e, kind FROM sync_change ORDER BY 1") == ["2 create", "3 update"])
-        await #expect(throws: SyncError.self) { try await device.engine.reset(.local, only: ["Task"]) }
-        await #expect(throws: SyncError.self) { try await device.engine.reset(.relink, only: ["Nothing"]) }
+        await #expect(throws: SyncError.self) { try await device.engine.reset(.localData, only: ["Task"]) }
+        await #expect(throws: SyncError.self) { try await device.engine.reset(.cursors, only: ["Nothing"]) }
     }
 
     @Test("Cancelling the caller of a run does not cancel another caller that joined it")
@@ -113,9 +113,9 @@ struct EntityStatusTests {
     @Test("With lastWriterWins, a record without a time ends the run")
     func noTime() async throws {
         var options = RESTOptions()
-        options.version = "version"
+        options.versionField = "version"
         var settings = Device.settings
-        settings.policy = .lastWriterWins
+        settings.conflictPolicy = .lastWriterWins
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example")), options: options,
             transport: Served { _, _ in (200, [:], [["id": 1, "title": "t", "version": 3]]) })

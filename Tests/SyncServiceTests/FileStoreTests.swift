@@ -132,7 +132,7 @@ private final class Ticks: @unchecked Sendable {
 /// A service that only has files.
 private actor FilesOnly: FileService {
     nonisolated let capabilities = ServiceCapabilities(
-        ids: .client, deletions: .sweep, createIdempotency: .clientID, hasPreconditions: false, givesTimes: false)
+        idAssignment: .client, deletionDetection: .listing, createIdempotency: .clientID, supportsPreconditions: false, providesModificationTimes: false)
     nonisolated let identity = "files"
     private(set) var asked: [String] = []
     private var fails = false
@@ -155,8 +155,8 @@ private actor FilesOnly: FileService {
 
     func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
-    ) async throws -> PushOutcome { .gone }
-    func pull(_ request: PullRequest) async throws -> PullPage { PullPage(rows: []) }
+    ) async throws -> PushOutcome { .notFound }
+    func pull(_ request: PullRequest) async throws -> PullPage { PullPage(records: []) }
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome] { [] }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] { [] }
 }

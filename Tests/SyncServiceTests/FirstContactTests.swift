@@ -34,10 +34,10 @@ struct FirstContactTests {
         #expect(
             try await log(device).first
                 == "1 title \"mine 1\" \"theirs\" remote preexisting row")
-        #expect(report.entities["Task"]?.deleted == 1)
+        #expect(report.entities["Task"]?.pulledDeletes == 1)
         #expect(report.total.conflicts == 2)
         #expect(await service.contents(of: "Task").count == 1)
-        try await device.engine.restore("Task", key: 2)
+        try await device.engine.restoreDeleted("Task", key: 2)
         try await device.engine.sync()
         #expect(await service.contents(of: "Task").values.contains { $0["title"] == "mine 2" && $0["points"] == 7 })
         #expect(try await device.leftovers() == [])
@@ -47,13 +47,13 @@ struct FirstContactTests {
     func missing() async throws {
         await service.set("Task", 1, ["title": "t"])
         var settings = Device.settings
-        settings.deleteConflicts = .editWins
+        settings.deleteConflictPolicy = .editWins
         let device = try Device(
             await stack("INSERT INTO Task (remoteID, title) VALUES (1, 't'), (2, 'only here')"), service, settings)
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task") == ["t"])
         #expect(await service.creations == 0)
-        try await device.engine.restore("Task", key: 2)
+        try await device.engine.restoreDeleted("Task", key: 2)
         #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["only here", "t"])
     }
 
@@ -78,8 +78,8 @@ struct FirstContactTests {
     func interrupted(_ makesIDs: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: makesIDs ? .client : .server, deletions: .tombstones,
-                createIdempotency: makesIDs ? .clientID : .key, hasPreconditions: true, givesTimes: true, batchSize: 10)
+                idAssignment: makesIDs ? .client : .server, deletionDetection: .tombstones,
+                createIdempotency: makesIDs ? .clientID : .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10)
         )
         await service.set("Project", "p1", ["name": "theirs"])
         let schema = Device.schema.replacingOccurrences(
@@ -101,15 +101,15 @@ struct FirstContactTests {
     func madeSince() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10, pullsTogether: true), pageSize: 100)
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10, hasSharedCursor: true), pageSize: 100)
         for id in 1...20 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         var settings = Device.settings
         settings.deletionLimit = .half
         let device = try Device(service, settings)
         try await device.engine.sync()
         for id in 1...15 { await service.removeWithoutTombstone("Task", JSONValue(id)) }
-        try await device.engine.reset(.relink)
+        try await device.engine.reset(.cursors)
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
         await service.set("Task", 50, ["title": "new"])
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
@@ -126,7 +126,7 @@ struct FirstContactTests {
             of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         let device = try Device(
             await stack("INSERT INTO Project (remoteID, name) VALUES ('\(id)', 'theirs')", schema: schema), service)
-        #expect(try await device.engine.pendingChanges() == 0)
+        #expect(try await device.engine.pendingChangeCount() == 0)
         try await device.engine.sync()
         #expect(await service.creations == 0)
         #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["\(id) theirs"])

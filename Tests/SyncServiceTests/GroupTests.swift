@@ -14,7 +14,7 @@ struct GroupTests {
         """
 
     private static func address(_ policy: ConflictPolicy) -> SyncedEntity {
-        SyncedEntity("Person", policy: policy, groups: [["street", "city"]])
+        SyncedEntity("Person", conflictPolicy: policy, fieldGroups: [["street", "city"]])
     }
 
     @Test(
@@ -56,7 +56,7 @@ struct GroupTests {
         arguments: [[["stret"]], [["city"], ["city"]]])
     func invalidGroups(_ groups: [[String]]) throws {
         #expect(throws: SyncError.self) {
-            try Device(InMemoryService(), schema: Self.schema, entities: [SyncedEntity("Person", groups: groups)])
+            try Device(InMemoryService(), schema: Self.schema, entities: [SyncedEntity("Person", fieldGroups: groups)])
         }
     }
 
@@ -71,7 +71,7 @@ struct GroupTests {
             let service = InMemoryService()
             func time(_ seconds: Double) -> Date { Date(timeIntervalSince1970: 1_000_000_000 + seconds) }
             await service.set("Task", 1, ["title": "t", "points": 1], time: time(0))
-            let task = SyncedEntity("Task", policy: policy, isOneDomain: isWhole)
+            let task = SyncedEntity("Task", conflictPolicy: policy, mergesWholeRow: isWhole)
             let device = try Device(service, entities: ["Project", task, "Tag"])
             try await device.engine.sync()
             await service.set("Task", 1, ["title": "there"], time: time(1))
@@ -91,7 +91,7 @@ struct GroupTests {
     func awaitsReferencedRow(_ isWhole: Bool) async throws {
         let service = InMemoryService()
         await service.set("Task", 1, ["title": "t", "points": 1])
-        let task = SyncedEntity("Task", isOneDomain: isWhole, groups: isWhole ? [] : [["title", "project"]])
+        let task = SyncedEntity("Task", mergesWholeRow: isWhole, fieldGroups: isWhole ? [] : [["title", "project"]])
         let device = try Device(service, entities: ["Project", task, "Tag"])
         try await device.engine.sync()
         try await device.stack.insert("Project", values: ["name": "new"])

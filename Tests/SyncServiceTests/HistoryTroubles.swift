@@ -115,7 +115,7 @@ actor HistoryTroubles {
         changes += 1
         guard changes <= Self.mostChanges else {
             if changes == Self.mostChanges + 1 { problems.append("a run sends changes without end") }
-            throw ServiceError.refused(status: 400, "too many")
+            throw ServiceError.rejected(status: 400, "too many")
         }
         if isActive, members.contains(.writers), change.kind == .update { await edit?(change) }
         if happens(.slow, oneOf: 6) { await pause?() }

@@ -51,7 +51,7 @@ protocol HistoryWorld: Sendable {
 
 extension HistoryWorld {
     var keepsOrder: Bool { true }
-    var hasTimes: Bool { service.capabilities.givesTimes }
+    var hasTimes: Bool { service.capabilities.providesModificationTimes }
 
     func goBack() async -> Bool? { nil }
     func remove(_ entity: String, _ key: String) async -> JSONValue? { nil }
@@ -70,7 +70,7 @@ actor MemoryWorld: HistoryWorld {
         self.memory = memory
         service = members.isEmpty ? memory : TroubledService(memory, troubles, ledger, members)
         guard members.contains(.nested) else { return }
-        let isText = memory.capabilities.ids == .client
+        let isText = memory.capabilities.idAssignment == .client
         func id(_ number: Int) -> JSONValue { isText ? .string("\(number)") : JSONValue(number) }
         for number in 900..<903 {
             await memory.set("Project", id(number), ["name": .string("inside\(number)")])

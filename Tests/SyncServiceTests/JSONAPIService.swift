@@ -28,20 +28,20 @@ struct JSONAPIService: SyncService {
 
     var capabilities: ServiceCapabilities {
         ServiceCapabilities(
-            ids: ids, deletions: .sweep, createIdempotency: ids == .client ? .clientID : .probe,
-            hasPreconditions: false, givesTimes: updated != nil)
+            idAssignment: ids, deletionDetection: .listing, createIdempotency: ids == .client ? .clientID : .matchByContent,
+            supportsPreconditions: false, providesModificationTimes: updated != nil)
     }
 
     var identity: String { exchange.base.absoluteString }
     var backoff: Duration? { exchange.backoff }
 
-    func ownMembers(of entity: String) -> [[String]] { updated.map { [[$0]] } ?? [] }
+    func serverOwnedFields(of entity: String) -> [[String]] { updated.map { [[$0]] } ?? [] }
 
-    func knowing(_ entities: [ServiceEntity]) -> JSONAPIService {
+    func configured(for entities: [ServiceEntity]) -> JSONAPIService {
         var service = self
         for entity in entities {
-            service.references[entity.name] = entity.members.filter { member in
-                switch member.content {
+            service.references[entity.name] = entity.fields.filter { member in
+                switch member.type {
                 case .reference, .references: true
                 case .value, .converted: false
                 }
@@ -51,7 +51,7 @@ struct JSONAPIService: SyncService {
     }
 
     private func type(_ entity: String) throws -> String {
-        guard let type = types[entity] else { throw ServiceError.malformed("\(entity) has no resource type") }
+        guard let type = types[entity] else { throw ServiceError.invalidResponse("\(entity) has no resource type") }
         return type
     }
 
@@ -82,9 +82,9 @@ extension JSONAPIService {
         var row = RemoteRecord(id: id, record: .object([.init("id", id)] + members))
         if let updated, case .string(let text)? = json["attributes"]?[updated] {
             row.version = text
-            row.time = try? Date(text, strategy: .iso8601)
+            row.modifiedAt = try? Date(text, strategy: .iso8601)
             // Two changes may have one time.
-            row.isWhole = false
+            row.isComplete = false
         }
         return row
     }
@@ -92,7 +92,7 @@ extension JSONAPIService {
     /// What the engine sends as a document.
     private func document(_ operation: PushOperation) throws -> JSONValue {
         var (attributes, relationships): ([JSONValue.Member], [JSONValue.Member]) = ([], [])
-        if case .object(let members) = operation.body {
+        if case .object(let members) = operation.record {
             for member in members where member.key != "id" {
                 if let reference = references[operation.entity]?.first(where: { $0.key == member.key }) {
                     let data = try linkage(member.value, reference)
@@ -110,7 +110,7 @@ extension JSONAPIService {
     }
 
     private func linkage(_ value: JSONValue, _ reference: ServiceEntity.Field) throws -> JSONValue {
-        switch (value, reference.content) {
+        switch (value, reference.type) {
         case (.null, _): .null
         case (.array(let ids), _): .array(try ids.map { try linkage($0, reference) })
         case (_, .reference(let entity)), (_, .references(let entity)):
@@ -122,7 +122,7 @@ extension JSONAPIService {
 
 extension ServiceEntity.Field {
     /// What the engine calls it in a record; of names with dots, which JSON:API does not have, the last part.
-    fileprivate var key: String { path.last ?? name }
+    fileprivate var key: String { keyPath.last ?? name }
 }
 
 // MARK: Pulling
@@ -135,15 +135,15 @@ extension JSONAPIService {
         guard (200..<300).contains(answer.status) else { throw answer.refusal }
         let json = try answer.json()
         guard case .array(let data)? = json["data"] else {
-            throw ServiceError.malformed("no list at 'data'")
+            throw ServiceError.invalidResponse("no list at 'data'")
         }
-        let (rows, skipped) = PullPage.rows(of: data) { row($0, of: request.entity) }
+        let (rows, skipped) = PullPage.records(of: data) { row($0, of: request.entity) }
         let link = json["links"]?["next"]
         var next: String?
         if case .string(let address)? = link?["href"] ?? link {
             next = try exchange.url(following: address, from: answer.url).absoluteString
         }
-        return PullPage(rows: rows, next: next, isListing: true, time: answer.time, skipped: skipped)
+        return PullPage(records: rows, nextPage: next, isFullListing: true, serverTime: answer.time, invalidRecords: skipped)
     }
 
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
@@ -158,8 +158,8 @@ extension JSONAPIService {
             switch answer.status {
             case 200..<300:
                 // `null` is an answer: there is none.
-                rows.append(try answer.json()["data"].flatMap { row($0, of: entity) }.map { .found($0) } ?? .absent)
-            case 404, 410: rows.append(.absent)
+                rows.append(try answer.json()["data"].flatMap { row($0, of: entity) }.map { .found($0) } ?? .notFound)
+            case 404, 410: rows.append(.notFound)
             case 403: rows.append(.forbidden)
             default: throw answer.refusal
             }
@@ -181,7 +181,7 @@ extension JSONAPIService {
             } catch ServiceError.unreachable(let text) {
                 // It may have been done, and the answer lost.
                 outcomes.append(.unknown(text))
-            } catch ServiceError.malformed(let text) {
+            } catch ServiceError.invalidResponse(let text) {
                 outcomes.append(.unknown(text))
             }
         }
@@ -190,11 +190,11 @@ extension JSONAPIService {
 
     private func push(_ operation: PushOperation) async throws -> PushOutcome {
         var operation = operation
-        if operation.changesParts, let id = operation.id {
+        if operation.isPartialUpdate, let id = operation.id {
             // An attribute is replaced whole: of one that a part of is changed, the rest is what the service has.
             guard case .found(let row)? = try await fetch([id], of: operation.entity).first, let record = row.record
-            else { return .gone }
-            operation = operation.completed(by: record)
+            else { return .notFound }
+            operation = operation.merged(over: record)
         }
         let answer: ServiceHTTPClient.Response
         switch operation.kind {
@@ -220,10 +220,10 @@ extension JSONAPIService {
             // That is also said of a row that a relationship leads to.
             guard let id = operation.id, operation.kind == .update else { return .rejected(errors.text) }
             let row = try await fetch([id], of: operation.entity).first
-            return row == .absent ? .gone : .rejected(errors.text)
+            return row == .notFound ? .notFound : .rejected(errors.text)
         // It names a member where that is the reason: a value that is taken.
         case 409 where !errors.areOfResource: return .rejected(errors.text)
-        case 409 where operation.kind == .create: return operation.id == nil ? .rejected(errors.text) : .exists(nil)
+        case 409 where operation.kind == .create: return operation.id == nil ? .rejected(errors.text) : .alreadyExists(nil)
         case 409: return .conflict(nil)
         // Somebody else answers.
         case 300..<400, 407: throw answer.refusal

@@ -61,7 +61,7 @@ struct JSONAPITests {
         #expect(task["relationships"]?["project"]?["data"] == .null)
         #expect(task["relationships"]?["tags"]?["data"] == [])
         #expect(await stub.all("tasks").count == 1)
-        guard case .string(let id)? = task["id"] else { throw ServiceError.malformed("no id") }
+        guard case .string(let id)? = task["id"] else { throw ServiceError.invalidResponse("no id") }
         await stub.remove("tasks", id)
         try await two.engine.sync()
         #expect(try await two.rows("SELECT count(*) FROM Task") == ["0"])
@@ -75,7 +75,7 @@ struct JSONAPITests {
         let stub = JSONAPIStub(takesClientIDs: ids == .client)
         let network = NotingNetwork(over: stub)
         var settings = Device.impatient
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let device = try Device(try service(network, ids), schema: Self.schema, settings)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "t"])
@@ -117,7 +117,7 @@ struct JSONAPITests {
         try await device.stack.insert("Task", values: ["title": "taken"])
         try await device.engine.sync()
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == ["status 409: /data/attributes/title: is taken"])
+            try await device.engine.blockedChanges().map(\.reason) == ["status 409: /data/attributes/title: is taken"])
         #expect(await stub.all("tasks").count == 1)
     }
 
@@ -143,7 +143,7 @@ struct JSONAPITests {
                 "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "tags"}}}}}
             """
         var options = RESTOptions()
-        options.records = "data"
+        options.recordsKeyPath = "data"
         options.paging = .next("links.next")
         let service = RESTService(
             baseURL: try #require(URL(string: "https://api.example.com")), options: options,

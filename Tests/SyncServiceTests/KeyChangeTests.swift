@@ -10,12 +10,12 @@ import Testing
 @Suite("Deleted rows and changed keys")
 struct KeyChangeTests {
     private func service(
-        _ idempotency: ServiceCapabilities.CreateIdempotency = .key, _ ids: ServiceCapabilities.IDAssignment = .server
+        _ idempotency: ServiceCapabilities.CreateIdempotency = .idempotencyKey, _ ids: ServiceCapabilities.IDAssignment = .server
     ) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: ids, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
-                givesTimes: true, batchSize: 10))
+                idAssignment: ids, deletionDetection: .tombstones, createIdempotency: idempotency, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 10))
     }
 
     private actor Once {
@@ -36,13 +36,13 @@ struct KeyChangeTests {
 
     private static var settings: EngineSettings {
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         return settings
     }
 
     @Test(
         "A row that is deleted during its create is deleted on the service too",
-        arguments: [.key, .marker("m"), .probe] as [ServiceCapabilities.CreateIdempotency], [false, true])
+        arguments: [.idempotencyKey, .markerField("m"), .matchByContent] as [ServiceCapabilities.CreateIdempotency], [false, true])
     func deletedInFlight(_ idempotency: ServiceCapabilities.CreateIdempotency, isLost: Bool) async throws {
         let service = service(idempotency)
         let device = try Device(service, Self.settings)

@@ -41,16 +41,16 @@ struct KintoTests {
         let created = try await service.push([
             PushOperation(
                 entity: "Shop", kind: .create, id: "s1",
-                body: ["address": ["street": "High St", "zip": "111", "country": "DE"]], version: nil,
+                record: ["address": ["street": "High St", "zip": "111", "country": "DE"]], version: nil,
                 idempotencyKey: "k")
         ])
-        guard case .applied? = created.first else { throw ServiceError.malformed("\(created)") }
+        guard case .applied? = created.first else { throw ServiceError.invalidResponse("\(created)") }
         let device = try Device(service, schema: schema, entities: ["Shop"])
         try await device.engine.sync()
         try await device.write("UPDATE Shop SET street = 'Low St'")
         try await device.engine.sync()
         guard case .found(let row)? = try await service.fetch(["s1"], of: "Shop").first else {
-            throw ServiceError.malformed("no row")
+            throw ServiceError.invalidResponse("no row")
         }
         let address = try #require(row.record?["address"])
         #expect(address["street"] == "Low St" && address["zip"] == "111" && address["country"] == "DE")

@@ -31,6 +31,6 @@ struct KintoWorld: HistoryWorld {
 
     func contents(of entity: String) async throws -> [JSONValue: JSONValue] {
         let page = try await direct.pull(PullRequest(entity: entity, cursor: nil))
-        return Dictionary(page.rows.compactMap { row in row.record.map { (row.id, $0) } }) { _, last in last }
+        return Dictionary(page.records.compactMap { row in row.record.map { (row.id, $0) } }) { _, last in last }
     }
 }

@@ -47,11 +47,11 @@ struct LastWriterTests {
 
     private func device(_ list: List) throws -> Device {
         var options = RESTOptions()
-        options.version = "updated_at"
+        options.versionField = "updated_at"
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Served { await list.answer($0, $1) })
-        return try Device(service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
+        return try Device(service, entities: [SyncedEntity("Task", conflictPolicy: .lastWriterWins)])
     }
 
     /// Returns the title that both sides end with.
@@ -114,7 +114,7 @@ struct LastWriterTests {
         let known = Self.now - 7_200_000
         func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
         await service.set("Task", 1, ["title": "t"], time: date(known))
-        let device = try Device(service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
+        let device = try Device(service, entities: [SyncedEntity("Task", conflictPolicy: .lastWriterWins)])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
         try await device.write("UPDATE sync_base SET edited = 1")

@@ -15,7 +15,7 @@ struct LocalImportTests {
     private func sent() async -> [String] {
         await service.requests.flatMap { request -> [String] in
             guard case .push(let operations) = request else { return [] }
-            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.body)" }
+            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.record)" }
         }
     }
 
@@ -37,10 +37,10 @@ struct LocalImportTests {
         ]
         let result = try await Sync.changes(list, inEntity: "Task", stack: device.stack)
         #expect(result.entities["Task"]?.deleted == [.integer(4)])
-        #expect(try await device.engine.status().map(\.pending) == [0, 4, 0])
+        #expect(try await device.engine.status().map(\.pendingChanges) == [0, 4, 0])
         #expect(await service.requests.isEmpty)
         let report = try await device.engine.sync()
-        #expect(report.total.sent == 2 && report.total.created == 1 && report.total.removed == 1)
+        #expect(report.total.pushedUpdates == 2 && report.total.pushedInserts == 1 && report.total.pushedDeletes == 1)
         let sent = await sent()
         #expect(sent.count == 4)
         for part in ["update 1 {\"title\":\"changed\"}", "update 3 {\"points\":7}", "delete 4 {}"] {
@@ -62,7 +62,7 @@ struct LocalImportTests {
         try await device.engine.sync()
         await service.deleteRequests()
         try await Sync.changes([["id": 1, "title": "t", "points": 3]], inEntity: "Task", stack: device.stack)
-        #expect(try await device.engine.pendingChanges() == 0)
+        #expect(try await device.engine.pendingChangeCount() == 0)
         try await device.engine.push()
         #expect(await sent() == [])
     }
@@ -110,8 +110,8 @@ struct LocalImportTests {
     func cascadesAlone() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10))
+                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10))
         for id in 1...20 { await service.set("Project", JSONValue(id), ["name": "p"]) }
         for id in 1...30 {
             await service.set("Task", JSONValue(id), ["title": "t", "project_id": JSONValue(id <= 25 ? 1 : 2)])
@@ -179,7 +179,7 @@ struct LocalImportTests {
 
     private func pages(_ transport: Pages) throws -> RESTService {
         var options = RESTOptions()
-        options.records = "data"
+        options.recordsKeyPath = "data"
         options.paging = .page(size: nil, limit: 2, total: "pages")
         return RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options, transport: transport)
@@ -189,8 +189,8 @@ struct LocalImportTests {
     func deletedLocally() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10))
+                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10))
         for id in 1...3 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
@@ -206,7 +206,7 @@ struct LocalImportTests {
             try String.fetchAll(db, sql: "SELECT remoteID || title FROM Task ORDER BY remoteID")
         }
         #expect(rows == ["1t", "2theirs", "3t"])
-        #expect(try await stack.unsentEdits() == 0)
+        #expect(try await stack.pendingChangeCount() == 0)
         let pushes = await service.requests.filter { if case .push = $0 { true } else { false } }
         #expect(pushes.isEmpty)
     }
@@ -230,9 +230,9 @@ struct LocalImportTests {
         }
         #expect(await transport.asked == ["/v1/tasks?page=2", "/v1/tasks?page=3"])
         await transport.set([2, 3, 4, 5, 6, 7], failing: nil)
-        settings.attempts = 2
+        settings.maxAttempts = 2
         let report = try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: settings)
-        #expect(report.total.deleted == 1 && report.total.inserted == 1)
+        #expect(report.total.pulledDeletes == 1 && report.total.pulledInserts == 1)
         #expect(await transport.asked == ["/v1/tasks?page=3", "/v1/tasks/1"])
         #expect(try await stack.fetch("Task", id: 1) == nil)
         #expect(try await stack.count("Task") == 6)
@@ -269,7 +269,7 @@ struct LocalImportTests {
         }
         await service.deleteRequests()
         let device = try Device(stack, service)
-        #expect(try await device.engine.status().allSatisfy { $0.pending == 0 })
+        #expect(try await device.engine.status().allSatisfy { $0.pendingChanges == 0 })
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(await sent().allSatisfy { !$0.hasPrefix("delete") && !$0.hasPrefix("create") })
         #expect(await service.contents(of: "Task").count == 4)

@@ -10,9 +10,9 @@ import Testing
 struct LostCreationTests {
     private let service = InMemoryService(
         ServiceCapabilities(
-            ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
-            givesTimes: true,
-            batchSize: 10))
+            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+            providesModificationTimes: true,
+            maxBatchSize: 10))
 
     private static let schema = """
         {"entities": {"Task": {"attributes": {"remoteID": {"type": "string"}, "title": {"type": "string"}}}}}
@@ -20,7 +20,7 @@ struct LostCreationTests {
 
     private func device(_ policy: DeleteConflictPolicy = .deleteWins) async throws -> Device {
         var settings = Device.settings
-        settings.deleteConflicts = policy
+        settings.deleteConflictPolicy = policy
         let device = try Device(service, schema: Self.schema, entities: ["Task"], settings)
         await service.set("Task", "other", ["title": "other"])
         try await device.engine.sync()
@@ -33,7 +33,7 @@ struct LostCreationTests {
         }
         try await device.write("INSERT INTO Task (remoteID, title) VALUES ('abc', 'mine')")
         var impatient = Device.impatient
-        impatient.deleteConflicts = policy
+        impatient.deleteConflictPolicy = policy
         await #expect(throws: SyncError.self) {
             try await Device(device.stack, service, entities: ["Task"], impatient).engine.sync()
         }

@@ -9,11 +9,11 @@ import Testing
 struct MissingEditTests {
     private let service = InMemoryService(
         ServiceCapabilities(
-            ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true))
+            idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true))
 
     private func device(_ policy: DeleteConflictPolicy) async throws -> Device {
         for id in 1...8 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)")]) }
-        let device = try Device(service, entities: [SyncedEntity("Task", deleteConflicts: policy)])
+        let device = try Device(service, entities: [SyncedEntity("Task", deleteConflictPolicy: policy)])
         try await device.engine.sync()
         return device
     }
@@ -29,7 +29,7 @@ struct MissingEditTests {
         }
         await service.remove("Task", 1)
         let report = try await device.engine.pull()
-        #expect(report.total.deleted == (policy == .deleteWins ? 1 : 0))
+        #expect(report.total.pulledDeletes == (policy == .deleteWins ? 1 : 0))
         #expect(
             try await device.rows("SELECT title FROM Task WHERE remoteID = 1")
                 == (policy == .deleteWins ? [] : ["mine"]))

@@ -37,7 +37,7 @@ struct ModelChangeTests {
     private func sent() async -> [String] {
         await service.requests.flatMap { request -> [String] in
             guard case .push(let operations) = request else { return [] }
-            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.body)" }
+            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.record)" }
         }
     }
 
@@ -96,7 +96,7 @@ struct ModelChangeTests {
             let corrected = try open(Self.with("\"color\": {\"type\": \"string\"}")).stack
             let second = try Device(
                 corrected, service,
-                entities: ["Project", sendsWholeRows ? .lastIn(allAttributes: "Task") : "Task", "Tag"])
+                entities: ["Project", sendsWholeRows ? .mergingWholeRow("Task") : "Task", "Tag"])
             try await second.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
             try await second.engine.push()
             #expect(await sent().allSatisfy { !$0.contains("color") })
@@ -229,14 +229,14 @@ struct ModelChangeTests {
         let found = Codes()
         await service.onRequest { [stack = device.stack] _ in
             do {
-                try await stack.removeEngine(deletingRows: false)
+                try await stack.removeSyncState(deletingRows: false)
                 await found.note(nil)
             } catch { await found.note((error as? SyncError)?.code) }
         }
         try await device.engine.sync()
         #expect(await found.codes.allSatisfy { $0 == .engineBusy })
         #expect(await !found.codes.isEmpty)
-        try await device.stack.removeEngine(deletingRows: false)
+        try await device.stack.removeSyncState(deletingRows: false)
     }
 
     private actor Codes {

@@ -26,7 +26,7 @@ struct NestedMemberTests {
             ]
         ])
         var options = RESTOptions()
-        options.update = update
+        options.updateMethod = update
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example")), options: options,
             transport: Served { request, body in
@@ -47,7 +47,7 @@ struct NestedMemberTests {
         let device = try await device(update, memory)
         try await device.engine.sync()
         try await device.write("UPDATE Shop SET street = 'Low St', hours = '{\"mon\":9}'")
-        #expect(try await device.engine.sync().total.sent == 1)
+        #expect(try await device.engine.sync().total.pushedUpdates == 1)
         let record = await memory.rows[0]
         #expect(record["address"]?["street"] == "Low St")
         #expect(record["address"]?["zip"] == "111")

@@ -55,11 +55,11 @@ struct NestedRowTests {
     func edited(_ policy: ConflictPolicy) async throws {
         await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
         let device = try Device(
-            service, entities: [SyncedEntity("Project", policy: policy), "Task", "Tag"])
+            service, entities: [SyncedEntity("Project", conflictPolicy: policy), "Task", "Tag"])
         try await device.engine.pull()
         #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["70 inline"])
         try await device.write("UPDATE Project SET name = 'EDITED'")
-        #expect(try await device.engine.pendingChanges() == 1)
+        #expect(try await device.engine.pendingChangeCount() == 1)
         await service.set("Task", 1, ["title": "u"])
         try await device.engine.pull()
         #expect(try await device.rows("SELECT name FROM Project") == ["EDITED"])
@@ -72,7 +72,7 @@ struct NestedRowTests {
         guard policy == .clientWins else { return }
         await service.set("Project", 70, ["name": "there"])
         try await device.engine.sync()
-        #expect(await requests(.update).map(\.body) == [["name": "EDITED"]])
+        #expect(await requests(.update).map(\.record) == [["name": "EDITED"]])
         #expect(await service.contents(of: "Project")[70]?["name"] == "EDITED")
         #expect(try await device.leftovers() == [])
     }
@@ -119,7 +119,7 @@ struct NestedRowTests {
     func swept() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true))
+                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true))
         await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
         await service.set("Project", 71, ["name": "listed"])
         let device = try Device(service)
@@ -135,7 +135,7 @@ struct NestedRowTests {
     // MARK: Rows in no list
 
     private static let sweeping = ServiceCapabilities(
-        ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true)
+        idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true)
 
     /// The event between two runs.
     enum Between: CaseIterable { case nothing, wholePull, relink, audit }
@@ -144,7 +144,7 @@ struct NestedRowTests {
         switch between {
         case .nothing: break
         case .wholePull: try await device.write("UPDATE sync_cursor SET cursor = NULL")
-        case .relink: try await device.engine.reset(.relink)
+        case .relink: try await device.engine.reset(.cursors)
         case .audit: try await device.removeTriggers()
         }
     }

@@ -16,7 +16,7 @@ struct OddServiceTests {
         _ answer: @escaping @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue)
     ) throws -> Device {
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Served { [memory] request, body in
@@ -49,7 +49,7 @@ struct OddServiceTests {
     func shiftingPages(_ isCounted: Bool) async throws {
         var options = RESTOptions()
         options.paging = isCounted ? .page(limit: 2) : .offset(limit: 2)
-        (options.since, options.version, options.deleted) = ("since", "at", "deleted")
+        (options.sinceParameter, options.versionField, options.deletedField) = ("since", "at", "deleted")
         await memory.set((1...6).map { ["id": JSONValue($0), "at": .string("2026-01-01T00:00:0\($0)Z")] })
         let device = try device(options) { [memory] request, _ in
             let since = URLComponents(string: request.path ?? "")?.queryItems?.first { $0.name == "since" }?.value ?? ""
@@ -77,7 +77,7 @@ struct OddServiceTests {
     )
     func noVersions() async throws {
         var options = RESTOptions()
-        options.ids = .client
+        options.idAssignment = .client
         await memory.set([["id": 1], ["id": 2], ["id": 3]])
         let device = try device(options) { [memory] request, _ in
             guard request.path?.hasSuffix("/tasks") == true else { return (404, [:], [:]) }
@@ -105,15 +105,15 @@ struct OddServiceTests {
                 return request.path?.hasSuffix("/1") == true ? (200, [:], row) : (404, [:], [:])
             })
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let device = try Device(service, schema: schema, entities: ["Task"], settings)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET firstName = 'mine'")
         try await device.stack.insert("Task", values: ["firstName": "new", "title": "t"])
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(try await device.rows("SELECT firstName FROM Task ORDER BY remoteID").contains("mine"))
-        #expect(try await device.engine.parkedRows().allSatisfy { $0.reason.contains("its records have 'firstName'") })
-        #expect(try await device.engine.parkedRows().count >= 1)
+        #expect(try await device.engine.blockedChanges().allSatisfy { $0.reason.contains("its records have 'firstName'") })
+        #expect(try await device.engine.blockedChanges().count >= 1)
     }
 
     @Test("A server that is not Kinto is an error and not an empty collection")
@@ -129,7 +129,7 @@ struct OddServiceTests {
 
     private static var settings: EngineSettings {
         var settings = Device.settings
-        settings.attempts = 1
+        settings.maxAttempts = 1
         return settings
     }
 
@@ -137,10 +137,10 @@ struct OddServiceTests {
     func wholeRows() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: false,
-                givesTimes: true, batchSize: 10, sendsWholeRows: true))
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: false,
+                providesModificationTimes: true, maxBatchSize: 10, requiresCompleteRecords: true))
         await service.set("Project", "p", ["name": "p"])
-        let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflicts: .editWins) }
+        let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflictPolicy: .editWins) }
         let device = try Device(service, schema: PocketBaseSpace.schema, entities: entities, Self.settings)
         try await device.engine.sync()
         try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES ('t', 'made', 'p')")
@@ -172,7 +172,7 @@ struct OddServiceTests {
         ] as [(JSONValue, Bool)])
     func deletionMark(_ mark: JSONValue, _ isDeleted: Bool) throws {
         var options = RESTOptions()
-        options.deleted = "deleted_at"
+        options.deletedField = "deleted_at"
         let service = RESTService(baseURL: try #require(URL(string: "https://a.example")), options: options)
         let row = service.row(["id": 1, "deleted_at": mark], of: "Task")
         #expect((row?.record == nil) == isDeleted)
@@ -188,8 +188,8 @@ struct OddServiceTests {
         }
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'edited'")
-        #expect(try await device.engine.sync().total.parked == 1)
-        #expect(try await device.engine.parkedRows().first?.reason.contains("no such route") == true)
+        #expect(try await device.engine.sync().total.blockedChanges == 1)
+        #expect(try await device.engine.blockedChanges().first?.reason.contains("no such route") == true)
         #expect(try await device.rows("SELECT title FROM Task") == ["edited"])
     }
 
@@ -204,7 +204,7 @@ struct OddServiceTests {
             }
         }
         try await device.stack.insert("Task", values: ["title": "mine"])
-        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(try await device.engine.sync().total.blockedChanges == 1)
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task") == ["mine"])
     }
@@ -212,7 +212,7 @@ struct OddServiceTests {
     @Test("A change within the same second as the last version is pulled")
     func sameSecond() async throws {
         var options = RESTOptions()
-        options.version = "updated_at"
+        options.versionField = "updated_at"
         let time: JSONValue = "2026-11-24T08:00:00Z"
         let device = try device(options) { [memory] request, body in
             switch request.method {
@@ -242,9 +242,9 @@ struct OddServiceTests {
         arguments: ["18446744073709551615", "1e300", "-1e300", "253402300800", "99999999999999"])
     func numbersOutOfRange(_ number: String) async throws {
         var options = RESTOptions()
-        options.version = "version"
+        options.versionField = "version"
         options.paging = .page(total: "total")
-        options.records = "data"
+        options.recordsKeyPath = "data"
         let device = try device(options) { _, _ in
             (
                 200, ["Backoff": "9223372036854775807"],
@@ -270,7 +270,7 @@ struct OddServiceTests {
         #expect(try await service.fetch([.string(id)], of: "Task") == [.forbidden])
         for kind in PushOperation.Kind.allCases {
             let operation = PushOperation(
-                entity: "Task", kind: kind, id: .string(id), body: [:], version: nil, idempotencyKey: "k")
+                entity: "Task", kind: kind, id: .string(id), record: [:], version: nil, idempotencyKey: "k")
             guard case .rejected? = try await service.push([operation]).first else {
                 Issue.record("\(kind) was not rejected")
                 continue
@@ -281,7 +281,7 @@ struct OddServiceTests {
     @Test("An expired cursor of the next page starts the list again")
     func expiredPage() async throws {
         var options = RESTOptions()
-        options.records = "data"
+        options.recordsKeyPath = "data"
         options.paging = .cursor(cursor: "after", next: "next")
         let device = try device(options) { [memory] request, _ in
             let isFirst = request.path?.contains("after") != true
@@ -306,8 +306,8 @@ struct OddServiceTests {
         try await device.stack.insert("Task", values: ["title": "mine"])
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
         #expect(error?.message.contains("\(status)") == true && error?.message.contains("POST /v1/tasks") == true)
-        #expect(try await device.engine.parkedRows().isEmpty)
-        #expect(try await device.engine.pendingChanges() == 1)
+        #expect(try await device.engine.blockedChanges().isEmpty)
+        #expect(try await device.engine.pendingChangeCount() == 1)
     }
 
     @Test("If the list of a response is elsewhere, the error names its path")

@@ -25,7 +25,7 @@ struct OrderTests {
     {
         try Device(
             service, schema: Self.schema,
-            entities: ["Tag", "Task"].map { SyncedEntity($0, policy: policy) }, settings)
+            entities: ["Tag", "Task"].map { SyncedEntity($0, conflictPolicy: policy) }, settings)
     }
 
     /// Returns devices that have synced a task with tags 1 to 4.
@@ -46,7 +46,7 @@ struct OrderTests {
     private var sent: [JSONValue] {
         get async {
             await service.requests.flatMap { request -> [JSONValue] in
-                if case .push(let operations) = request { return operations.map(\.body) }
+                if case .push(let operations) = request { return operations.map(\.record) }
                 return []
             }
         }
@@ -140,7 +140,7 @@ struct OrderTests {
         #expect(await listed == [4, 1, 2, 3])
         #expect(try await devices[1].order() == [2, 1, 3, 4])
         #expect(try await devices[1].engine.conflicts().map(\.winner) == ["open"])
-        try await devices[1].engine.resolve("Task", key: 1, domain: "tags", takingRemote: takingRemote)
+        try await devices[1].engine.resolve("Task", key: 1, field: "tags", takingRemote: takingRemote)
         for device in devices + devices { try await device.engine.sync() }
         for device in devices {
             #expect(try await device.order() == (takingRemote ? [4, 1, 2, 3] : [2, 1, 3, 4]))
@@ -152,7 +152,7 @@ struct OrderTests {
     func resolver() async throws {
         let first = try await devices(1)[0]
         var settings = Device.settings
-        settings.resolver = { conflict in conflict.field == "tags" ? .merged([3, 4, 1, 2]) : .usePolicy }
+        settings.conflictResolver = { conflict in conflict.field == "tags" ? .merged([3, 4, 1, 2]) : .usePolicy }
         let second = try device(.clientWins, settings)
         try await second.engine.sync()
         try await first.order([4, 1, 2, 3])

@@ -35,9 +35,9 @@ struct OwnEditTests {
     private static func service(_ kind: Kind) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: kind != .none,
-                givesTimes: true, batchSize: 10, pushesTogether: kind == .together,
-                sendsWholeRows: kind == .wholeRows))
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: kind != .none,
+                providesModificationTimes: true, maxBatchSize: 10, pushesAtomically: kind == .together,
+                requiresCompleteRecords: kind == .wholeRows))
     }
 
     private static func entities(
@@ -45,8 +45,8 @@ struct OwnEditTests {
     ) -> [SyncedEntity] {
         ["Project", "Tag"].map { SyncedEntity($0) } + [
             SyncedEntity(
-                "Task", policy: policy, deleteConflicts: deletes, isOneDomain: domains == .row,
-                groups: domains == .group ? [["title", "points"]] : [])
+                "Task", conflictPolicy: policy, deleteConflictPolicy: deletes, mergesWholeRow: domains == .row,
+                fieldGroups: domains == .group ? [["title", "points"]] : [])
         ]
     }
 
@@ -107,8 +107,8 @@ struct OwnEditTests {
         var identity: String { service.identity }
 
         func pull(_ request: PullRequest) async throws -> PullPage { try await service.pull(request) }
-        func ids(of entity: String, page: String?) async throws -> IDPage {
-            try await service.ids(of: entity, page: page)
+        func list(of entity: String, page: String?) async throws -> ListPage {
+            try await service.list(of: entity, page: page)
         }
         func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
             try await service.fetch(ids, of: entity)
@@ -222,7 +222,7 @@ struct OwnEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .marker("marker"), .probe, .clientID]
+    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.idempotencyKey, .markerField("marker"), .matchByContent, .clientID]
 
     @Test(
         "An in-doubt create is the base of later edits of the row", arguments: ConflictPolicy.allCases, ways.indices)
@@ -236,8 +236,8 @@ struct OwnEditTests {
         for (later, expected) in LongTests.some(cases, every: 3, of: LongTests.number(policy) + place) {
             let service = InMemoryService(
                 ServiceCapabilities(
-                    ids: way == .clientID ? .client : .server, deletions: .tombstones, createIdempotency: way,
-                    hasPreconditions: true, givesTimes: true, batchSize: 10))
+                    idAssignment: way == .clientID ? .client : .server, deletionDetection: .tombstones, createIdempotency: way,
+                    supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
             let entities = Self.entities(policy)
             let device = try await Self.device(service, entities)
             try await Self.lose(

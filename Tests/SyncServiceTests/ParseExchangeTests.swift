@@ -32,7 +32,7 @@ struct ParseExchangeTests {
             baseURL: url, options: options, classes: ["Project": "Plan"], credentials: credentials, transport: exchanges
         )
         let model = try SyncModel(schema: Data(Self.schema.utf8))
-        return service.knowing(try ServiceEntity.all(["Task", "Project", "Tag"], of: model))
+        return service.configured(for: try ServiceEntity.all(["Task", "Project", "Tag"], of: model))
     }
 
     private func expectAll(_ exchanges: RecordedExchanges) async {
@@ -43,7 +43,7 @@ struct ParseExchangeTests {
     private func operation(
         _ kind: PushOperation.Kind, _ id: JSONValue?, _ body: JSONValue, key: String = "key", paths: [[String]]? = nil
     ) -> PushOperation {
-        PushOperation(entity: "Task", kind: kind, id: id, body: body, paths: paths, version: nil, idempotencyKey: key)
+        PushOperation(entity: "Task", kind: kind, id: id, record: body, fieldPaths: paths, version: nil, idempotencyKey: key)
     }
 
     @Test("A pull reads pages by time and ID, and converts values for the model")
@@ -53,19 +53,19 @@ struct ParseExchangeTests {
             ["01-pull-first-page", "02-related", "03-related-none", "04-pull-next-page", "05-related-none"])
         let service = try service(exchanges)
         let first = try await service.pull(PullRequest(entity: "Task", cursor: nil))
-        #expect(first.rows.map(\.id) == ["Ed1nuqPvcm", "Xy2nuqPvcm"])
-        #expect(first.isListing && first.total == 3)
-        let record = try #require(first.rows.first?.record)
+        #expect(first.records.map(\.id) == ["Ed1nuqPvcm", "Xy2nuqPvcm"])
+        #expect(first.isFullListing && first.total == 3)
+        let record = try #require(first.records.first?.record)
         #expect(record["id"] == "Ed1nuqPvcm" && record["objectId"] == nil)
         #expect(record["due_at"] == "2026-02-01T00:00:00.000Z" && record["data"] == "AQID")
         #expect(record["photo"] == "https://files.example.com/app/profile.png")
         #expect(
             record["place"]?["latitude"] == 40.5 && record["project_id"] == "P1" && record["tag_ids"] == ["G1", "G2"])
-        let bare = try #require(first.rows.last?.record)
+        let bare = try #require(first.records.last?.record)
         #expect(bare["due_at"] == .null && bare["project_id"] == .null && bare["tag_ids"] == [])
-        let next = try #require(first.next)
+        let next = try #require(first.nextPage)
         let second = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: next))
-        #expect(second.next == nil)
+        #expect(second.nextPage == nil)
         #expect(second.cursor == "2026-01-02T03:03:05.678Z")
         await expectAll(exchanges)
     }
@@ -75,13 +75,13 @@ struct ParseExchangeTests {
         let exchanges = try RecordedExchanges("parse", ["19-pull-since", "20-pull-since-none"])
         let service = try service(exchanges)
         let news = try await service.pull(PullRequest(entity: "Project", cursor: "2026-01-02T03:03:05.678Z"))
-        #expect(news.rows.map(\.id) == ["P1"] && news.rows.first?.record?["name"] == "orchard")
-        #expect(news.next == nil && !news.isListing)
+        #expect(news.records.map(\.id) == ["P1"] && news.records.first?.record?["name"] == "orchard")
+        #expect(news.nextPage == nil && !news.isFullListing)
         // A minute before the last row, and never earlier than before.
         let cursor = try #require(news.cursor)
         #expect(cursor == "2026-01-06T00:00:00.000Z")
         let nothing = try await service.pull(PullRequest(entity: "Project", cursor: cursor))
-        #expect(nothing.rows.isEmpty && nothing.cursor == cursor && !nothing.isListing)
+        #expect(nothing.records.isEmpty && nothing.cursor == cursor && !nothing.isFullListing)
         await expectAll(exchanges)
     }
 
@@ -112,7 +112,7 @@ struct ParseExchangeTests {
         let time = Date(isoText: "2026-01-03T00:00:00.000Z")
         #expect(
             outcomes == [
-                .applied(RemoteRecord(id: "New1", record: nil, version: "2026-01-03T00:00:00.000Z", time: time)),
+                .applied(RemoteRecord(id: "New1", record: nil, version: "2026-01-03T00:00:00.000Z", modifiedAt: time)),
                 .unknown("error 159: Duplicate request"),
                 .rejected("error 137: A duplicate value for a field with unique values was provided"),
             ])
@@ -127,7 +127,7 @@ struct ParseExchangeTests {
         let time = Date(isoText: "2026-01-04T00:00:00.000Z")
         #expect(
             update == [
-                .applied(RemoteRecord(id: "Ed1nuqPvcm", record: nil, version: "2026-01-04T00:00:00.000Z", time: time))
+                .applied(RemoteRecord(id: "Ed1nuqPvcm", record: nil, version: "2026-01-04T00:00:00.000Z", modifiedAt: time))
             ])
         #expect(try await service.push([operation(.delete, "Ed1nuqPvcm", [:])]) == [.applied(nil)])
         #expect(try await service.push([operation(.delete, "Gone1", [:])]) == [.applied(nil)])
@@ -143,7 +143,7 @@ struct ParseExchangeTests {
         #expect(row.version == "2026-01-05T00:00:00.000Z")
         #expect(
             outcomes.dropFirst() == [
-                .gone, .rejected("error 111: schema mismatch"), .rejected("error 119: not allowed"),
+                .notFound, .rejected("error 111: schema mismatch"), .rejected("error 119: not allowed"),
                 .rejected("error 142: validation failed"), .retry(after: nil), .unknown("error 1: internal"),
             ])
         await expectAll(exchanges)

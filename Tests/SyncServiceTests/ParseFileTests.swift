@@ -28,10 +28,10 @@ struct ParseFileTests {
 
     private func settings(_ name: String) -> EngineSettings {
         var settings = Device.settings
-        settings.attempts = 3
-        settings.settleTime = .zero
+        settings.maxAttempts = 3
+        settings.inDoubtTimeout = .zero
         settings.deletionLimit = nil
-        settings.files = FileStore(folder: folder.appendingPathComponent(name))
+        settings.fileStore = FileStore(folder: folder.appendingPathComponent(name))
         return settings
     }
 
@@ -48,13 +48,13 @@ struct ParseFileTests {
     private func attach(
         _ text: String, named name: String = "Müllers Katze.txt", _ device: Device, _ key: JSONValue
     ) async throws {
-        try await device.engine.attach(
+        try await device.engine.attachFile(
             Data(text.utf8), named: name, type: "text/plain", to: "Task", key: key, attribute: "picture")
     }
 
     /// Returns the contents of a task's file.
     private func text(_ device: Device, _ key: JSONValue) async throws -> String? {
-        try await device.engine.file(of: "Task", key: key, attribute: "picture").map {
+        try await device.engine.fileURL(of: "Task", key: key, attribute: "picture").map {
             String(decoding: try Data(contentsOf: $0), as: UTF8.self)
         }
     }
@@ -76,7 +76,7 @@ struct ParseFileTests {
         try await attach("one", one, local)
         #expect(try await text(one, local) == "one")
         try await one.engine.sync()
-        #expect(try await one.engine.waitingFiles().isEmpty)
+        #expect(try await one.engine.pendingFiles().isEmpty)
         let key = try await key(one, "t")
         let stored = try #require(try await pictures(space).first)
         #expect(stored["__type"] == "File")
@@ -128,14 +128,14 @@ struct ParseFileTests {
         try await attach("one", device, local)
         await network.lose(loss)
         try await device.engine.push()
-        #expect(try await device.engine.waitingFiles().map(\.reason) == [nil])
+        #expect(try await device.engine.pendingFiles().map(\.reason) == [nil])
         let before = try await pictures(space)
         #expect(before.count == (loss == .namingAnswer ? 1 : 0))
         await network.lose(nil)
         // Another engine on the same database and folder, as in another process.
         let again = try Device(device.stack, service(space, network), entities: ["Task"], settings("one"))
         try await again.engine.push()
-        #expect(try await again.engine.waitingFiles().isEmpty)
+        #expect(try await again.engine.pendingFiles().isEmpty)
         // A file whose row references it is not sent again. Otherwise the file is sent again, and the first copy stays
         // unreferenced on the server.
         let sent = [.namingAnswer: 1, .upload: 1][loss] ?? 2
@@ -158,15 +158,15 @@ struct ParseFileTests {
             try await attach(text, device, key)
         }
         let report = try await device.engine.sync()
-        #expect(report.total.created == 3 && report.total.parked == 2)
+        #expect(report.total.pushedInserts == 3 && report.total.blockedChanges == 2)
         #expect(
-            try await device.engine.waitingFiles().map(\.reason) == [
+            try await device.engine.pendingFiles().map(\.reason) == [
                 "the service rejected the file as too large (HTTP 413)", "error 130: Invalid file upload.",
             ])
         #expect(try await pictures(space).count == 1)
         try await attach("fits", device, key(device, "big"))
         try await device.engine.sync()
-        #expect(try await device.engine.waitingFiles().count == 1)
+        #expect(try await device.engine.pendingFiles().count == 1)
         #expect(try await text(device, key(device, "big")) == "fits")
         #expect(try await pictures(space).count == 2)
     }
@@ -185,11 +185,11 @@ struct ParseFileTests {
         try await device.engine.sync()
         let key = try await key(device, "t")
         for attribute in ["title", "part", "photo"] {
-            try await device.engine.attach(
+            try await device.engine.attachFile(
                 Data("x".utf8), named: "\(attribute).txt", to: "Task", key: key, attribute: attribute)
         }
         try await device.engine.sync()
-        let waiting = try await device.engine.waitingFiles()
+        let waiting = try await device.engine.pendingFiles()
         #expect(waiting.map(\.attribute) == ["title", "part"])
         #expect(waiting.first?.reason?.contains("error 111: schema mismatch") == true, "\(waiting)")
         #expect(waiting.last?.reason == "'extra.part' is a member of an object and cannot store a file")
@@ -215,7 +215,7 @@ struct ParseFileTests {
         try await two.write("DELETE FROM Task WHERE title = 'there'")
         try await two.engine.sync()
         try await one.engine.sync()
-        #expect(try await one.engine.waitingFiles().isEmpty)
+        #expect(try await one.engine.pendingFiles().isEmpty)
         #expect(try await one.rows("SELECT count(*) FROM sync_file") == ["0"])
         #expect(try await pictures(space).count == 1)
         #expect(try await one.rows("SELECT title FROM Task") == ["stays"])
@@ -230,7 +230,7 @@ struct ParseFileTests {
         let key = try await device.stack.insert("Task", values: ["title": "t"]).key.json
         try await attach("x", named: String(repeating: "long/", count: 60) + ".txt", device, key)
         try await device.engine.sync()
-        #expect(try await device.engine.waitingFiles().isEmpty)
+        #expect(try await device.engine.pendingFiles().isEmpty)
         let name = try await pictures(space).first?["name"]
         guard case .string(let name)? = name else { throw ServerFailure(text: "no file: \(name ?? .null)") }
         #expect(name.contains("long_long_long") && name.hasSuffix(".txt"), "\(name)")
@@ -245,7 +245,7 @@ struct ParseFileTests {
             await #expect(throws: FileError.elsewhere(address)) { try await service.download(reference) }
         }
         let missing = try service.reference(to: "not there.png", of: "Task", id: "x")
-        await #expect(throws: FileError.missing(missing.url.path)) { try await service.download(missing) }
+        await #expect(throws: FileError.missing(missing.path)) { try await service.download(missing) }
     }
 
     @Test(

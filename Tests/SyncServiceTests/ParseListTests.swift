@@ -96,7 +96,7 @@ struct ParseListTests {
         let pointers: JSONValue = .array(
             ["a", "b"].map { ["__type": "Pointer", "className": "Tag", "objectId": .string($0)] })
         #expect(sent == (isArray ? pointers : ["__op": "AddRelation", "objects": pointers]))
-        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.stack.fetch("Task", id: task.key.json)?.key.json == "new1")
     }
 
@@ -108,10 +108,10 @@ struct ParseListTests {
             transport: Served { request, body in await server.answer(request, body) })
         let served = try ServiceEntity.all(
             ["Task"], of: SyncModel(schema: Data(Self.schema(isOrdered: false).utf8)))
-        let outcomes = try await service.knowing(served).push(
+        let outcomes = try await service.configured(for: served).push(
             (1...3).map { number in
                 PushOperation(
-                    entity: "Task", kind: .update, id: .string("t\(number)"), body: ["tags": ["a"]], paths: nil,
+                    entity: "Task", kind: .update, id: .string("t\(number)"), record: ["tags": ["a"]], fieldPaths: nil,
                     version: nil, idempotencyKey: "k\(number)")
             })
         #expect(outcomes.count == 3)

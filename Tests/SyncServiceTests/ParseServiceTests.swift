@@ -46,8 +46,8 @@ struct ParseServiceTests {
     func conformance(_ ids: String) async throws {
         let space = try await space(ids == "client" ? [.init("ids", "client")] : [.init("idempotency", "on")])
         let service = service(space) { options in
-            if ids == "client" { options.ids = .client }
-            if ids == "marker" { options.marker = "syncKey" }
+            if ids == "client" { options.idAssignment = .client }
+            if ids == "marker" { options.markerField = "syncKey" }
         }
         let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
         #expect(failures == [])
@@ -58,7 +58,7 @@ struct ParseServiceTests {
         let space = try await space([.init("session", "new")])
         let name = try #require(HTTPField.Name("X-Parse-Session-Token"))
         let service = service(space, credentials: ServiceCredentials { [name: $0 ? "new" : "old"] })
-        #expect(try await service.fetch(["x"], of: "Task") == [.absent])
+        #expect(try await service.fetch(["x"], of: "Task") == [.notFound])
         let other = self.service(space)
         await #expect(throws: ServiceError.unauthorized("Invalid session token")) {
             try await other.fetch(["x"], of: "Task")
@@ -138,7 +138,7 @@ struct ParseServiceTests {
         // A place needs both fields.
         try await one.write("UPDATE Task SET longitude = NULL")
         try await one.engine.sync()
-        #expect(try await one.engine.parkedRows().map(\.reason).first?.contains("latitude and longitude") == true)
+        #expect(try await one.engine.blockedChanges().map(\.reason).first?.contains("latitude and longitude") == true)
         try await one.write("UPDATE Task SET latitude = NULL")
         try await one.engine.sync()
         #expect(try await space.rows("Task").first?["place"] == nil)
@@ -182,20 +182,20 @@ struct ParseServiceTests {
         try await one.engine.sync()
         let network = NotingNetwork()
         var settings = Device.settings
-        settings.sweepInterval = .seconds(3600)
+        settings.reconciliationInterval = .seconds(3600)
         let two = try Device(service(space, transport: network), schema: Self.schema, settings)
         try await two.engine.sync()
         let list = "/classes/Tag"
         #expect(await network.asked(list).first?.query["where"] == nil)
         let last = try #require(
-            try await service(space).pull(PullRequest(entity: "Tag", cursor: nil)).rows.compactMap(\.version).max())
+            try await service(space).pull(PullRequest(entity: "Tag", cursor: nil)).records.compactMap(\.version).max())
         await network.forget()
         try await one.write("UPDATE Tag SET name = 'edited' WHERE name = 'a'")
         try await one.write("DELETE FROM Tag WHERE name = 'b'")
         try await one.stack.insert("Tag", values: ["name": "new"])
         try await one.engine.sync()
         let report = try await two.engine.sync()
-        #expect(report.total.updated == 1 && report.total.inserted == 1)
+        #expect(report.total.pulledUpdates == 1 && report.total.pulledInserts == 1)
         let asked = await network.asked(list)
         // There is no listing of IDs and no complete pull.
         #expect(asked.allSatisfy { $0.query["keys"] == nil })
@@ -241,10 +241,10 @@ struct ParseServiceTests {
         let one = try device(service(space, transport: network))
         try await space.put((1...count).map { ["id": .string("t\($0)"), "name": .string("t\($0)")] }, in: "Tag")
         try await one.engine.sync()
-        #expect(service(space).capabilities.batchSize == 50)
+        #expect(service(space).capabilities.maxBatchSize == 50)
         try await one.write("UPDATE Tag SET name = name || '!'")
         await network.forget()
-        #expect(try await one.engine.sync().total.sent == count)
+        #expect(try await one.engine.sync().total.pushedUpdates == count)
         // A single remaining change is not sent as a batch.
         let sizes = await network.notes.filter { $0.method != .get }.map { note in
             if case .array(let requests)? = note.body?["requests"] { requests.count } else { 1 }
@@ -284,7 +284,7 @@ struct ParseServiceTests {
         let one = try device(service(space))
         for name in ["a", "a", "b"] { try await one.stack.insert("Tag", values: ["name": .string(name)]) }
         try await one.engine.sync()
-        let parked = try await one.engine.parkedRows()
+        let parked = try await one.engine.blockedChanges()
         #expect(parked.count == 1)
         #expect(parked.first?.reason.contains("error 137: A duplicate value") == true)
         #expect(try await space.rows("Tag").count == 2)

@@ -33,10 +33,10 @@ struct ParseWorld: HistoryWorld {
         switch ids {
         case .looks: break
         case .request: settings.append(.init("idempotency", "on"))
-        case .marker: options.marker = "syncKey"
+        case .marker: options.markerField = "syncKey"
         case .client:
             settings.append(.init("ids", "client"))
-            options.ids = .client
+            options.idAssignment = .client
         }
         space = try await RESTServer.shared.space(.object(settings))
         service = ParseService(baseURL: space.url, options: options, transport: network)

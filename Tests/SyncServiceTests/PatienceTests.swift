@@ -75,7 +75,7 @@ struct PatienceTests {
     private static var impatient: EngineSettings {
         var settings = Device.settings
         settings.clock.random = { 1 }
-        settings.patience = .zero
+        settings.retryTimeout = .zero
         return settings
     }
 

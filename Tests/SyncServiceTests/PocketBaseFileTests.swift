@@ -23,9 +23,9 @@ struct PocketBaseFileTests {
         transport: any HTTPTransport = DefaultTransport()
     ) throws -> Device {
         var settings = Device.settings
-        settings.attempts = 3
+        settings.maxAttempts = 3
         settings.deletionLimit = nil
-        settings.files = FileStore(folder: folder.appendingPathComponent(name))
+        settings.fileStore = FileStore(folder: folder.appendingPathComponent(name))
         return try Device(
             space.service(authorization: authorization, transport: transport), schema: Self.schema, entities: ["Task"],
             settings)
@@ -36,13 +36,13 @@ struct PocketBaseFileTests {
     }
 
     private func attach(_ text: String, _ device: Device, _ key: JSONValue) async throws {
-        try await device.engine.attach(
+        try await device.engine.attachFile(
             Data(text.utf8), named: "Cat.txt", type: "text/plain", to: "Task", key: key, attribute: "picture")
     }
 
     /// Returns the contents of a task's file.
     private func text(_ device: Device, _ key: JSONValue) async throws -> String? {
-        try await device.engine.file(of: "Task", key: key, attribute: "picture").map {
+        try await device.engine.fileURL(of: "Task", key: key, attribute: "picture").map {
             String(decoding: try Data(contentsOf: $0), as: UTF8.self)
         }
     }
@@ -60,9 +60,9 @@ struct PocketBaseFileTests {
         let local = try await one.stack.insert("Task", values: ["title": "t"]).key.json
         try await attach("one", one, local)
         #expect(try await text(one, local) == "one")
-        #expect(try await one.engine.waitingFiles().map(\.name) == ["Cat.txt"])
+        #expect(try await one.engine.pendingFiles().map(\.name) == ["Cat.txt"])
         try await one.engine.sync()
-        #expect(try await one.engine.waitingFiles().isEmpty)
+        #expect(try await one.engine.pendingFiles().isEmpty)
         let key = try await key(one, "t")
         let name = try await one.rows("SELECT picture FROM Task")
         #expect(name.first?.hasSuffix(".txt") == true && name.first?.contains("cat") == true, "\(name)")
@@ -100,16 +100,16 @@ struct PocketBaseFileTests {
         try await attach("one", device, local)
         await network.lose(isDone ? .answer : .request)
         try await device.engine.push()
-        #expect(try await device.engine.waitingFiles().map(\.reason) == [nil])
+        #expect(try await device.engine.pendingFiles().map(\.reason) == [nil])
         let name = try await names(space)
         #expect((name != [""]) == isDone)
         await network.lose(.none)
         // Another engine on the same database and folder, as in another process.
         var settings = Device.settings
-        settings.files = FileStore(folder: folder.appendingPathComponent("one"))
+        settings.fileStore = FileStore(folder: folder.appendingPathComponent("one"))
         let again = try Device(device.stack, space.service(transport: network), entities: ["Task"], settings)
         try await again.engine.push()
-        #expect(try await again.engine.waitingFiles().isEmpty)
+        #expect(try await again.engine.pendingFiles().isEmpty)
         #expect(await network.uploads == (isDone ? 1 : 2))
         let names = try await names(space)
         if isDone { #expect(names == name) }
@@ -128,14 +128,14 @@ struct PocketBaseFileTests {
             try await attach(String(repeating: "x", count: title == "big" ? 1_000_001 : 10), device, key)
         }
         let report = try await device.engine.sync()
-        #expect(report.total.created == 2 && report.total.parked == 1)
-        let waiting = try await device.engine.waitingFiles()
+        #expect(report.total.pushedInserts == 2 && report.total.blockedChanges == 1)
+        let waiting = try await device.engine.pendingFiles()
         #expect(
             waiting.count == 1 && waiting.first?.reason?.contains("maximum allowed file size") == true, "\(waiting)")
         #expect(try await names(space).filter { $0 != "" }.count == 1)
         try await attach("fits", device, key(device, "big"))
         try await device.engine.sync()
-        #expect(try await device.engine.waitingFiles().isEmpty)
+        #expect(try await device.engine.pendingFiles().isEmpty)
         #expect(try await text(device, key(device, "big")) == "fits")
         #expect(try await names(space).filter { $0 != "" }.count == 2)
     }
@@ -156,7 +156,7 @@ struct PocketBaseFileTests {
         try await attach("s", device, key(device, "stays"))
         try await space.remove(space.tasks, there)
         try await device.engine.sync()
-        #expect(try await device.engine.waitingFiles().isEmpty)
+        #expect(try await device.engine.pendingFiles().isEmpty)
         #expect(try await device.rows("SELECT count(*) FROM sync_file") == ["0"])
         #expect(try await names(space).filter { $0 != "" }.count == 1)
         #expect(try await device.rows("SELECT title FROM Task") == ["stays"])
@@ -200,7 +200,7 @@ struct PocketBaseFileTests {
         try await device.stack.insert("Task", values: ["id": "aaaaaaaaaaaaaaa", "title": "t"])
         func code(_ device: Device, _ key: JSONValue, _ attribute: String) async -> SyncError.Code? {
             await #expect(throws: SyncError.self) {
-                try await device.engine.attach(Data(), named: "x", to: "Task", key: key, attribute: attribute)
+                try await device.engine.attachFile(Data(), named: "x", to: "Task", key: key, attribute: attribute)
             }?.code
         }
         #expect(await code(device, "aaaaaaaaaaaaaaa", "pictur") == .unknownAttribute)

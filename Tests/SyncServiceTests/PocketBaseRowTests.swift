@@ -26,7 +26,7 @@ struct PocketBaseRowTests {
         let titles = try await space.rows(space.tasks).compactMap { $0["title"] }
         #expect(Set(titles) == ["a", "taken", "b"])
         #expect(titles.count == 3)
-        let parked = try await device.engine.parkedRows()
+        let parked = try await device.engine.blockedChanges()
         #expect(parked.count == 1)
         #expect(parked.first?.reason.contains("title: Value must be unique") == true, "\(parked)")
         #expect(try await device.rows("SELECT count(*) FROM sync_change") == ["1"])
@@ -69,7 +69,7 @@ struct PocketBaseRowTests {
         let space = try await PocketBaseServer.shared.space()
         var settings = Device.settings
         // A listing of all IDs would find it too.
-        settings.sweepInterval = .seconds(3600)
+        settings.reconciliationInterval = .seconds(3600)
         let device = try Device(space.service(), schema: PocketBaseSpace.schema, settings)
         try await device.engine.sync()
         // The result of a transaction that took ten seconds.
@@ -91,7 +91,7 @@ struct PocketBaseRowTests {
         for number in 1...3 {
             try await space.add(space.tasks, ["id": .string("aaaaaaaaaaaaaa\(number)"), "title": "t", "points": 1])
         }
-        let task = SyncedEntity("Task", policy: .serverWins, deleteConflicts: .editWins)
+        let task = SyncedEntity("Task", conflictPolicy: .serverWins, deleteConflictPolicy: .editWins)
         let device = try Device(
             space.service(), schema: PocketBaseSpace.schema, entities: ["Project", task, "Tag"])
         try await device.engine.sync()
@@ -125,7 +125,7 @@ struct PocketBaseRowTests {
         let network = NotingNetwork()
         let service = space.service(transport: network)
         var settings = Device.settings
-        settings.sweepInterval = .seconds(3600)
+        settings.reconciliationInterval = .seconds(3600)
         let device = try Device(service, schema: PocketBaseSpace.schema, settings)
         let began = Date(timeIntervalSinceNow: -1)
         try await device.engine.sync()
@@ -137,7 +137,7 @@ struct PocketBaseRowTests {
         try await space.add(space.tasks, ["id": "aaaaaaaaaaaaaa4", "title": "new"])
         try await space.remove(space.tasks, "aaaaaaaaaaaaaa2")
         let report = try await device.engine.sync()
-        #expect(report.total.updated == 1 && report.total.inserted == 1)
+        #expect(report.total.pulledUpdates == 1 && report.total.pulledInserts == 1)
         // There is no listing of IDs and no complete pull.
         let asked = await network.asked(list)
         #expect(asked.count == 1 && asked.first?.query["fields"] == nil)
@@ -160,7 +160,7 @@ struct PocketBaseRowTests {
         try await device.write("INSERT INTO Task (remoteID, title) VALUES ('\(key)', 'bad')")
         try await device.stack.insert("Task", values: ["title": "good"])
         try await device.engine.sync()
-        let parked = try await device.engine.parkedRows()
+        let parked = try await device.engine.blockedChanges()
         #expect(parked.count == 1 && parked.first?.reason.contains("id: ") == true, "\(parked)")
         #expect(try await space.rows(space.tasks).map { $0["title"] } == ["good"])
     }
@@ -252,7 +252,7 @@ struct PocketBaseRowTests {
         try await space.add("req_\(space.tasks)", ["title": "other", "project_id": "qqqqqqqqqqqqqqq"])
         try await device.write("DELETE FROM Project")
         try await device.engine.push()
-        let parked = try await device.engine.parkedRows()
+        let parked = try await device.engine.blockedChanges()
         #expect(parked.first?.reason.contains("required relation") == true, "\(parked)")
         #expect(try await space.rows("req_\(space.projects)").count == 1)
     }
@@ -261,7 +261,7 @@ struct PocketBaseRowTests {
     func missingTarget() async throws {
         let space = try await PocketBaseServer.shared.space()
         var settings = Device.settings
-        settings.sweepInterval = .seconds(3600)
+        settings.reconciliationInterval = .seconds(3600)
         let device = try Device(space.service(), schema: PocketBaseSpace.schema, settings)
         try await space.add(space.tags, ["id": "ggggggggggggggg", "name": "g"])
         try await space.add(space.tasks, ["id": "ttttttttttttttt", "title": "t"])
@@ -270,7 +270,7 @@ struct PocketBaseRowTests {
         try await device.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES ('ttttttttttttttt', 'ggggggggggggggg')")
         try await device.write("UPDATE Task SET title = 'edited'")
         try await device.engine.sync()
-        let reasons = try await device.engine.parkedRows().map(\.reason)
+        let reasons = try await device.engine.blockedChanges().map(\.reason)
         #expect(reasons.count == 1 && reasons[0].contains("tag_ids"), "\(reasons)")
         // After an hour all IDs are listed.
         let again = try Device(device.stack, space.service())

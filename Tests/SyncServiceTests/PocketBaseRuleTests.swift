@@ -28,7 +28,7 @@ struct PocketBaseRuleTests {
     ) throws -> Device {
         var settings = Device.settings
         settings.deletionLimit = nil
-        settings.deleteConflicts = deletions
+        settings.deleteConflictPolicy = deletions
         return try Device(
             space.service(authorization: authorization), schema: Self.schema, entities: ["Task"], settings)
     }
@@ -58,11 +58,11 @@ struct PocketBaseRuleTests {
         let logged = try await device.engine.conflicts().filter { $0.local == "unsent" }
         #expect(logged.map(\.why) == ["deleted by the service, or hidden from the user"])
         // The row can be restored. It is then blocked and not lost.
-        try await device.engine.restore("Task", key: "bbbbbbbbbbbbbbb")
+        try await device.engine.restoreDeleted("Task", key: "bbbbbbbbbbbbbbb")
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task ORDER BY title") == ["stays", "unsent"])
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == ["another row, hidden from the user, has this ID"])
+            try await device.engine.blockedChanges().map(\.reason) == ["another row, hidden from the user, has this ID"])
         #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
     }
 
@@ -78,7 +78,7 @@ struct PocketBaseRuleTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task") == ["unsent"])
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == ["another row, hidden from the user, has this ID"])
+            try await device.engine.blockedChanges().map(\.reason) == ["another row, hidden from the user, has this ID"])
         #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
     }
 
@@ -94,7 +94,7 @@ struct PocketBaseRuleTests {
         try await device.write("UPDATE Task SET title = 'edited' WHERE title = 'one'")
         try await device.write("DELETE FROM Task WHERE title = 'two'")
         try await device.engine.sync()
-        let reasons = try await device.engine.parkedRows().map(\.reason).sorted()
+        let reasons = try await device.engine.blockedChanges().map(\.reason).sorted()
         #expect(
             reasons == [
                 "the delete rule of '\(space.tasks)' does not allow the deletion",
@@ -126,7 +126,7 @@ struct PocketBaseRuleTests {
         try await add(space, "bbbbbbbbbbbbbbb", "two", ada.id)
         let report = try await device.engine.sync()
         #expect(await wallet.count == 2)
-        #expect(report.total.deleted == 0 && report.total.sent == 1 && report.total.inserted == 1)
+        #expect(report.total.pulledDeletes == 0 && report.total.pushedUpdates == 1 && report.total.pulledInserts == 1)
         #expect(try await space.row(space.tasks, "aaaaaaaaaaaaaaa")["points"] == 7)
         // Without a valid token the run fails, and nothing is blocked or deleted.
         try await space.change("users", ada.id, ["password": "password3", "passwordConfirm": "password3"])
@@ -134,8 +134,8 @@ struct PocketBaseRuleTests {
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
         #expect(error?.code == .unauthorized)
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["2"])
-        #expect(try await device.engine.parkedRows().isEmpty)
-        #expect(try await device.engine.pendingChanges() == 2)
+        #expect(try await device.engine.blockedChanges().isEmpty)
+        #expect(try await device.engine.pendingChangeCount() == 2)
     }
 
     @Test("A configuration signs in with a password")

@@ -30,7 +30,7 @@ struct PocketBaseTests {
     func timeless() async throws {
         let space = try await PocketBaseServer.shared.space()
         var options = PocketBaseOptions()
-        options.updated = nil
+        options.updatedField = nil
         options.pageSize = 4
         let service = PocketBaseService(
             baseURL: space.url, paths: space.paths, options: options, credentials: .authorization(space.token))

@@ -56,7 +56,7 @@ struct PodsTutorialTests {
 
         // The service
         var options = RESTOptions()
-        options.records = "result"
+        options.recordsKeyPath = "result"
         options.paging = .page(total: "number_of_pages")
         let service = BuiltInService.rest(
             baseURL: try #require(URL(string: "https://pods.example/api")), paths: ["Pod": "pods"], options: options,
@@ -72,7 +72,7 @@ struct PodsTutorialTests {
 
         // The import
         var settings = EngineSettings()
-        settings.attempts = 1
+        settings.maxAttempts = 1
         await #expect(throws: SyncError.self) {
             try await Sync.importPages(from: service, entity: "Pod", stack: stack, settings: settings)
         }
@@ -89,7 +89,7 @@ struct PodsTutorialTests {
         await index.goOn()
         let report = try await background.value
         #expect(await counts.next() == 9)
-        #expect(report.entities["Pod"]?.inserted == 6)
+        #expect(report.entities["Pod"]?.pulledInserts == 6)
         #expect(await index.pages == ["1", "2", "2", "3"])
 
         // What there is

@@ -16,7 +16,7 @@ struct PushAnswerTests {
         _ answer: @escaping @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue?)
     ) throws -> Device {
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Terse { [memory] request, body in
@@ -48,14 +48,14 @@ struct PushAnswerTests {
         arguments: [200, 201, 204], ["", "Idempotency-Key"])
     func location(_ status: Int, _ header: String) async throws {
         var options = RESTOptions()
-        options.idempotency = header.isEmpty ? nil : header
+        options.idempotencyHeader = header.isEmpty ? nil : header
         let device = try device(options) { [memory] request, body in
             guard request.method == .post else { return (200, [:], .array(await memory.rows)) }
             await memory.add(["id": 7, "title": body?["title"] ?? .null, "points": 3])
             return (status, ["Location": "https://inside.example/v1/tasks/7"], nil)
         }
         try await device.stack.insert("Task", values: ["title": "mine"])
-        #expect(try await device.engine.sync().total.created == 1)
+        #expect(try await device.engine.sync().total.pushedInserts == 1)
         #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["7 mine"])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, title, points FROM Task") == ["7 mine 3"])
@@ -67,9 +67,9 @@ struct PushAnswerTests {
         "The version is not sent, and a create has no deletion mark", arguments: [RESTOptions.Update.patch, .put])
     func version(_ update: RESTOptions.Update) async throws {
         var options = RESTOptions()
-        options.version = "updated_at"
-        options.deleted = "deleted_at"
-        options.update = update
+        options.versionField = "updated_at"
+        options.deletedField = "deleted_at"
+        options.updateMethod = update
         let schema = Device.schema.replacingOccurrences(
             of: "\"title\": {", with: "\"updatedAt\": \"string\", \"deletedAt\": \"string\", \"title\": {")
         let bodies = SentBodies()
@@ -98,7 +98,7 @@ struct PushAnswerTests {
     @Test("A row that is hidden and whose version alone was edited is blocked and not deleted")
     func hiddenVersion() async throws {
         var options = RESTOptions()
-        options.version = "updated_at"
+        options.versionField = "updated_at"
         let schema = Device.schema.replacingOccurrences(
             of: "\"title\": {", with: "\"updatedAt\": \"string\", \"title\": {")
         let record: JSONValue = ["id": 7, "title": "mine", "updated_at": "v1"]
@@ -142,7 +142,7 @@ struct PushAnswerTests {
         arguments: ["", "Idempotency-Key"], ["", "/v1/elsewhere/7", "/v1/tasks"])
     func silent(_ header: String, _ address: String) async throws {
         var options = RESTOptions()
-        options.idempotency = header.isEmpty ? nil : header
+        options.idempotencyHeader = header.isEmpty ? nil : header
         let device = try device(options) { [memory] request, body in
             guard request.method == .post else { return (200, [:], .array(await memory.rows)) }
             await memory.add(["id": 7, "title": body?["title"] ?? .null])
@@ -191,10 +191,10 @@ struct PushAnswerTests {
         settleTime: Duration = .seconds(30_000)
     ) throws -> Device {
         var options = RESTOptions()
-        if way == "marker" { options.marker = "client_key" } else { options.idempotency = way.isEmpty ? nil : way }
+        if way == "marker" { options.markerField = "client_key" } else { options.idempotencyHeader = way.isEmpty ? nil : way }
         var settings = Device.settings
-        settings.patience = patience
-        settings.settleTime = settleTime
+        settings.retryTimeout = patience
+        settings.inDoubtTimeout = settleTime
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Terse { [memory] request, sent in
@@ -215,7 +215,7 @@ struct PushAnswerTests {
         let device = try queueing(queue, way, status: status)
         try await device.stack.insert("Task", values: ["title": "mine"])
         try await device.stack.insert("Task", values: ["title": "other"])
-        #expect(try await device.engine.sync().total.parked == 2)
+        #expect(try await device.engine.sync().total.blockedChanges == 2)
         let asked = await memory.requests.count
         #expect(asked < 20)
         for _ in 0..<2 { try await device.engine.sync() }
@@ -224,7 +224,7 @@ struct PushAnswerTests {
         try await device.engine.sync()
         #expect(await posts() == 2)
         #expect(
-            try await device.engine.parkedRows().map(\.reason)
+            try await device.engine.blockedChanges().map(\.reason)
                 == Array(
                     repeating: "the service accepted the row but does not list it; the row is not sent again",
                     count: 2))
@@ -237,12 +237,12 @@ struct PushAnswerTests {
         let queue = Queue()
         let device = try queueing(queue, way, status: 200, settleTime: .zero)
         try await device.stack.insert("Task", values: ["title": "mine"])
-        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(try await device.engine.sync().total.blockedChanges == 0)
         #expect(await posts() == 1)
-        #expect(try await device.engine.pendingChanges() == 1)
+        #expect(try await device.engine.pendingChangeCount() == 1)
         for _ in 0..<3 { try await device.engine.sync() }
         #expect(await posts() == 2)
-        #expect(try await device.engine.parkedRows().count == 1)
+        #expect(try await device.engine.blockedChanges().count == 1)
     }
 
     @Test(
@@ -256,7 +256,7 @@ struct PushAnswerTests {
         for _ in 0..<6 { try await device.engine.sync() }
         #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["100 mine"])
         #expect(await posts() == 1)
-        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.leftovers() == [])
     }
 
@@ -266,8 +266,8 @@ struct PushAnswerTests {
         let queue = Queue()
         let device = try queueing(queue, patience: .zero)
         try await device.stack.insert("Task", values: ["title": "mine"])
-        #expect(try await device.engine.sync().total.parked == 0)
-        #expect(try await device.engine.pendingChanges() == 1)
+        #expect(try await device.engine.sync().total.blockedChanges == 0)
+        #expect(try await device.engine.pendingChangeCount() == 1)
         try await device.write("UPDATE Task SET points = 9")
         try await device.engine.sync()
         #expect(await posts() == 1)
@@ -289,9 +289,9 @@ struct PushAnswerTests {
         try await Device(device.stack, queueingService(queue, way), entities: ["Task"]).engine.sync()
         #expect(await posts() == 1)
         if way == "marker" {
-            #expect(try await device.engine.parkedRows().count == 1)
+            #expect(try await device.engine.blockedChanges().count == 1)
         } else {
-            #expect(try await device.engine.parkedRows().isEmpty)
+            #expect(try await device.engine.blockedChanges().isEmpty)
             #expect(try await device.leftovers() == [])
         }
     }
@@ -311,7 +311,7 @@ struct PushAnswerTests {
 
     private func queueingService(_ queue: Queue, _ way: String) throws -> RESTService {
         var options = RESTOptions()
-        if way == "marker" { options.marker = "client_key" } else { options.idempotency = way.isEmpty ? nil : way }
+        if way == "marker" { options.markerField = "client_key" } else { options.idempotencyHeader = way.isEmpty ? nil : way }
         return RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Terse { [memory] request, _ in
@@ -335,7 +335,7 @@ struct PushAnswerTests {
         arguments: ["PATCH", "DELETE"], ["version", ""])
     func refused(_ method: String, _ version: String) async throws {
         var options = RESTOptions()
-        options.version = version.isEmpty ? nil : version
+        options.versionField = version.isEmpty ? nil : version
         let device = try device(options) { request, _ in
             let row: JSONValue = ["id": 1, "title": "t", "version": 5]
             guard request.method == .get else { return (409, [:], ["message": "it has comments"]) }
@@ -344,14 +344,14 @@ struct PushAnswerTests {
         try await device.engine.sync()
         try await device.write(method == "PATCH" ? "UPDATE Task SET title = 'mine'" : "DELETE FROM Task")
         for _ in 0..<2 { _ = try await device.engine.sync() }
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["status 409: it has comments"])
+        #expect(try await device.engine.blockedChanges().map(\.reason) == ["status 409: it has comments"])
         #expect(await memory.requests.filter { $0.hasPrefix(method) }.count == 1)
     }
 
     @Test("A 409 response to a change of an outdated version merges the row and sends it again")
     func outdated() async throws {
         var options = RESTOptions()
-        options.version = "version"
+        options.versionField = "version"
         let device = try device(options) { [memory] request, body in
             let row = await memory.rows[0]
             switch request.method {
@@ -376,8 +376,8 @@ struct PushAnswerTests {
     func deletedAndInsertedAgain() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
-                givesTimes: true, batchSize: 10))
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 10))
         let schema = Device.schema.replacingOccurrences(
             of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         let device = try Device(service, schema: schema)

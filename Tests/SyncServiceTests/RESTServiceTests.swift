@@ -48,7 +48,7 @@ struct RESTServiceTests {
     private func options(_ style: Style) -> RESTOptions {
         var options = RESTOptions()
         options.paging = style.paging
-        options.records = style.records
+        options.recordsKeyPath = style.records
         return options
     }
 
@@ -70,12 +70,12 @@ struct RESTServiceTests {
                 .init("idempotency", "Idempotency-Key"), .init("updates", "put"), .init("token", "secret"),
             ])
         var options = options(style)
-        options.since = "updated_since"
-        options.deleted = "deleted_at"
-        options.version = "version"
-        options.preconditions = "If-Match"
-        options.idempotency = "Idempotency-Key"
-        options.update = .put
+        options.sinceParameter = "updated_since"
+        options.deletedField = "deleted_at"
+        options.versionField = "version"
+        options.preconditionHeader = "If-Match"
+        options.idempotencyHeader = "Idempotency-Key"
+        options.updateMethod = .put
         let tokens = Tokens(["old", "secret"])
         let service = RESTService(
             baseURL: space.url, options: options,
@@ -90,7 +90,7 @@ struct RESTServiceTests {
     func clientIDs() async throws {
         let space = try await space(Self.styles[0], [.init("ids", "client")])
         var options = RESTOptions()
-        options.ids = .client
+        options.idAssignment = .client
         let service = RESTService(baseURL: space.url, options: options)
         let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
         #expect(failures == [])
@@ -145,10 +145,10 @@ struct RESTServiceTests {
             let space = try await space(
                 Self.styles[1], knownBy == "key" ? [.init("idempotency", "Idempotency-Key")] : [])
             var options = options(Self.styles[1])
-            if knownBy == "key" { options.idempotency = "Idempotency-Key" }
-            if knownBy == "marker" { options.marker = "client_ref" }
+            if knownBy == "key" { options.idempotencyHeader = "Idempotency-Key" }
+            if knownBy == "marker" { options.markerField = "client_ref" }
             var settings = Device.settings
-            settings.settleTime = .zero
+            settings.inDoubtTimeout = .zero
             try await space.put([["id": 50, "title": "there", "points": 1]], in: "tasks")
             let device = try Device(RESTService(baseURL: space.url, options: options), settings)
             try await device.engine.sync()
@@ -180,9 +180,9 @@ struct RESTServiceTests {
     ) async throws -> (RESTSpace, Device, NotingNetwork) {
         let space = try await space(Self.styles[0])
         var options = RESTOptions()
-        options.marker = marker
+        options.markerField = marker
         var settings = Device.impatient
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let network = NotingNetwork()
         let device = try Device(RESTService(baseURL: space.url, options: options, transport: network), settings)
         try await device.engine.sync()
@@ -236,9 +236,9 @@ struct RESTServiceTests {
     func lostUpdate(_ hasPreconditions: Bool) async throws {
         let space = try await space(Self.styles[0], hasPreconditions ? [.init("preconditions", true)] : [])
         var options = RESTOptions()
-        if hasPreconditions { (options.version, options.preconditions) = ("version", "If-Match") }
+        if hasPreconditions { (options.versionField, options.preconditionHeader) = ("version", "If-Match") }
         try await space.put([["id": 1, "title": "t", "points": 1], ["id": 2, "title": "u"]], in: "tasks")
-        let task = SyncedEntity("Task", policy: .serverWins, deleteConflicts: .editWins)
+        let task = SyncedEntity("Task", conflictPolicy: .serverWins, deleteConflictPolicy: .editWins)
         let device = try Device(
             RESTService(baseURL: space.url, options: options), entities: ["Project", task, "Tag"])
         try await device.engine.sync()
@@ -263,13 +263,13 @@ struct RESTServiceTests {
         try await device.stack.insert("Task", values: ["points": 1])
         try await device.stack.insert("Task", values: ["title": "good", "points": 2])
         let report = try await device.engine.sync()
-        #expect(report.total.created == 1)
-        #expect(report.total.parked == 1)
-        let parked = try await device.engine.parkedRows()
+        #expect(report.total.pushedInserts == 1)
+        #expect(report.total.blockedChanges == 1)
+        let parked = try await device.engine.blockedChanges()
         #expect(parked.count == 1)
         #expect(parked.first?.reason.contains("title is missing") == true)
         try await device.write("UPDATE Task SET title = 'mended' WHERE points = 1")
-        #expect(try await device.engine.sync().total.created == 1)
+        #expect(try await device.engine.sync().total.pushedInserts == 1)
         #expect(try await device.leftovers() == [])
     }
 
@@ -290,18 +290,18 @@ struct RESTServiceTests {
     func nothingNew() async throws {
         let space = try await space(Self.styles[0], [.init("since", "updated_since"), .init("softDelete", true)])
         var options = RESTOptions()
-        options.since = "updated_since"
-        options.deleted = "deleted_at"
-        options.version = "updated_at"
+        options.sinceParameter = "updated_since"
+        options.deletedField = "deleted_at"
+        options.versionField = "updated_at"
         let device = try Device(RESTService(baseURL: space.url, options: options))
         try await space.put([["id": 1, "title": "t"]], in: "tasks")
         try await device.engine.sync()
         try await space.forgetLog()
         #expect(try await device.engine.sync().isEmpty)
         #expect(try await space.log() == ["GET /projects", "GET /tasks", "GET /tags"])
-        #expect(try await !device.engine.changed())
+        #expect(try await !device.engine.hasRemoteChanges())
         try await space.put([["id": 2, "title": "u"]], in: "tasks")
-        #expect(try await device.engine.changed())
+        #expect(try await device.engine.hasRemoteChanges())
     }
 
     @Test("A paged import reads all pages of an entity and deletes rows that they omit")
@@ -311,12 +311,12 @@ struct RESTServiceTests {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         let service = RESTService(baseURL: space.url, options: options(Self.styles[6]))
         let first = try await Sync.importPages(from: service, entity: "Task", stack: stack)
-        #expect(first.total.inserted == 10)
+        #expect(first.total.pulledInserts == 10)
         try await space.remove(3, from: "tasks")
         try await space.put([["id": 4, "title": "new"]], in: "tasks")
         let second = try await Sync.importPages(from: service, entity: "Task", stack: stack)
-        #expect(second.total.deleted == 1)
-        #expect(second.total.updated == 1)
+        #expect(second.total.pulledDeletes == 1)
+        #expect(second.total.pulledUpdates == 1)
         #expect(try await stack.count("Task") == 9)
     }
 }

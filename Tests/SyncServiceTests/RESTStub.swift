@@ -99,7 +99,7 @@ actor RESTStub: HTTPTransport {
         return await response(try await change(request, entity, id, body ?? [:]))
     }
 
-    private func id(_ text: String) -> JSONValue { make.options.ids == .client ? .string(text) : .number(text) }
+    private func id(_ text: String) -> JSONValue { make.options.idAssignment == .client ? .string(text) : .number(text) }
 
     private func response(_ reply: Reply) async -> (HTTPResponse, Data) {
         var response = HTTPResponse(status: .init(code: reply.status))
@@ -121,11 +121,11 @@ actor RESTStub: HTTPTransport {
     // MARK: Lists
 
     private func list(_ entity: String, _ query: [String: String]) async -> Reply {
-        let since = make.options.since.flatMap { query[$0] }.flatMap { Date(isoText: $0) }?.milliseconds
+        let since = make.options.sinceParameter.flatMap { query[$0] }.flatMap { Date(isoText: $0) }?.milliseconds
         let place =
             query["offset"].flatMap { Int($0) } ?? ((query["page"].flatMap { Int($0) } ?? 1) - 1) * make.pageSize
         var all = (rows[entity] ?? [:]).values.filter {
-            $0.lag == 0 && (since == nil ? !$0.isDeleted : (!$0.isDeleted || make.options.deleted != nil))
+            $0.lag == 0 && (since == nil ? !$0.isDeleted : (!$0.isDeleted || make.options.deletedField != nil))
         }
         if let since { all.removeAll { $0.updated < since } }
         // If versions are not times, only the clock shows the progress of a pull, and an empty later page is not
@@ -133,7 +133,7 @@ actor RESTStub: HTTPTransport {
         if since != nil, place == 0 || make.hasTimes, await troubles.isLate { all = [] }
         all.sort { ($0.updated, $0.record["id"]?.plain ?? "") < ($1.updated, $1.record["id"]?.plain ?? "") }
         var page = all.dropFirst(place).prefix(make.pageSize).map(\.record)
-        if !page.isEmpty, make.options.ids == .server, await troubles.hasGhost {
+        if !page.isEmpty, make.options.idAssignment == .server, await troubles.hasGhost {
             page.append(["id": "ghost", "title": "ghost"])
         }
         if place == 0, all.count > make.pageSize, await troubles.isShifted,
@@ -194,7 +194,7 @@ actor RESTStub: HTTPTransport {
         }
         // Without an ID or a marker a device matches a new row by its values, which another device could change
         // meanwhile.
-        guard change.kind != .create || make.options.ids == .client || make.options.marker != nil,
+        guard change.kind != .create || make.options.idAssignment == .client || make.options.markerField != nil,
             await troubles.isBodiless
         else { return reply }
         if change.kind == .create {
@@ -246,7 +246,7 @@ actor RESTStub: HTTPTransport {
     }
 
     private func create(_ request: HTTPRequest, _ entity: String, _ id: JSONValue?, _ body: JSONValue) -> Reply {
-        let key = make.options.idempotency.flatMap { HTTPField.Name($0) }.flatMap { request.headerFields[$0] }
+        let key = make.options.idempotencyHeader.flatMap { HTTPField.Name($0) }.flatMap { request.headerFields[$0] }
         if let key, let made = keys[key], let row = rows[entity]?[made] { return Reply(status: 200, body: row.record) }
         var id = id
         if let own = id, let row = rows[entity]?[own] {
@@ -267,7 +267,7 @@ actor RESTStub: HTTPTransport {
     }
 
     private func isStale(_ request: HTTPRequest, _ row: Row) -> Bool {
-        guard let known = request.headerFields[.ifMatch], let version = make.options.version else { return false }
+        guard let known = request.headerFields[.ifMatch], let version = make.options.versionField else { return false }
         return row.record[version].map { known != "\"\($0.plain)\"" } ?? false
     }
 

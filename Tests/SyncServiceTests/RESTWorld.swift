@@ -12,24 +12,24 @@ struct RESTMake: Sendable {
     init(_ number: (Int) -> Int) {
         pageSize = 1 + number(5)
         let isClient = number(2) == 0
-        options.records = "data"
-        options.ids = isClient ? .client : .server
+        options.recordsKeyPath = "data"
+        options.idAssignment = isClient ? .client : .server
         if !isClient {
             switch number(3) {
-            case 0: options.idempotency = "Idempotency-Key"
-            case 1: options.marker = "marker"
+            case 0: options.idempotencyHeader = "Idempotency-Key"
+            case 1: options.markerField = "marker"
             default: break
             }
         }
         // Without a precondition a PUT that creates a row would replace the row of another client.
         let isSince = number(3) > 0
-        if isClient || number(2) == 0 { options.preconditions = "If-Match" }
+        if isClient || number(2) == 0 { options.preconditionHeader = "If-Match" }
         if isSince {
-            options.since = "updated_since"
-            if number(3) > 0 { options.deleted = "deleted_at" }
+            options.sinceParameter = "updated_since"
+            if number(3) > 0 { options.deletedField = "deleted_at" }
         }
-        options.version = number(2) == 0 ? "updated_at" : "version"
-        if number(4) == 0 { options.update = .put }
+        options.versionField = number(2) == 0 ? "updated_at" : "version"
+        if number(4) == 0 { options.updateMethod = .put }
         switch number(4) {
         case 0: options.paging = .page(size: "per_page", limit: pageSize, total: "total_pages")
         case 1: options.paging = .offset(limit: pageSize)
@@ -41,23 +41,23 @@ struct RESTMake: Sendable {
     /// Returns the same options with the version numbers of the server.
     func withNumbers() -> RESTMake {
         var make = self
-        if make.options.preconditions != nil { make.options.version = "version" }
+        if make.options.preconditionHeader != nil { make.options.versionField = "version" }
         return make
     }
 
     /// Whether the service gives the time of each change.
-    var hasTimes: Bool { options.version == "updated_at" }
+    var hasTimes: Bool { options.versionField == "updated_at" }
 
     /// The settings of a server with these options.
     var settings: JSONValue {
         var members: [JSONValue.Member] = [
-            .init("envelope", .string(options.records)), .init("ids", .string(options.ids.rawValue)),
+            .init("envelope", .string(options.recordsKeyPath)), .init("ids", .string(options.idAssignment.rawValue)),
             .init("updates", "both"),
         ]
-        if let key = options.idempotency { members.append(.init("idempotency", .string(key))) }
-        if options.preconditions != nil { members.append(.init("preconditions", true)) }
-        if let since = options.since { members.append(.init("since", .string(since))) }
-        if options.deleted != nil { members.append(.init("softDelete", true)) }
+        if let key = options.idempotencyHeader { members.append(.init("idempotency", .string(key))) }
+        if options.preconditionHeader != nil { members.append(.init("preconditions", true)) }
+        if let since = options.sinceParameter { members.append(.init("since", .string(since))) }
+        if options.deletedField != nil { members.append(.init("softDelete", true)) }
         if case .offset = options.paging {
             members.append(.init("paging", "offset"))
         } else {

@@ -17,7 +17,7 @@ extension RandomHistory {
     func takesMemberStep(_ index: Int, _ world: any HistoryWorld) async throws -> Bool {
         var steps: [HistoryMember] = members.intersection([.fewer, .triggers, .moves, .revived, .twins]).sorted()
         if members.contains(.cascades) { steps.append(.moves) }
-        if members.contains(.refusals), world.service.capabilities.sendsCascades { steps.append(.refusals) }
+        if members.contains(.refusals), world.service.capabilities.requiresClientCascades { steps.append(.refusals) }
         guard !steps.isEmpty, number(4) == 0 else { return false }
         switch steps[number(steps.count)] {
         case .fewer: try await fewer(index)
@@ -127,7 +127,7 @@ extension RandomHistory {
         await shadows[index].lookAway()
         if number(2) == 0 {
             note("\(index) reset local by an engine of \(names)")
-            try await engine.reset(.local)
+            try await engine.reset(.localData)
             await shadows[index].forget()
         } else {
             note("\(index) sync by an engine of \(names)")
@@ -181,7 +181,7 @@ extension RandomHistory {
         note("\(index) with triggers")
         if number(3) == 0 {
             note("\(index) reset relink")
-            try await devices[index].engine.reset(.relink)
+            try await devices[index].engine.reset(.cursors)
         }
     }
 
@@ -222,7 +222,7 @@ extension RandomHistory {
             )
             do {
                 try await devices[index].engine.resolve(
-                    conflict.entity, key: conflict.key.json, domain: conflict.field.isEmpty ? nil : conflict.field,
+                    conflict.entity, key: conflict.key.json, field: conflict.field.isEmpty ? nil : conflict.field,
                     takingRemote: takingRemote)
             } catch { note("\(error)") }
         }

@@ -70,7 +70,7 @@ extension RandomHistory {
         guard !isRestored else { return [] }
         return await ledger.judge(
             records, isRestored: members.contains(.fewer) || members.contains(.triggers),
-            mayBeTwice: world.service.capabilities.createIdempotency == .probe)
+            mayBeTwice: world.service.capabilities.createIdempotency == .matchByContent)
     }
 
     private func lines(_ world: any HistoryWorld) async throws -> Set<String> {

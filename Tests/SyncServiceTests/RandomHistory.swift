@@ -55,34 +55,34 @@ actor RandomHistory {
         if members.contains(.twins), world.hasTimes { policies = [.lastWriterWins, .lastWriterWins, .clientWins] }
         let policy = policies[number(world.hasTimes ? 3 : 2)]
         // Without idempotency keys a service cannot know that another device has restored a row already.
-        let canRevive = service.capabilities.createIdempotency != .probe
+        let canRevive = service.capabilities.createIdempotency != .matchByContent
         let comesBack = canRevive && !members.isDisjoint(with: [.revived, .reserved])
         let deletions = comesBack ? .editWins : canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
         isOneDomain = number(5) == 0
         let does = service.capabilities
-        takesKeys = does.ids == .client
+        takesKeys = does.idAssignment == .client
         note(
-            "\(does.ids) \(does.deletions) \(does.createIdempotency) \(does.hasPreconditions) \(policy) \(deletions) \(isOneDomain)"
+            "\(does.idAssignment) \(does.deletionDetection) \(does.createIdempotency) \(does.supportsPreconditions) \(policy) \(deletions) \(isOneDomain)"
                 + members.sorted().map { " \($0)" }.joined()
         )
         let entities = ["Project", "Task", "Tag"].map {
-            SyncedEntity($0, policy: policy, deleteConflicts: deletions, isOneDomain: isOneDomain)
+            SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions, mergesWholeRow: isOneDomain)
         }
         var settings = Device.settings
         settings.deletionLimit = members.contains(.guarded) ? .half : nil
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         if members.contains(.slow) { settings.clock.beat = { try await Task.sleep(for: .milliseconds(5)) } }
         // Some runs have one attempt, and leave in-doubt requests.
-        if seed % 4 == 3 || members.contains(.lost) { settings.attempts = 1 }
+        if seed % 4 == 3 || members.contains(.lost) { settings.maxAttempts = 1 }
         var schema = Device.schema.replacingOccurrences(
             of: "\"entity\": \"Tag\", \"many\": true", with: "\"entity\": \"Tag\", \"many\": true, \"ordered\": true")
-        if does.ids == .client || place == .parse {
+        if does.idAssignment == .client || place == .parse {
             schema = schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         }
         // The copy of a store may lack the key of a created row, so the service must identify the row.
-        let mayBeRestored = number(3) == 0 && does.createIdempotency != .probe
-        let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .probe
+        let mayBeRestored = number(3) == 0 && does.createIdempotency != .matchByContent
+        let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .matchByContent
         // If others create two rows with one title, the first device could store only one of them.
         let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
         setUp = DeviceSetUp(service: service, entities: entities, settings: settings)
@@ -152,8 +152,8 @@ actor RandomHistory {
                     }
                 }
                 try await resolve(index, isLast: true)
-                if round == 1, members.contains(.ghosts), world.service.capabilities.deletions == .tombstones {
-                    try await device.engine.reset(.relink)
+                if round == 1, members.contains(.ghosts), world.service.capabilities.deletionDetection == .tombstones {
+                    try await device.engine.reset(.cursors)
                 }
                 if round == 2, members.contains(.refusals) { try await wake(index, world) }
             }
@@ -177,19 +177,19 @@ actor RandomHistory {
     private func capabilities() -> ServiceCapabilities {
         let isClient = number(2) == 0
         let idempotency: ServiceCapabilities.CreateIdempotency =
-            isClient ? .clientID : [.key, .marker("marker"), .probe][number(3)]
+            isClient ? .clientID : [.idempotencyKey, .markerField("marker"), .matchByContent][number(3)]
         return ServiceCapabilities(
-            ids: isClient ? .client : .server, deletions: number(2) == 0 ? .tombstones : .sweep,
-            createIdempotency: idempotency, hasPreconditions: number(3) > 0, givesTimes: true, batchSize: 1 + number(6),
-            sendsCascades: !members.contains(.cascades), ordersVersions: true)
+            idAssignment: isClient ? .client : .server, deletionDetection: number(2) == 0 ? .tombstones : .listing,
+            createIdempotency: idempotency, supportsPreconditions: number(3) > 0, providesModificationTimes: true, maxBatchSize: 1 + number(6),
+            requiresClientCascades: !members.contains(.cascades), hasOrderedVersions: true)
     }
 
     /// Returns the number of requests after which a request with a lost answer may still be carried out. A row that is
     /// looked up must exist by then.
     private func latest(_ idempotency: ServiceCapabilities.CreateIdempotency) -> UInt64 {
         switch idempotency {
-        case .clientID, .key: 4
-        case .marker, .probe: 1
+        case .clientID, .idempotencyKey: 4
+        case .markerField, .matchByContent: 1
         }
     }
 
@@ -230,7 +230,7 @@ actor RandomHistory {
         guard let isBack = await world.goBack() else { return }
         note(isBack ? "the service goes back to its copy" : "the service is copied")
         guard isBack else { return }
-        for device in devices { try await device.engine.reset(.relink) }
+        for device in devices { try await device.engine.reset(.cursors) }
     }
 
     /// Replaces a row through the unique index that the app of the first device created.

@@ -10,8 +10,8 @@ import Testing
 struct RefusedCascadeTests {
     private let service = InMemoryService(
         ServiceCapabilities(
-            ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-            batchSize: 10, sendsCascades: true))
+            idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+            maxBatchSize: 10, requiresClientCascades: true))
 
     private func device(_ schema: String = Device.schema) async throws -> Device {
         for id in 1...2 { await service.set("Project", JSONValue(id), ["name": "p"]) }
@@ -33,7 +33,7 @@ struct RefusedCascadeTests {
         await service.remove("Project", 1)
         for number in 1...refusals {
             try await device.engine.sync()
-            #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
+            #expect(try await device.engine.blockedChanges().map(\.reason) == ["refused"])
             // Changes that were rejected once are tried again after a deletion.
             if isRetried {
                 await service.set("Tag", JSONValue(number + 1), ["name": "g"])
@@ -69,7 +69,7 @@ struct RefusedCascadeTests {
         let device = try await device(schema)
         await service.remove("Project", 1)
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
+        #expect(try await device.engine.blockedChanges().map(\.reason) == ["refused"])
         await service.remove("Task", 1)
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID FROM Task") == ["2"])

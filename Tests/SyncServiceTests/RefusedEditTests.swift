@@ -14,7 +14,7 @@ struct RefusedEditTests {
     private func refuseBad(_ fault: InMemoryService.Fault = .refuse) async {
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
-            return operations.contains { $0.body["title"] == "bad" } ? fault : nil
+            return operations.contains { $0.record["title"] == "bad" } ? fault : nil
         }
     }
 
@@ -43,7 +43,7 @@ struct RefusedEditTests {
         try await device.write("UPDATE Task SET title = 'bad'")
         await refuseBad(fault)
         await meanwhile(device, "UPDATE Task SET \(set) WHERE title = 'bad'")
-        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(try await device.engine.sync().total.blockedChanges == 0)
         #expect(await service.contents(of: "Task")[1]?["title"] == "good")
         #expect(try await device.leftovers() == [])
     }
@@ -55,7 +55,7 @@ struct RefusedEditTests {
         await refuseBad()
         await meanwhile(device, "UPDATE Task SET points = 2 WHERE points = 1")
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
+        #expect(try await device.engine.blockedChanges().map(\.reason) == ["refused"])
         #expect(await service.contents(of: "Task")[1]?["points"] == 1)
         try await device.write("UPDATE Task SET title = 'good'")
         try await device.engine.sync()
@@ -70,7 +70,7 @@ struct RefusedEditTests {
         try await device.write("UPDATE Task SET title = 'bad'")
         await refuseBad(fault)
         await meanwhile(device, "DELETE FROM Task WHERE title = 'bad'")
-        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(try await device.engine.sync().total.blockedChanges == 0)
         #expect(await service.contents(of: "Task").isEmpty)
         #expect(try await device.leftovers() == [])
     }
@@ -84,7 +84,7 @@ struct RefusedEditTests {
         await refuseBad()
         await meanwhile(
             device, (isDeleted ? "DELETE FROM Task" : "UPDATE Task SET title = 'good'") + " WHERE title = 'bad'")
-        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(try await device.engine.sync().total.blockedChanges == 0)
         let titles = await service.contents(of: "Task").values.compactMap { $0["title"] }
         #expect(Set(titles) == (isDeleted ? ["t"] : ["t", "good"]))
         let keys = await service.requests.compactMap { request -> [String]? in
@@ -104,7 +104,7 @@ struct RefusedEditTests {
             return operations.contains { $0.kind == .delete } ? .refuse : nil
         }
         await meanwhile(device, "INSERT OR IGNORE INTO Task (remoteID, title, points) VALUES (1, 'good', 1)")
-        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(try await device.engine.sync().total.blockedChanges == 0)
         #expect(await service.contents(of: "Task")[1]?["title"] == "good")
         #expect(try await device.leftovers() == [])
     }

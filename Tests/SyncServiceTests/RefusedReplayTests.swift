@@ -12,8 +12,8 @@ struct RefusedReplayTests {
     private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: idempotency == .clientID ? .client : .server, deletions: .tombstones,
-                createIdempotency: idempotency, hasPreconditions: true, givesTimes: true, batchSize: 10))
+                idAssignment: idempotency == .clientID ? .client : .server, deletionDetection: .tombstones,
+                createIdempotency: idempotency, supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
     }
 
     private static let schema = """
@@ -23,7 +23,7 @@ struct RefusedReplayTests {
 
     private func device(_ service: InMemoryService, _ settings: EngineSettings = Device.settings) throws -> Device {
         try Device(
-            service, schema: service.capabilities.ids == .client ? Self.schema : Device.schema, entities: ["Task"],
+            service, schema: service.capabilities.idAssignment == .client ? Self.schema : Device.schema, entities: ["Task"],
             settings)
     }
 
@@ -40,7 +40,7 @@ struct RefusedReplayTests {
         }
     }
 
-    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .clientID, .probe, .marker("marker")]
+    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.idempotencyKey, .clientID, .matchByContent, .markerField("marker")]
 
     @Test("If a repeated create is rejected, the row is looked up and matched", arguments: ways)
     func matched(_ way: ServiceCapabilities.CreateIdempotency) async throws {
@@ -63,7 +63,7 @@ struct RefusedReplayTests {
     @Test("A rejected repeat of a create keeps its key, even after an edit, so no second row is created")
     func keepsKey() async throws {
         // Other clients change the row, so that it is not found by its values.
-        let service = Self.service(.key)
+        let service = Self.service(.idempotencyKey)
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])
@@ -73,8 +73,8 @@ struct RefusedReplayTests {
             await service.set("Task", 1, ["title": "theirs"])
         }
         let report = try await device.engine.sync()
-        #expect(report.total.parked == 1)
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
+        #expect(report.total.blockedChanges == 1)
+        #expect(try await device.engine.blockedChanges().map(\.reason) == ["refused"])
         try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID < 0")
         await service.onRequest(nil)
         try await device.engine.sync()
@@ -92,7 +92,7 @@ struct RefusedReplayTests {
 
     @Test("Once the first create was certainly rejected, the edited row is sent")
     func edited() async throws {
-        let service = Self.service(.key)
+        let service = Self.service(.idempotencyKey)
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "bad"])
@@ -100,9 +100,9 @@ struct RefusedReplayTests {
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
             if let fault = faults.next() { return fault }
-            return operations.contains { $0.body["title"] == "bad" } ? .refuse : nil
+            return operations.contains { $0.record["title"] == "bad" } ? .refuse : nil
         }
-        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(try await device.engine.sync().total.blockedChanges == 1)
         try await device.write("UPDATE Task SET title = 'good'")
         try await device.engine.sync()
         #expect(await service.contents(of: "Task").values.map { $0["title"] } == ["good"])
@@ -121,7 +121,7 @@ struct RefusedReplayTests {
         await fault(service, isBlocked ? [.failsAfterApply] : [.failsAfterApply, .busy])
         await service.onRequest { request in
             // The row cannot be found by its values.
-            guard case .push = request, await service.creations == 1, way == .key else { return }
+            guard case .push = request, await service.creations == 1, way == .idempotencyKey else { return }
             await service.set("Task", 1, ["title": "theirs"])
         }
         if isBlocked {
@@ -143,11 +143,11 @@ struct RefusedReplayTests {
 
     @Test("A first rejection is certain, so a deleted row is forgotten")
     func firstRejection() async throws {
-        let service = Self.service(.key)
+        let service = Self.service(.idempotencyKey)
         let device = try device(service)
         try await device.stack.insert("Task", values: ["title": "mine"])
         await fault(service, [.refuse], then: nil)
-        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(try await device.engine.sync().total.blockedChanges == 1)
         try await device.write("DELETE FROM Task")
         try await device.engine.sync()
         #expect(try await device.leftovers() == [])

@@ -25,7 +25,7 @@ struct ReportTests {
         let report = try await device.engine.sync()
         #expect(report.entities["Task"]?.linksAdded == 2)
         #expect(report.entities["Task"]?.linksRemoved == 1)
-        #expect(report.total.updated == 0 && !report.isEmpty)
+        #expect(report.total.pulledUpdates == 0 && !report.isEmpty)
         #expect(try await device.engine.sync().isEmpty)
         // The answer to an edit repeats the links, which are not new.
         try await device.write("UPDATE Task SET title = 'mine'")
@@ -38,10 +38,10 @@ struct ReportTests {
         await service.set("Task", 1, ["title": "t", "points": "many", "done": "perhaps"])
         await service.set("Task", 2, ["title": ["a": 1]])
         let report = try await device(service).engine.sync()
-        #expect(report.entities["Task"]?.unread == 3)
-        let first = try #require(report.entities["Task"]?.firstUnreadable)
+        #expect(report.entities["Task"]?.unreadableValues == 3)
+        let first = try #require(report.entities["Task"]?.firstUnreadableValue)
         #expect(first.hasPrefix("Task 1, points: "))
-        #expect(report.entities["Task"]?.inserted == 2)
+        #expect(report.entities["Task"]?.pulledInserts == 2)
     }
 
     @Test("A report counts rows in conflict and their values, including rows deleted on the service")
@@ -81,23 +81,23 @@ struct ReportTests {
     func denied(_ tombstones: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: tombstones ? .tombstones : .sweep, createIdempotency: .key,
-                hasPreconditions: true, givesTimes: true, batchSize: 10))
+                idAssignment: .server, deletionDetection: tombstones ? .tombstones : .listing, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
         await service.set("Project", 1, ["name": "p"])
         await service.set("Task", 1, ["title": "t", "project_id": 1])
         let device = try device(service, "deny")
         try await device.engine.sync()
         await service.remove("Project", 1)
         let report = try await device.engine.sync()
-        #expect(report.entities["Project"]?.parked == 1)
-        let parked = try await device.engine.parkedRows()
+        #expect(report.entities["Project"]?.blockedChanges == 1)
+        let parked = try await device.engine.blockedChanges()
         #expect(parked.map(\.entity) == ["Project"])
         #expect(parked.first?.reason.contains("denied by Project.tasks, which still has 1") == true)
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["1"])
         await service.set("Task", 1, ["project_id": .null])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["0"])
-        #expect(try await device.engine.parkedRows() == [])
+        #expect(try await device.engine.blockedChanges() == [])
     }
 
     @Test("A report counts records without an ID and has the index of the first across pages")
@@ -116,17 +116,17 @@ struct ReportTests {
             RESTService(baseURL: url, options: options, transport: transport),
             schema: #"{"entities": {"Task": {"attributes": {"id": "integer", "name": "string"}}}}"#, entities: ["Task"])
         let report = try await device.engine.sync()
-        #expect(report.entities["Task"]?.skipped == 2)
-        #expect(report.entities["Task"]?.firstSkipped == 3)
-        #expect(report.entities["Task"]?.inserted == 3)
+        #expect(report.entities["Task"]?.invalidRecords == 2)
+        #expect(report.entities["Task"]?.firstInvalidRecord == 3)
+        #expect(report.entities["Task"]?.pulledInserts == 3)
     }
 
     @Test("Events report waits for the service and for an in-doubt request")
     func waiting() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: .probe, hasPreconditions: true,
-                givesTimes: true))
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .matchByContent, supportsPreconditions: true,
+                providesModificationTimes: true))
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Tag", values: ["name": "new"])

@@ -14,7 +14,7 @@ struct ResetTests {
     private func requests() async -> [String] {
         await service.requests.flatMap { request -> [String] in
             guard case .push(let operations) = request else { return [] }
-            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.body)" }
+            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.record)" }
         }
     }
 
@@ -45,7 +45,7 @@ struct ResetTests {
     func fewerEntities(_ cascades: Bool, _ names: [String]) async throws {
         let device = try await known(cascades: cascades, names)
         let few = try Device(device.stack, service, entities: ["Project", "Tag"])
-        try await few.engine.reset(.local)
+        try await few.engine.reset(.localData)
         let counts = "SELECT (SELECT count(*) FROM Project), (SELECT count(*) FROM Task), (SELECT count(*) FROM Tag)"
         #expect(try await few.rows(counts) == [cascades ? "0 0 0" : "0 4 0"])
         let again = try Device(device.stack, service, entities: names.map { SyncedEntity($0) })
@@ -81,7 +81,7 @@ struct ResetTests {
         let few = try Device(device.stack, service, entities: ["Project", "Tag"])
         // No trigger captures this.
         try await few.write("INSERT INTO Task (remoteID, title, projectID) VALUES (5, 'made', 2)")
-        try await few.engine.reset(.local)
+        try await few.engine.reset(.localData)
         #expect(try await few.rows("SELECT count(*) FROM Project") == ["0"])
         let again = try Device(device.stack, service, entities: names.map { SyncedEntity($0) })
         for _ in 0..<2 { try await again.engine.sync() }
@@ -117,9 +117,9 @@ struct ResetTests {
         try await device.engine.sync()
         try await device.write("INSERT INTO Event (remoteID, sync_entity, name) VALUES (500, 'Birthday', 'only here')")
         if removesEngine {
-            try await device.stack.removeEngine(deletingRows: true)
+            try await device.stack.removeSyncState(deletingRows: true)
         } else {
-            try await device.engine.reset(.local)
+            try await device.engine.reset(.localData)
         }
         #expect(try await device.rows("SELECT remoteID, sync_entity FROM Event") == ["500 Birthday"])
         #expect(await requests() == [])

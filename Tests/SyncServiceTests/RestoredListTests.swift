@@ -44,7 +44,7 @@ struct RestoredListTests {
             return
         }
         #expect(Set(tags).isSuperset(of: how == "edited" ? [1, 2, 3] : [2, 3]))
-        try await device.engine.restore("Task", key: JSONValue(id))
+        try await device.engine.restoreDeleted("Task", key: JSONValue(id))
         try await device.engine.sync()
         let made = await service.contents(of: "Task").values.first
         #expect(made?["title"] == "mine")
@@ -69,12 +69,12 @@ struct RestoredListTests {
             await service.remove("Task", 9)
             try await device.engine.sync()
         }
-        try await device.engine.restore("Task", key: 9)
+        try await device.engine.restoreDeleted("Task", key: 9)
         #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["0"])
         try await device.engine.sync()
         try await device.write("DELETE FROM Task")
         try await device.engine.sync()
-        try await device.engine.restore("Task", key: 9)
+        try await device.engine.restoreDeleted("Task", key: 9)
         #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["2"])
     }
 }

@@ -10,13 +10,13 @@ import Testing
     "Rows that reference a restored row",
     .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
 struct ReturningRowTests {
-    private static let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflicts: .editWins) }
+    private static let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflictPolicy: .editWins) }
     private let id = "ggggggggggggggg"
 
     private func device(_ space: PocketBaseSpace) throws -> Device {
         var settings = Device.settings
         // The device does not find deletions by a listing.
-        settings.sweepInterval = .seconds(3600)
+        settings.reconciliationInterval = .seconds(3600)
         return try Device(space.service(), schema: PocketBaseSpace.schema, entities: Self.entities, settings)
     }
 
@@ -48,7 +48,7 @@ struct ReturningRowTests {
         try await device.write("UPDATE \(link == "tag" ? "Tag" : "Project") SET name = 'edited'")
         try await insertTask(device, into: link)
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().map(\.reason) == [])
+        #expect(try await device.engine.blockedChanges().map(\.reason) == [])
         #expect(try await holds(space, link))
         #expect(try await device.leftovers() == [])
     }
@@ -64,14 +64,14 @@ struct ReturningRowTests {
         try await space.remove(collection, id)
         try await insertTask(device, into: link)
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().count == 1)
+        #expect(try await device.engine.blockedChanges().count == 1)
         // The change is rejected again after an edit.
         try await device.write("UPDATE Task SET title = 'newer'")
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().count == 1)
+        #expect(try await device.engine.blockedChanges().count == 1)
         try await device.write("UPDATE \(link == "tag" ? "Tag" : "Project") SET name = 'edited'")
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().map(\.reason) == [])
+        #expect(try await device.engine.blockedChanges().map(\.reason) == [])
         #expect(try await holds(space, link))
         #expect(try await device.leftovers() == [])
     }

@@ -9,22 +9,22 @@ import Testing
 /// Rows that the service deleted and several devices edited; each device restores them (`editWins`).
 @Suite("Rows restored by several devices")
 struct RevivedRowTests {
-    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .marker("marker")]
+    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.idempotencyKey, .markerField("marker")]
 
     private static func service(
         _ way: ServiceCapabilities.CreateIdempotency, deletions: ServiceCapabilities.DeletionDetection = .tombstones
     ) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: way == .clientID ? .client : .server, deletions: deletions, createIdempotency: way,
-                hasPreconditions: true, givesTimes: true, batchSize: 10))
+                idAssignment: way == .clientID ? .client : .server, deletionDetection: deletions, createIdempotency: way,
+                supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
     }
 
     private static func device(
         _ service: InMemoryService, _ policy: ConflictPolicy = .clientWins, groups: [[String]] = []
     ) async throws -> Device {
         let entities = ["Project", "Task", "Tag"].map {
-            SyncedEntity($0, policy: policy, deleteConflicts: .editWins, groups: $0 == "Task" ? groups : [])
+            SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: .editWins, fieldGroups: $0 == "Task" ? groups : [])
         }
         let device = try Device(service, entities: entities)
         try await device.engine.sync()
@@ -41,7 +41,7 @@ struct RevivedRowTests {
                 try await device.write("UPDATE Task SET points = coalesce(points, 0) + 1 WHERE remoteID = 1")
             }
             try await device.engine.sync()
-            #expect(try await device.engine.parkedRows().count == 1)
+            #expect(try await device.engine.blockedChanges().count == 1)
         }
         await service.setFault(nil)
     }
@@ -76,7 +76,7 @@ struct RevivedRowTests {
 
     @Test("A restored row is one row, even if the other device's copy was pulled before the deletion was found")
     func pulledBefore() async throws {
-        let service = Self.service(.key, deletions: .sweep)
+        let service = Self.service(.idempotencyKey, deletions: .listing)
         await service.set("Project", 1, ["name": "p"])
         for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let devices = [try await Self.device(service), try await Self.device(service)]
@@ -98,8 +98,8 @@ struct RevivedRowTests {
 
     @Test("A row is restored again if its restored copy was deleted too")
     func revivalDeleted() async throws {
-        for deletions in [ServiceCapabilities.DeletionDetection.sweep, .tombstones] {
-            let service = Self.service(.key, deletions: deletions)
+        for deletions in [ServiceCapabilities.DeletionDetection.listing, .tombstones] {
+            let service = Self.service(.idempotencyKey, deletions: deletions)
             await service.set("Task", 1, ["title": "t"])
             let devices = [try await Self.device(service), try await Self.device(service)]
             for device in devices { try await device.write("UPDATE Task SET title = 'mine'") }
@@ -138,7 +138,7 @@ struct RevivedRowTests {
 
     @Test("Deleting the old copy of a row that another device restored keeps the restored row")
     func deletedUnderOldKey() async throws {
-        let service = Self.service(.key)
+        let service = Self.service(.idempotencyKey)
         await service.set("Task", 1, ["title": "t"])
         let devices = [try await Self.device(service), try await Self.device(service)]
         try await devices[0].write("UPDATE Task SET title = 'first'")
@@ -180,7 +180,7 @@ struct RevivedRowTests {
         "A restored row has the edits of all devices with each policy, and no conflicts in unedited columns",
         arguments: ConflictPolicy.allCases, [0, 1, 2])
     func edits(_ policy: ConflictPolicy, _ place: Int) async throws {
-        let way = ([.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])[place]
+        let way = ([.idempotencyKey, .markerField("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])[place]
         let cases = [false, true].flatMap { isPulledFirst in [[], [["points", "project"]]].map { (isPulledFirst, $0) } }
         for (isPulledFirst, groups) in LongTests.some(cases, every: 2, of: LongTests.number(policy) + place) {
             let (service, devices) = try await Self.known(way, policy, groups: groups)
@@ -210,7 +210,7 @@ struct RevivedRowTests {
     @Test(
         "A restored row that two devices edited in the same column is merged by the policy",
         arguments: [(ConflictPolicy.clientWins, "B"), (.serverWins, "A"), (.lastWriterWins, "A")],
-        [.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])
+        [.idempotencyKey, .markerField("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])
     func conflict(_ winner: (ConflictPolicy, String), _ way: ServiceCapabilities.CreateIdempotency) async throws {
         let (service, devices) = try await Self.known(way, winner.0)
         try await devices[0].write("UPDATE Task SET title = 'A'")
@@ -231,7 +231,7 @@ struct RevivedRowTests {
 
     @Test("A row to restore that is deleted before it is sent leaves nothing over")
     func deletedAgain() async throws {
-        let (service, devices) = try await Self.known(.key, .clientWins)
+        let (service, devices) = try await Self.known(.idempotencyKey, .clientWins)
         try await devices[0].write("UPDATE Task SET title = 'mine'; DELETE FROM Tag_tasks WHERE tagID = 1")
         await service.remove("Task", 1)
         try await devices[0].engine.pull()

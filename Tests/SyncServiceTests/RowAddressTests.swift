@@ -51,20 +51,20 @@ struct RowAddressTests {
         case .rest: return RESTService(baseURL: url, transport: transport)
         case .restOfClients:
             var options = RESTOptions()
-            options.ids = .client
+            options.idAssignment = .client
             return RESTService(baseURL: url, options: options, transport: transport)
         case .kinto: return KintoService(baseURL: url, transport: transport)
         case .pocketBase: return PocketBaseService(baseURL: url, transport: transport)
         case .parse, .parseOfClients:
             var options = ParseOptions(applicationID: "app")
-            if dialect == .parseOfClients { options.ids = .client }
+            if dialect == .parseOfClients { options.idAssignment = .client }
             return ParseService(baseURL: url, options: options, transport: transport)
         case .jsonAPI: return JSONAPIService(baseURL: url, types: ["Task": "tasks"], ids: .client, transport: transport)
         }
     }
 
     private static func operation(_ kind: PushOperation.Kind, _ id: JSONValue) -> PushOperation {
-        PushOperation(entity: "Task", kind: kind, id: id, body: ["title": "t"], version: nil, idempotencyKey: "k")
+        PushOperation(entity: "Task", kind: kind, id: id, record: ["title": "t"], version: nil, idempotencyKey: "k")
     }
 
     @Test(
@@ -145,9 +145,9 @@ struct RowAddressTests {
             "INSERT INTO sync_known (e, k, version, seq) SELECT e, '', '91', 0 FROM sync_known LIMIT 1")
         try await device.write("INSERT INTO Task (id, title) VALUES ('', 'bad')")
         try await device.write("DELETE FROM Task WHERE id = ''")
-        #expect(try await device.engine.push().total.parked == 1)
+        #expect(try await device.engine.push().total.blockedChanges == 1)
         #expect(
-            try await device.engine.parkedRows().first?.reason == "the ID \"\" cannot be used in a URL: it is empty")
+            try await device.engine.blockedChanges().first?.reason == "the ID \"\" cannot be used in a URL: it is empty")
         #expect(await memory.rows.count == 3)
         #expect(await !memory.requests.contains { $0.hasPrefix("POST") })
     }

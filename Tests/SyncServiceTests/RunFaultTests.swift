@@ -23,9 +23,9 @@ struct RunFaultTests {
     func noAnswer(_ isRefusing: Bool) async throws {
         let port = try QuietPort(isRefusing: isRefusing)
         var settings = Device.impatient
-        settings.identity = "service"
+        settings.serviceIdentity = "service"
         var options = RESTOptions()
-        options.idempotency = "Idempotency-Key"
+        options.idempotencyHeader = "Idempotency-Key"
         let dead = RESTService(
             baseURL: port.url, options: options, transport: DefaultTransport(timeout: .seconds(1), total: .seconds(1)))
         let device = try Device(dead, entities: ["Task"], settings)
@@ -33,10 +33,10 @@ struct RunFaultTests {
         #expect(await failure(device)?.code == .serviceFailure)
         let error = await #expect(throws: SyncError.self) { try await device.engine.push() }
         #expect(error?.code == .serviceFailure)
-        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.rows("SELECT holder FROM sync_lease") == [""])
         let service = InMemoryService()
-        settings.attempts = 5
+        settings.maxAttempts = 5
         let again = try Device(device.stack, service, entities: ["Task"], settings)
         try await again.engine.sync()
         #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["mine"])
@@ -50,8 +50,8 @@ struct RunFaultTests {
     func twice(_ hasPreconditions: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: hasPreconditions,
-                givesTimes: true, batchSize: 2))
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: hasPreconditions,
+                providesModificationTimes: true, maxBatchSize: 2))
         for id in 1...4 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(AskedTwice(inner: service))
         try await device.engine.sync()
@@ -66,7 +66,7 @@ struct RunFaultTests {
         #expect(there.count == titles.count && there[1]?["points"] == 5)
         #expect(await service.creations == 3)
         #expect(try await device.engine.conflicts().isEmpty)
-        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.leftovers() == [])
         #expect(try await device.engine.sync().isEmpty)
     }
@@ -78,7 +78,7 @@ struct RunFaultTests {
         let memory = ServedMemory()
         await memory.set([["id": 1, "title": "t"], ["id": 2, "title": "u"]])
         var options = RESTOptions()
-        options.since = "since"
+        options.sinceParameter = "since"
         options.overlap = .zero
         let service = RESTService(
             baseURL: try address(), options: options,
@@ -101,7 +101,7 @@ struct RunFaultTests {
                 "GET /v1/tasks", "GET /v1/tasks?since=2026-11-23T16%3A34%3A43Z", "GET /v1/tasks", "GET /v1/tasks/1",
             ])
         #expect(try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1") == ["2 new", "3 v"])
-        #expect(report.total.inserted == 1 && report.total.updated == 1 && report.total.deleted == 1)
+        #expect(report.total.pulledInserts == 1 && report.total.pulledUpdates == 1 && report.total.pulledDeletes == 1)
         #expect(try await device.leftovers() == [])
     }
 
@@ -124,7 +124,7 @@ struct RunFaultTests {
         let report = try await device.engine.sync()
         #expect(await sleeps.all == [.seconds(7)])
         #expect(await memory.requests.filter { $0.hasPrefix(method) }.count == 2)
-        #expect(report.total.created == 1 && report.total.parked == 0)
+        #expect(report.total.pushedInserts == 1 && report.total.blockedChanges == 0)
         #expect(try await device.leftovers() == [])
     }
 
@@ -163,8 +163,8 @@ struct RunFaultTests {
             // Once with the current credentials, once with new ones.
             #expect(await tokens.times == 1 + run)
         }
-        #expect(try await device.engine.parkedRows().isEmpty)
-        #expect(try await device.engine.pendingChanges() >= 1)
+        #expect(try await device.engine.blockedChanges().isEmpty)
+        #expect(try await device.engine.pendingChangeCount() >= 1)
         #expect(try await device.rows("SELECT holder FROM sync_lease") == [""])
         await refuses.set(false)
         await memory.set([["id": 1, "title": "t"]])
@@ -199,14 +199,14 @@ struct RunFaultTests {
             {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string"}}}}
             """
         var settings = Device.settings
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         let service = KintoService(baseURL: try address(), transport: Served { await kinto.answer($0, $1) })
         let device = try Device(service, schema: schema, entities: ["Task"], settings)
         try await device.write("INSERT INTO Task (id, title) VALUES ('a', 'first'), ('b', 'second'), ('c', 'third')")
         try await device.engine.sync()
         #expect(await kinto.titles == ["first", "second", "third"])
         #expect(await kinto.creations == 3)
-        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.engine.conflicts().isEmpty)
         #expect(try await device.leftovers() == [])
         #expect(try await device.engine.sync().isEmpty)
@@ -238,9 +238,9 @@ private struct AskedTwice: SyncService {
         _ = try await inner.pull(request)
         return try await inner.pull(request)
     }
-    func ids(of entity: String, page: String?) async throws -> IDPage {
-        _ = try await inner.ids(of: entity, page: page)
-        return try await inner.ids(of: entity, page: page)
+    func list(of entity: String, page: String?) async throws -> ListPage {
+        _ = try await inner.list(of: entity, page: page)
+        return try await inner.list(of: entity, page: page)
     }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         _ = try await inner.fetch(ids, of: entity)
@@ -260,7 +260,7 @@ private struct HalfDone: SyncService {
     var identity: String { inner.identity }
 
     func pull(_ request: PullRequest) async throws -> PullPage { try await inner.pull(request) }
-    func ids(of entity: String, page: String?) async throws -> IDPage { try await inner.ids(of: entity, page: page) }
+    func list(of entity: String, page: String?) async throws -> ListPage { try await inner.list(of: entity, page: page) }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await inner.fetch(ids, of: entity)
     }

@@ -46,10 +46,10 @@ struct RunTests {
                 { try await engine.sync() },
             ])
         }
-        #expect(try await device.engine.pull().total.sent == 0)
+        #expect(try await device.engine.pull().total.pushedUpdates == 0)
         let reports = try await once.reports()
-        #expect(reports.map(\.total.sent).reduce(0, +) == 1)
-        #expect(reports[1].total.inserted == 1)
+        #expect(reports.map(\.total.pushedUpdates).reduce(0, +) == 1)
+        #expect(reports[1].total.pulledInserts == 1)
         #expect(await service.contents(of: "Task")[1]?["title"] == "edited")
         #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["edited", "fetched"])
         #expect(await !device.engine.isSyncing)
@@ -70,7 +70,7 @@ struct RunTests {
             ])
         }
         try await device.engine.sync()
-        #expect(try await once.reports().map(\.total.created) == [1])
+        #expect(try await once.reports().map(\.total.pushedInserts) == [1])
         #expect(await service.contents(of: "Task").count == 1)
     }
 
@@ -92,7 +92,7 @@ struct RunTests {
         let device = try Device(service)
         func operation(_ kind: PushOperation.Kind, _ id: JSONValue?, _ body: JSONValue) -> PushOperation {
             PushOperation(
-                entity: "Task", kind: kind, id: id, body: body, version: nil, idempotencyKey: UUID().uuidString)
+                entity: "Task", kind: kind, id: id, record: body, version: nil, idempotencyKey: UUID().uuidString)
         }
         try await device.engine.write(remoteFirst: operation(.create, nil, ["title": "new"]))
         #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 new"])
@@ -122,14 +122,14 @@ struct RunTests {
     func changed() async throws {
         let device = try Device(service)
         try await device.engine.sync()
-        #expect(try await !device.engine.changed())
+        #expect(try await !device.engine.hasRemoteChanges())
         await service.set("Tag", 1, ["name": "t"])
         await service.deleteRequests()
-        #expect(try await device.engine.changed())
+        #expect(try await device.engine.hasRemoteChanges())
         #expect(await service.requests.count == 3)
         #expect(try await device.rows("SELECT count(*) FROM Tag") == ["0"])
         try await device.engine.sync()
-        #expect(try await !device.engine.changed())
+        #expect(try await !device.engine.hasRemoteChanges())
     }
 
     // MARK: Several engines
@@ -157,7 +157,7 @@ struct RunTests {
                 return
             }
             for action: @Sendable () async throws -> Void in [
-                { try await engine.sync() }, { try await engine.reset(.local) },
+                { try await engine.sync() }, { try await engine.reset(.localData) },
             ] {
                 do {
                     try await action()
@@ -283,10 +283,10 @@ struct RunTests {
         // One push for the changes at its start, and one for those made meanwhile.
         let isPush = { (request: InMemoryService.Request) in if case .push = request { true } else { false } }
         #expect(await service.requests.count(where: isPush) == 2)
-        #expect(try await device.engine.pendingChanges() > 0)
+        #expect(try await device.engine.pendingChangeCount() > 0)
         await service.onRequest(nil)
         try await device.engine.sync()
-        #expect(try await device.engine.pendingChanges() == 0)
+        #expect(try await device.engine.pendingChangeCount() == 0)
         let count = await service.contents(of: "Task").count
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["\(count)"])
         #expect(try await device.leftovers() == [])
@@ -315,8 +315,8 @@ struct RunTests {
             if case .push = request { await service.set("Task", 1, ["points": JSONValue(Int.random(in: 1...1000))]) }
         }
         let report = try await device.engine.sync()
-        #expect(report.total.parked == 1)
-        #expect(try await device.engine.parkedRows().first?.reason.hasPrefix("contended") == true)
+        #expect(report.total.blockedChanges == 1)
+        #expect(try await device.engine.blockedChanges().first?.reason.hasPrefix("contended") == true)
         #expect(await service.contents(of: "Task")[2]?["title"] == "u edited")
         await service.onRequest(nil)
         try await device.engine.sync()

@@ -29,7 +29,7 @@ struct SecretTests {
     ) throws -> RESTService {
         var options = RESTOptions()
         options.paging = .next("next", size: nil, limit: 10)
-        options.records = "data"
+        options.recordsKeyPath = "data"
         return RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options, headers: configured,
             credentials: .authorization(credential),
@@ -39,7 +39,7 @@ struct SecretTests {
     /// Returns the message of the error that ends a sync.
     private func message(_ service: RESTService) async throws -> String {
         var settings = Device.impatient
-        settings.patience = .zero
+        settings.retryTimeout = .zero
         let device = try Device(service, entities: ["Task"], settings)
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
         return error?.description ?? ""
@@ -93,7 +93,7 @@ struct SecretTests {
     @Test("The reason of a rejected change hides the secret", arguments: [422, 409, 400])
     func rejectedChange(_ status: Int) async throws {
         var options = RESTOptions()
-        options.idempotency = "Idempotency-Key"
+        options.idempotencyHeader = "Idempotency-Key"
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             credentials: .authorization("Bearer \(Self.secret)"),
@@ -101,7 +101,7 @@ struct SecretTests {
         let device = try Device(service, entities: ["Task"])
         try await device.stack.insert("Task", values: ["title": "mine"])
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["status \(status): *** may not"])
+        #expect(try await device.engine.blockedChanges().map(\.reason) == ["status \(status): *** may not"])
     }
 
     @Test("If an answer has another row whose ID is a secret, the reason of the blocked change hides it")
@@ -110,7 +110,7 @@ struct SecretTests {
             {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string"}}}}
             """
         var options = RESTOptions()
-        options.version = "version"
+        options.versionField = "version"
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             credentials: .authorization("Bearer \(Self.secret)"),
@@ -125,7 +125,7 @@ struct SecretTests {
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine'")
         try await device.engine.sync()
-        let reasons = try await device.engine.parkedRows().map(\.reason)
+        let reasons = try await device.engine.blockedChanges().map(\.reason)
         #expect(
             reasons.count == 1 && reasons.allSatisfy { $0.contains("another row") && $0.contains("***") }, "\(reasons)")
         #expect(!reasons.joined().lowercased().contains("hush"))

@@ -13,8 +13,8 @@ struct SetAsideTests {
     private func service(_ deletions: ServiceCapabilities.DeletionDetection = .tombstones) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10), pageSize: 1)
+                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10), pageSize: 1)
     }
 
     /// Returns a device on which titles are unique, unlike on the service.
@@ -50,8 +50,8 @@ struct SetAsideTests {
 
     private func device(_ listing: Listing, isDelta: Bool) throws -> Device {
         var options = RESTOptions()
-        options.version = "at"
-        if isDelta { (options.since, options.deleted) = ("since", "deleted_at") }
+        options.versionField = "at"
+        if isDelta { (options.sinceParameter, options.deletedField) = ("since", "deleted_at") }
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Served { request, _ in
@@ -72,9 +72,9 @@ struct SetAsideTests {
         await listing.add(["id": 2, "title": "real", "at": "2026-01-02T00:00:00Z"])
         try await device.engine.sync()
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == ["the ID of the record is not a valid key of Task"])
+            try await device.engine.blockedChanges().map(\.reason) == ["the ID of the record is not a valid key of Task"])
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["real", "t"])
         #expect(try await device.leftovers() == [])
         // The device pulls changes again.
@@ -92,7 +92,7 @@ struct SetAsideTests {
         try await device.engine.sync()
         await listing.spoil(100)
         for _ in 0..<4 { try await device.engine.sync() }
-        #expect(try await device.engine.parkedRows().count == 1)
+        #expect(try await device.engine.blockedChanges().count == 1)
         if isDelta { #expect(await listing.wholePulls == 2) }
     }
 
@@ -105,7 +105,7 @@ struct SetAsideTests {
         await service.set("Task", 1, ["title": "a"])
         await service.set("Task", 2, ["title": "a"])
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().count == 1)
+        #expect(try await device.engine.blockedChanges().count == 1)
         await service.set("Task", 2, ["title": "b"])
         await service.set("Task", 1, ["title": "c"])
         try await device.engine.sync()
@@ -116,7 +116,7 @@ struct SetAsideTests {
 
     @Test(
         "A quarantined record is not stored once it is deleted",
-        arguments: [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
+        arguments: [.tombstones, .listing] as [ServiceCapabilities.DeletionDetection])
     func deleted(_ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
         let device = try await device(service)
@@ -144,7 +144,7 @@ struct SetAsideTests {
         let report = try await device.engine.sync()
         #expect(
             try await device.rows("SELECT remoteID, title, points FROM Task ORDER BY 1") == ["1 b 1", "2 c 1", "3 a 1"])
-        #expect(report.total.parked == 0)
+        #expect(report.total.blockedChanges == 0)
         #expect(try await device.leftovers() == [])
         #expect(try await device.engine.sync().isEmpty)
     }
@@ -169,12 +169,12 @@ struct SetAsideTests {
 
     private func conflicted(_ service: InMemoryService) async throws -> Device {
         await service.set("Task", 1, ["title": "t"])
-        let device = try Device(service, entities: [SyncedEntity("Task", policy: .manual)])
+        let device = try Device(service, entities: [SyncedEntity("Task", conflictPolicy: .manual)])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
         await service.set("Task", 1, ["title": "there"])
         try await device.engine.sync()
-        #expect(try await device.engine.status().first?.conflicts == 1)
+        #expect(try await device.engine.status().first?.openConflicts == 1)
         return device
     }
 
@@ -186,7 +186,7 @@ struct SetAsideTests {
         let device = try await conflicted(service)
         if let sql { try await device.write(sql) } else { await service.remove("Task", 1) }
         try await device.engine.sync()
-        #expect(try await device.engine.status().map(\.conflicts) == [0])
+        #expect(try await device.engine.status().map(\.openConflicts) == [0])
         #expect(try await device.leftovers() == [])
         let log = try await device.engine.conflicts().map { "\($0.winner) \($0.why)" }
         #expect(log.first?.contains("the row was") == true)
@@ -197,8 +197,8 @@ struct SetAsideTests {
     @Test("A remote reset ends open conflicts")
     func reset() async throws {
         let device = try await conflicted(service())
-        try await device.engine.reset(.remote)
-        #expect(try await device.engine.status().map(\.conflicts) == [0])
+        try await device.engine.reset(.remoteState)
+        #expect(try await device.engine.status().map(\.openConflicts) == [0])
     }
 
     @Test(
@@ -208,7 +208,7 @@ struct SetAsideTests {
         let service = service()
         for id in 1...2 { await service.set("Project", JSONValue(id), ["name": "p"]) }
         await service.set("Task", 1, ["title": "t", "project_id": 1])
-        let entities: [SyncedEntity] = [SyncedEntity("Task", policy: policy), "Project"]
+        let entities: [SyncedEntity] = [SyncedEntity("Task", conflictPolicy: policy), "Project"]
         let device = try Device(service, entities: entities)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET projectID = 2")
@@ -238,16 +238,16 @@ struct SetAsideTests {
 
     @Test(
         "A row that a push did not find is deleted or created again in the next sync",
-        arguments: DeleteConflictPolicy.allCases, [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
+        arguments: DeleteConflictPolicy.allCases, [.tombstones, .listing] as [ServiceCapabilities.DeletionDetection])
     func gone(_ policy: DeleteConflictPolicy, _ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
         for id in 1...8 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)")]) }
-        let device = try Device(service, entities: [SyncedEntity("Task", deleteConflicts: policy)])
+        let device = try Device(service, entities: [SyncedEntity("Task", deleteConflictPolicy: policy)])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
         await service.remove("Task", 1)
         try await device.engine.push()
-        #expect(try await device.engine.status().first?.parked == 1)
+        #expect(try await device.engine.status().first?.blockedChanges == 1)
         try await device.engine.sync()
         let titles = await service.contents(of: "Task").values.compactMap { $0["title"] }
         #expect(titles.contains("edited") == (policy == .editWins))
@@ -257,7 +257,7 @@ struct SetAsideTests {
 
     @Test("A change whose row a push did not find is sent if the service has the row again")
     func thereAfterAll() async throws {
-        let service = service(.sweep)
+        let service = service(.listing)
         for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let device = try Device(service, entities: ["Task"])
         try await device.engine.sync()
@@ -272,7 +272,7 @@ struct SetAsideTests {
 
     @Test("New rows do not raise the deletion limit")
     func unsent() async throws {
-        let service = service(.sweep)
+        let service = service(.listing)
         for id in 1...30 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let device = try Device(service, entities: ["Task"])
         try await device.engine.sync()

@@ -20,7 +20,7 @@ struct SpellingTests {
         for id in [Self.composed, Self.decomposed] { await service.set("Thing", .string(id), ["title": .string(id)]) }
         let schema =
             #"{"entities": {"Thing": {"attributes": {"remoteID": "string", "title": "string", "count": "integer"}}}}"#
-        let entity = isOneDomain ? SyncedEntity.lastIn(allAttributes: "Thing") : "Thing"
+        let entity = isOneDomain ? SyncedEntity.mergingWholeRow("Thing") : "Thing"
         let device = try Device(service, schema: schema, entities: [entity])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Thing") == ["2"])

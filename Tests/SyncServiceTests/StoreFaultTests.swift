@@ -12,8 +12,8 @@ struct StoreFaultTests {
     private static func service(_ count: Int) async -> InMemoryService {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10), pageSize: 20)
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10), pageSize: 20)
         for id in 1...count {
             await service.set("Task", JSONValue(id), ["title": .string(String(repeating: "long ", count: 200))])
         }

@@ -34,7 +34,7 @@ struct SubEntityTests {
     private var settings: EngineSettings {
         var settings = Device.settings
         settings.deletionLimit = nil
-        settings.settleTime = .zero
+        settings.inDoubtTimeout = .zero
         return settings
     }
 
@@ -238,7 +238,7 @@ struct SubEntityTests {
         try await device.engine.sync()
         #expect(await service.contents(of: "Note").count == 1)
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == [
+            try await device.engine.blockedChanges().map(\.reason) == [
                 "unknown entity 'Nonsense' in the column sync_entity of a row"
             ])
     }

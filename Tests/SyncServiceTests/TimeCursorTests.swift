@@ -76,8 +76,8 @@ struct TimeCursorTests {
         switch dialect {
         case .rest:
             var options = RESTOptions()
-            (options.since, options.deleted) = ("since", "gone")
-            if hasVersions { options.version = "updated" }
+            (options.sinceParameter, options.deletedField) = ("since", "gone")
+            if hasVersions { options.versionField = "updated" }
             return RESTService(baseURL: url, options: options, transport: transport)
         case .pocketBase: return PocketBaseService(baseURL: url, transport: transport)
         case .parse: return ParseService(baseURL: url, options: ParseOptions(applicationID: "a"), transport: transport)
@@ -116,7 +116,7 @@ struct TimeCursorTests {
         let first = try #require(try await service.pull(PullRequest(entity: "Task", cursor: nil)).cursor)
         await place.set(clock: 5000, isBehind: true)
         let page = try await service.pull(PullRequest(entity: "Task", cursor: first))
-        #expect(page.rows.isEmpty && page.cursor == first)
+        #expect(page.records.isEmpty && page.cursor == first)
         // A list that is empty from the start has no cursor either.
         let whole = try await service.pull(PullRequest(entity: "Task", cursor: nil))
         #expect(whole.cursor == nil || dialect == .parse && whole.cursor == "1970-01-01T00:00:00.000Z")
@@ -171,7 +171,7 @@ struct TimeCursorTests {
     @Test("The cursor of the last page includes the times of earlier pages", arguments: [500, 63_000_000])
     func pages(_ clock: Int) async throws {
         var options = RESTOptions()
-        (options.since, options.version, options.paging) = ("since", "updated", .page(limit: 2))
+        (options.sinceParameter, options.versionField, options.paging) = ("since", "updated", .page(limit: 2))
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Served { request, _ in
@@ -188,7 +188,7 @@ struct TimeCursorTests {
         var cursor: String?
         repeat {
             let answer = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: page))
-            (page, cursor) = (answer.next, answer.cursor)
+            (page, cursor) = (answer.nextPage, answer.cursor)
         } while page != nil
         #expect(cursor.map(Self.seconds) == 399)
     }
@@ -201,7 +201,7 @@ struct TimeCursorTests {
 
     private func device(_ dialect: Dialect) throws -> Device {
         var settings = Device.settings
-        settings.sweepInterval = .seconds(1_000_000)
+        settings.reconciliationInterval = .seconds(1_000_000)
         return try Device(service(dialect), schema: Self.schema, entities: ["Task"], settings)
     }
 
@@ -251,7 +251,7 @@ struct TimeCursorTests {
         await place.put("b", "back", at: 1001)
         await place.put("c", "made", at: 1002)
         await place.set(clock: 1300)
-        #expect(try await device.engine.changed())
+        #expect(try await device.engine.hasRemoteChanges())
         try await device.engine.sync()
         #expect(try await titles(device) == ["a new", "b back", "c made"])
         // From now on the cursor follows the clock again.

@@ -41,7 +41,7 @@ struct TooLargeTests {
     private func device(_ server: Service, lost: LostOnce? = nil) throws -> Device {
         let url = try #require(URL(string: "https://service.example/v1"))
         var options = RESTOptions()
-        options.idempotency = "Idempotency-Key"
+        options.idempotencyHeader = "Idempotency-Key"
         let transport = Served { request, body in await server.answer(request, body) }
         let service = RESTService(
             baseURL: url, options: options, transport: lost.map { $0.over(transport) } ?? transport)
@@ -57,11 +57,11 @@ struct TooLargeTests {
         try await device.write("DELETE FROM Task WHERE remoteID = 1")
         try await device.write("UPDATE Task SET title = 'edited'")
         let report = try await device.engine.sync()
-        #expect(report.total.parked == 1 && report.total.sent == 1)
+        #expect(report.total.blockedChanges == 1 && report.total.pushedUpdates == 1)
         #expect(await server.titles == ["one", "edited"])
         #expect(await server.refusals == 1)
         await server.refuse { _ in false }
-        #expect(try await device.engine.sync().total.removed == 1)
+        #expect(try await device.engine.sync().total.pushedDeletes == 1)
         #expect(await server.titles == ["edited"])
         #expect(try await device.leftovers() == [])
     }
@@ -77,7 +77,7 @@ struct TooLargeTests {
         await server.refuse { _ in false }
         try await device.engine.sync()
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == [
+            try await device.engine.blockedChanges().map(\.reason) == [
                 "the service rejected the request as too large (HTTP 413)"
             ])
         try await device.write("UPDATE Task SET title = 'small' WHERE remoteID = 1")
@@ -95,10 +95,10 @@ struct TooLargeTests {
         try await device.stack.insert("Task", values: ["title": "large"])
         try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 2")
         let report = try await device.engine.sync()
-        #expect(report.total.parked == 1 && report.total.sent == 1)
+        #expect(report.total.blockedChanges == 1 && report.total.pushedUpdates == 1)
         #expect(await server.titles == ["one", "edited"])
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == [
+            try await device.engine.blockedChanges().map(\.reason) == [
                 "the service rejected the request as too large (HTTP 413)"
             ])
     }
@@ -116,10 +116,10 @@ struct TooLargeTests {
         try await device.engine.sync()
         try await device.write("DELETE FROM Task")
         await network.set(true)
-        #expect(try await device.engine.sync().total.parked == 3)
+        #expect(try await device.engine.sync().total.blockedChanges == 3)
         #expect(try await space.rows(space.tasks).count == 3)
         await network.set(false)
-        #expect(try await device.engine.sync().total.removed == 3)
+        #expect(try await device.engine.sync().total.pushedDeletes == 3)
         #expect(try await space.rows(space.tasks).isEmpty)
         #expect(try await device.leftovers() == [])
     }

@@ -84,9 +84,9 @@ struct TransportTests {
             await #expect(throws: (any Error).self) {
                 do {
                     _ = try await exchange.send(.get, exchange.url(["x"]))
-                } catch ServiceError.busy(let after, _) {
+                } catch ServiceError.retryLater(let after, _) {
                     #expect(after == .seconds(seconds))
-                    throw ServiceError.tooLarge
+                    throw ServiceError.payloadTooLarge
                 }
             }
         }
@@ -97,7 +97,7 @@ struct TransportTests {
         let service = InMemoryService()
         await service.setFault { _, _ in .busy }
         var settings = Device.settings
-        settings.attempts = 3
+        settings.maxAttempts = 3
         let device = try Device(service, settings)
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
         #expect(await service.requests.count == 3)
@@ -116,8 +116,8 @@ struct TransportTests {
         #expect(code(["Nobody"]) == .unknownEntity)
         let timeless = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .sweep, createIdempotency: .probe, hasPreconditions: false, givesTimes: false))
-        #expect(code([SyncedEntity("Task", policy: .lastWriterWins)], timeless) == .invalidOption)
+                idAssignment: .server, deletionDetection: .listing, createIdempotency: .matchByContent, supportsPreconditions: false, providesModificationTimes: false))
+        #expect(code([SyncedEntity("Task", conflictPolicy: .lastWriterWins)], timeless) == .invalidOption)
         let device = try Device(InMemoryService())
         try await device.engine.sync()
         #expect(throws: SyncError.self) { try Device(device.stack, InMemoryService(identity: "another")) }

@@ -37,18 +37,18 @@ actor TroubledService: SyncService {
     func pull(_ request: PullRequest) async throws -> PullPage {
         var page = try await memory.pull(request)
         await countDown()
-        await page.rows = nested(page.rows, request.entity).filter { !isInside($0.id, request.entity) }
-        page.rows.removeAll { isHidden($0.id, request.entity) }
+        await page.records = nested(page.records, request.entity).filter { !isInside($0.id, request.entity) }
+        page.records.removeAll { isHidden($0.id, request.entity) }
         let oldest = hidden.filter { $0.key.entity == request.entity }.map(\.value.version).min()
         if let oldest, let cursor = page.cursor.flatMap({ Int($0) }) { page.cursor = "\(min(cursor, oldest - 1))" }
-        if page.next == nil, capabilities.ids == .server, await troubles.hasGhost {
-            page.rows.append(RemoteRecord(id: "ghost", record: ["id": "ghost", "title": "ghost"], version: "1"))
+        if page.nextPage == nil, capabilities.idAssignment == .server, await troubles.hasGhost {
+            page.records.append(RemoteRecord(id: "ghost", record: ["id": "ghost", "title": "ghost"], version: "1"))
         }
         return page
     }
 
-    func ids(of entity: String, page: String?) async throws -> IDPage {
-        var listing = try await memory.ids(of: entity, page: page)
+    func list(of entity: String, page: String?) async throws -> ListPage {
+        var listing = try await memory.list(of: entity, page: page)
         await countDown()
         listing.ids.removeAll { isInside($0, entity) || isHidden($0, entity) }
         listing.versions = listing.versions.filter { listing.ids.contains($0.key) }
@@ -62,7 +62,7 @@ actor TroubledService: SyncService {
             if case .found(let found) = row, !isInside(id, entity) {
                 answers.append(.found(await nested([found], entity)[0]))
             } else {
-                answers.append(.absent)
+                answers.append(.notFound)
             }
         }
         return answers
@@ -77,8 +77,8 @@ actor TroubledService: SyncService {
     /// Whether a device finds its created row at any later time and after any change: by its marker or its ID.
     private nonisolated var isFoundLater: Bool {
         switch capabilities.createIdempotency {
-        case .marker, .clientID: true
-        case .key, .probe: false
+        case .markerField, .clientID: true
+        case .idempotencyKey, .matchByContent: false
         }
     }
 
@@ -115,7 +115,7 @@ actor TroubledService: SyncService {
             if members.contains(.reserved), operation.kind == .create, let id = operation.id,
                 await isReserved(id, operation.entity)
             {
-                outcomes[place] = .gone
+                outcomes[place] = .notFound
             } else if let reason = await troubles.refusal(of: change) {
                 outcomes[place] = .rejected(reason)
             } else if operation.kind == .update, let other = await other(than: operation.id, operation) {
@@ -154,7 +154,7 @@ actor TroubledService: SyncService {
             }
             return .applied(await nested([row], operation.entity)[0])
         case .conflict(let row?)?: return .conflict(await nested([row], operation.entity)[0])
-        case .exists(let row?)?: return .exists(await nested([row], operation.entity)[0])
+        case .alreadyExists(let row?)?: return .alreadyExists(await nested([row], operation.entity)[0])
         default: return outcome
         }
     }
@@ -187,7 +187,7 @@ actor TroubledService: SyncService {
     /// Has the ledger check deletions, and deletes dependent rows.
     private func look(since before: [String: [JSONValue: JSONValue]], _ operations: [PushOperation]) async throws {
         var after = await contents()
-        let isSure = capabilities.hasPreconditions && operations.allSatisfy { $0.kind != .delete || $0.version != nil }
+        let isSure = capabilities.supportsPreconditions && operations.allSatisfy { $0.kind != .delete || $0.version != nil }
         for entity in Self.entities {
             for (id, record) in before[entity] ?? [:] where after[entity]?[id] == nil {
                 let project = record["project_id"] ?? .null
@@ -206,5 +206,5 @@ actor TroubledService: SyncService {
 }
 
 extension PushOperation {
-    var change: HistoryChange { HistoryChange(entity: entity, kind: kind, id: id, body: body) }
+    var change: HistoryChange { HistoryChange(entity: entity, kind: kind, id: id, body: record) }
 }

@@ -12,8 +12,8 @@ struct TwinTests {
     func marker(_ attempt: String) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: .marker("client_ref"), hasPreconditions: true,
-                givesTimes: true))
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .markerField("client_ref"), supportsPreconditions: true,
+                providesModificationTimes: true))
         let device = try Device(service)
         try await device.stack.insert("Task", values: ["title": "mine"])
         // An older copy of the store sent the create.
@@ -52,10 +52,10 @@ struct TwinTests {
     ) async throws -> (device: Device, row: JSONValue?) {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: way == .naturalKey ? .server : .client, deletions: .tombstones,
-                createIdempotency: way == .naturalKey ? .key : .clientID, hasPreconditions: true, givesTimes: true))
+                idAssignment: way == .naturalKey ? .server : .client, deletionDetection: .tombstones,
+                createIdempotency: way == .naturalKey ? .idempotencyKey : .clientID, supportsPreconditions: true, providesModificationTimes: true))
         let task = SyncedEntity(
-            "Task", policy: policy, isOneDomain: isWhole, naturalKey: way == .naturalKey ? ["done"] : [])
+            "Task", conflictPolicy: policy, mergesWholeRow: isWhole, naturalKey: way == .naturalKey ? ["done"] : [])
         let device = try Device(service, entities: [task])
         try await device.engine.sync()
         try await device.write(

@@ -19,7 +19,7 @@ struct TwoDeviceTests {
         for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
         let device = try Device(service)
         let report = try await device.engine.sync()
-        #expect(report.entities["Task"]?.inserted == 7)
+        #expect(report.entities["Task"]?.pulledInserts == 7)
         let rows = try await device.rows("SELECT remoteID, title, projectID FROM Task")
         #expect(rows.first == "1 t1 1")
         #expect(rows.count == 7)
@@ -36,7 +36,7 @@ struct TwoDeviceTests {
         try await device.stack.insert("Task", values: ["title": "one"], links: ["project": [project], "tags": [tag]])
         try await device.stack.insert("Task", values: ["title": "two"], links: ["project": [project]])
         let report = try await device.engine.sync()
-        #expect(report.total.created == 4)
+        #expect(report.total.pushedInserts == 4)
         #expect(try await device.leftovers() == [])
         let tasks = await service.contents(of: "Task")
         #expect(Set(tasks.values.compactMap { $0["title"] }) == ["one", "two"])
@@ -49,13 +49,13 @@ struct TwoDeviceTests {
         try await device.write("DELETE FROM Task WHERE title = 'two'")
         await service.deleteRequests()
         let second = try await device.engine.sync()
-        #expect(second.total.sent == 1)
-        #expect(second.total.removed == 1)
+        #expect(second.total.pushedUpdates == 1)
+        #expect(second.total.pushedDeletes == 1)
         let pushed = await service.requests.flatMap { request -> [PushOperation] in
             if case .push(let operations) = request { return operations }
             return []
         }
-        #expect(pushed.first { $0.kind == .update }?.body == ["done": true])
+        #expect(pushed.first { $0.kind == .update }?.record == ["done": true])
         #expect(try await device.leftovers() == [])
         #expect(await service.contents(of: "Task").count == 1)
     }
@@ -82,7 +82,7 @@ struct TwoDeviceTests {
     @Test("The policy decides if two devices edit the same field", arguments: ConflictPolicy.allCases)
     func sameField(_ policy: ConflictPolicy) async throws {
         await service.set("Task", 1, ["title": "t"], time: Date(timeIntervalSince1970: 1_000_000))
-        let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", policy: policy), "Tag"]
+        let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", conflictPolicy: policy), "Tag"]
         let (one, two) = (try Device(service, entities: entities), try Device(service, entities: entities))
         try await one.engine.sync()
         try await two.engine.sync()
@@ -109,7 +109,7 @@ struct TwoDeviceTests {
             #expect(entry.winner == "open")
             #expect(title == ["two"])
             #expect(await service.contents(of: "Task")[1]?["title"] == "one")
-            #expect(try await two.engine.status().first { $0.entity == "Task" }?.conflicts == 1)
+            #expect(try await two.engine.status().first { $0.entity == "Task" }?.openConflicts == 1)
             try await two.engine.sync()
             #expect(try await two.engine.conflicts().count == 1)
             try await two.engine.resolve("Task", key: 1, takingRemote: false)
@@ -123,7 +123,7 @@ struct TwoDeviceTests {
         "The policy decides if one device deletes a row that the other edits", arguments: DeleteConflictPolicy.allCases)
     func deleteAgainstEdit(_ policy: DeleteConflictPolicy) async throws {
         await service.set("Task", 1, ["title": "t", "points": 3])
-        let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", deleteConflicts: policy), "Tag"]
+        let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", deleteConflictPolicy: policy), "Tag"]
         let (one, two) = (try Device(service, entities: entities), try Device(service, entities: entities))
         try await one.engine.sync()
         try await two.engine.sync()
@@ -193,15 +193,15 @@ struct TwoDeviceTests {
     func olderCopy(_ makesIDs: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: makesIDs ? .client : .server, deletions: .tombstones,
-                createIdempotency: makesIDs ? .clientID : .key, hasPreconditions: true, givesTimes: true, batchSize: 10)
+                idAssignment: makesIDs ? .client : .server, deletionDetection: .tombstones,
+                createIdempotency: makesIDs ? .clientID : .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10)
         )
         let schema =
             makesIDs
             ? Device.schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
             : Device.schema
-        let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, policy: .serverWins) }
+        let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, conflictPolicy: .serverWins) }
         let device = try Device(service, schema: schema, entities: entities)
         let shadow = try await ShadowLog(device)
         try await device.stack.insert("Task", values: ["title": "first"])

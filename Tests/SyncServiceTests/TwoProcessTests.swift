@@ -44,7 +44,7 @@ struct TwoProcessTests {
         let service = InMemoryService()
         await service.set("Task", 1, ["title": "there"])
         var settings = Device.settings
-        settings.identity = "shared"
+        settings.serviceIdentity = "shared"
         let stack = try DataStack(model: SyncModel(schema: Data(Self.model.utf8)), at: database)
         let device = try Device(stack, service, entities: ["Task"], settings)
         try await stack.insert("Task", values: ["title": "here"])
@@ -54,7 +54,7 @@ struct TwoProcessTests {
         #expect(holder.first?.contains(" \(process.processIdentifier) ") == true, "\(holder)")
         let actions: [@Sendable () async throws -> Void] = [
             { try await device.engine.sync() }, { try await device.engine.pull() }, { try await device.engine.push() },
-            { try await device.engine.reset(.relink) },
+            { try await device.engine.reset(.cursors) },
         ]
         for action in actions {
             let error = await #expect(throws: SyncError.self) { try await action() }
@@ -63,14 +63,14 @@ struct TwoProcessTests {
         // There are no requests, and the lease is unchanged.
         #expect(await service.requests.isEmpty)
         #expect(try await device.rows("SELECT holder, token FROM sync_lease") == holder)
-        #expect(try await device.engine.pendingChanges() == 1)
+        #expect(try await device.engine.pendingChangeCount() == 1)
         #expect(process.isRunning)
 
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         keeper.stop()
         let report = try await device.engine.sync()
-        #expect(report.total.inserted == 1 && report.total.created == 1)
+        #expect(report.total.pulledInserts == 1 && report.total.pushedInserts == 1)
         #expect(Set(await service.contents(of: "Task").values.compactMap { $0["title"] }) == ["here", "there"])
         #expect(try await device.rows("SELECT holder, until FROM sync_lease") == [" 0"])
         #expect(try await device.leftovers() == [])

@@ -30,11 +30,11 @@ struct UnreadableValueTests {
         try await device.write("UPDATE Thing SET \(set) WHERE remoteID = 1")
         try await device.write("UPDATE Thing SET title = 'edited', what = 'null' WHERE remoteID = 2")
         let before = await service.contents(of: "Thing")[1]
-        #expect(try await device.engine.sync().total.sent == 1)
+        #expect(try await device.engine.sync().total.pushedUpdates == 1)
         #expect(await service.contents(of: "Thing")[1] == before)
         let name = set.prefix { $0 != " " }
         #expect(
-            try await device.engine.parkedRows().first?.reason.contains("the value of '\(name)' is not of type") == true
+            try await device.engine.blockedChanges().first?.reason.contains("the value of '\(name)' is not of type") == true
         )
         try await device.write("UPDATE Thing SET \(name) = NULL WHERE remoteID = 1")
         try await device.engine.sync()
@@ -45,14 +45,14 @@ struct UnreadableValueTests {
     func there(_ sendsWholeRows: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10, sendsWholeRows: sendsWholeRows))
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10, requiresCompleteRecords: sendsWholeRows))
         let record: JSONValue = [
             "at": "next monday", "who": "nobody", "price": "1,50 €", "count": .number("10000000000000000000000000"),
             "title": "t",
         ]
         await service.set("Thing", 1, record)
-        let entity = sendsWholeRows ? SyncedEntity("Thing") : .lastIn(allAttributes: "Thing")
+        let entity = sendsWholeRows ? SyncedEntity("Thing") : .mergingWholeRow("Thing")
         let device = try Device(service, schema: Self.schema, entities: [entity])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT at, who, price, count FROM Thing") == ["nil nil nil nil"])
@@ -78,11 +78,11 @@ struct UnreadableValueTests {
     func createdAgain(_ why: String) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
-                givesTimes: true, batchSize: 10, sendsWholeRows: true))
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 10, requiresCompleteRecords: true))
         await service.set("Thing", 1, ["at": "next monday", "count": 1, "title": "t"])
         var settings = Device.settings
-        settings.deleteConflicts = .editWins
+        settings.deleteConflictPolicy = .editWins
         let device = try Device(service, schema: Self.schema, entities: ["Thing"], settings)
         try await device.engine.sync()
         switch why {
@@ -91,7 +91,7 @@ struct UnreadableValueTests {
             try await device.write("UPDATE Thing SET title = 'mine'")
             await service.remove("Thing", 1)
         default:
-            try await device.engine.reset(.remote)
+            try await device.engine.reset(.remoteState)
             await service.removeWithoutTombstone("Thing", 1)
         }
         try await device.engine.sync()

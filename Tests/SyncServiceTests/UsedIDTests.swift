@@ -101,14 +101,14 @@ struct UsedIDTests {
         _ service: Service, _ type: String, _ policy: DeleteConflictPolicy, hasTombstones: Bool = true
     ) throws -> Device {
         var options = RESTOptions()
-        (options.ids, options.version) = (.client, "updated_at")
-        if hasTombstones { (options.since, options.deleted) = ("since", "deleted_at") }
+        (options.idAssignment, options.versionField) = (.client, "updated_at")
+        if hasTombstones { (options.sinceParameter, options.deletedField) = ("since", "deleted_at") }
         let schema = """
             {"entities": {"Task": {"attributes": {"id": "\(type)", "title": "string", "points": "integer"}}}}
             """
         let rest = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options, transport: service)
-        return try Device(rest, schema: schema, entities: [SyncedEntity("Task", deleteConflicts: policy)])
+        return try Device(rest, schema: schema, entities: [SyncedEntity("Task", deleteConflictPolicy: policy)])
     }
 
     @Test(
@@ -129,7 +129,7 @@ struct UsedIDTests {
         #expect(titles.count == 1)
         for device in devices {
             #expect(try await device.rows("SELECT title FROM Task").map { .string($0) } == titles)
-            #expect(try await device.engine.parkedRows().map(\.reason) == [])
+            #expect(try await device.engine.blockedChanges().map(\.reason) == [])
             #expect(try await device.leftovers() == [])
         }
     }
@@ -146,7 +146,7 @@ struct UsedIDTests {
         try await two.write("UPDATE Task SET title = 'edited'")
         for device in [one, two] { try await device.engine.sync() }
         #expect(try await two.rows("SELECT count(*) FROM Task") == ["0"])
-        try await two.engine.restore("Task", key: .string(key.1))
+        try await two.engine.restoreDeleted("Task", key: .string(key.1))
         for device in [two, one] { try await device.engine.sync() }
         #expect(await service.titles == ["edited"])
         for device in [one, two] {
@@ -172,7 +172,7 @@ struct UsedIDTests {
         #expect(try await device.rows("SELECT title FROM Task WHERE id <> '7'") == (isBack ? ["mine"] : []))
         #expect(try await device.rows("SELECT title FROM Task WHERE id = '7'") == [])
         #expect(try await device.engine.conflicts().isEmpty == isDeletedHere)
-        #expect(try await device.engine.parkedRows().map(\.reason) == [])
+        #expect(try await device.engine.blockedChanges().map(\.reason) == [])
         #expect(try await device.leftovers() == [])
     }
 
@@ -184,11 +184,11 @@ struct UsedIDTests {
         for device in [one, two] { try await device.engine.sync() }
         try await one.write("DELETE FROM Task")
         try await one.engine.sync()
-        try await two.engine.reset(.local)
+        try await two.engine.reset(.localData)
         try await two.engine.sync()
         try await two.write("INSERT INTO Task (id, title) VALUES ('7', 'mine')")
         for _ in 0..<2 { try await two.engine.sync() }
-        #expect(try await two.engine.parkedRows().map(\.reason) == ["the service does not accept rows at this address"])
+        #expect(try await two.engine.blockedChanges().map(\.reason) == ["the service does not accept rows at this address"])
         #expect(await service.puts == 1)
     }
 }

@@ -34,7 +34,7 @@ struct WaitingRowTests {
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
             let isBad = operations.contains { operation in
-                let body = operation.body
+                let body = operation.record
                 return operation.kind == .create
                     && (body["name"] == "bad" || operation.entity == "Comment" && body["task_id"] ?? .null == .null)
             }
@@ -56,7 +56,7 @@ struct WaitingRowTests {
         try await device.write("INSERT INTO Project (remoteID, name) VALUES (-1, 'bad')")
         try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 't', -1)")
         try await device.write("INSERT INTO Comment (remoteID, text, taskID) VALUES (-1, 'c', -1)")
-        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(try await device.engine.sync().total.blockedChanges == 1)
         #expect(await creations() == ["Project"])
         try await device.write("UPDATE Project SET name = 'good'")
         try await device.engine.sync()
@@ -109,12 +109,12 @@ struct WaitingRowTests {
         let service = service
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
-            let isBelow = operations.contains { $0.kind == .create && $0.body["project_id"] == 1 }
+            let isBelow = operations.contains { $0.kind == .create && $0.record["project_id"] == 1 }
             return isBelow ? .refuse : nil
         }
         try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 't', 1)")
-        #expect(try await device.engine.sync().total.parked == 1)
-        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(try await device.engine.sync().total.blockedChanges == 1)
+        #expect(try await device.engine.sync().total.blockedChanges == 0)
         // Another device restores the parent.
         await service.remove("Project", 1)
         await service.set("Project", 1, ["name": "back"])
@@ -129,15 +129,15 @@ struct WaitingRowTests {
     func storedOnceParentIsBack() async throws {
         let lists = Lists()
         var options = RESTOptions()
-        options.ids = .client
+        options.idAssignment = .client
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Served { await lists.answer($0, $1) })
         let device = try Device(service, schema: Self.schema, entities: ["Project", "Task"])
         try await device.engine.sync()
         try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (5, 't', 1)")
-        #expect(try await device.engine.sync().total.parked == 1)
-        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(try await device.engine.sync().total.blockedChanges == 1)
+        #expect(try await device.engine.sync().total.blockedChanges == 0)
         // Another device restores the parent.
         try await device.write("DELETE FROM sync_known WHERE k = 1")
         await lists.open()

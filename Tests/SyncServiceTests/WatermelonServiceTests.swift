@@ -55,10 +55,10 @@ struct WatermelonServiceTests {
             #expect(try await device.rows("SELECT count(DISTINCT cursor) FROM sync_cursor") == ["1"])
         }
         try await space.forgetLog()
-        #expect(try await two.engine.changed() == false)
+        #expect(try await two.engine.hasRemoteChanges() == false)
         try await one.write("UPDATE Task SET points = 1 WHERE title = 't1'")
         try await one.engine.sync()
-        #expect(try await two.engine.changed())
+        #expect(try await two.engine.hasRemoteChanges())
         #expect(try await space.log() == ["GET /sync", "GET /sync", "POST /sync", "GET /sync"])
     }
 
@@ -92,7 +92,7 @@ struct WatermelonServiceTests {
         }
         try await one.engine.sync()
         #expect(try await space.rows("tags").count == 5)
-        let parked = try await one.engine.parkedRows()
+        let parked = try await one.engine.blockedChanges()
         #expect(parked.map(\.reason) == ["status 422: name is taken"])
         try await one.write("UPDATE Tag SET name = 'f' WHERE remoteID IN (SELECT k FROM sync_change)")
         try await one.engine.sync()
@@ -107,7 +107,7 @@ struct WatermelonServiceTests {
         try await two.engine.push()
         try await one.engine.sync()
         #expect(try await one.rows("SELECT count(*) FROM Tag WHERE name = 'y'") == ["1"])
-        #expect(try await two.engine.parkedRows().isEmpty)
+        #expect(try await two.engine.blockedChanges().isEmpty)
     }
 
     @Test("A replacement deletes rows that it lacks, except rows with pending changes")

@@ -77,7 +77,7 @@ struct WrongRowServiceTests {
         let service = try await KintoServer.shared.service(authorization: user, transport: network)
         let direct = try await KintoServer.shared.service(authorization: user)
         try await play(Device(service, schema: PocketBaseSpace.schema), network, misnamed: misnamed) {
-            try await direct.pull(PullRequest(entity: "Task", cursor: nil)).rows.compactMap {
+            try await direct.pull(PullRequest(entity: "Task", cursor: nil)).records.compactMap {
                 $0.record.map { title(of: $0) }
             }
         }
@@ -107,7 +107,7 @@ struct WrongRowServiceTests {
         let network = MisnamingNetwork(member: "objectId")
         var options = ParseOptions(applicationID: "app")
         options.overlap = .zero
-        if marked { options.marker = "syncKey" }
+        if marked { options.markerField = "syncKey" }
         let service = ParseService(baseURL: space.url, options: options, transport: network)
         var headers: HTTPFields = [:]
         headers[try #require(HTTPField.Name("X-Parse-Application-Id"))] = "app"

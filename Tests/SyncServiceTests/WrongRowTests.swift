@@ -34,8 +34,8 @@ struct WrongRowTests {
         nonisolated var identity: String { memory.identity }
 
         func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
-        func ids(of entity: String, page: String?) async throws -> IDPage {
-            try await memory.ids(of: entity, page: page)
+        func list(of entity: String, page: String?) async throws -> ListPage {
+            try await memory.list(of: entity, page: page)
         }
 
         func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
@@ -70,8 +70,8 @@ struct WrongRowTests {
     private func memory(_ idempotency: ServiceCapabilities.CreateIdempotency) async -> InMemoryService {
         let memory = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
-                givesTimes: true, batchSize: 10))
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: idempotency, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 10))
         for id in 1...6 { await memory.set("Task", JSONValue(id), ["title": .string("t\(id)")]) }
         return memory
     }
@@ -88,7 +88,7 @@ struct WrongRowTests {
 
     @Test(
         "A new row is not matched with a known row that the answer has", arguments: [1, 3, 5],
-        [.key, .marker("birth"), .probe] as [ServiceCapabilities.CreateIdempotency])
+        [.idempotencyKey, .markerField("birth"), .matchByContent] as [ServiceCapabilities.CreateIdempotency])
     func creation(_ other: Int, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
         for changes in [1, 2] {
             let memory = await memory(idempotency)
@@ -109,7 +109,7 @@ struct WrongRowTests {
 
     @Test("A new row is not matched with a row created after it was sent")
     func createdSince() async throws {
-        let memory = await memory(.key)
+        let memory = await memory(.idempotencyKey)
         let service = Confused(memory, other: 7, kind: .create, changes: 2, right: 1)
         let device = try Device(service, entities: ["Project", "Task", "Tag"])
         try await device.engine.sync()
@@ -120,7 +120,7 @@ struct WrongRowTests {
 
     @Test("Two new rows are not matched with one record")
     func twoCreates() async throws {
-        let memory = await memory(.key)
+        let memory = await memory(.idempotencyKey)
         let service = Confused(memory, other: 7, kind: .create, changes: 2)
         let device = try Device(service, entities: ["Project", "Task", "Tag"])
         try await device.engine.sync()
@@ -134,17 +134,17 @@ struct WrongRowTests {
     private actor Numbering: SyncService {
         nonisolated let identity = "numbering"
         nonisolated let capabilities = ServiceCapabilities(
-            ids: .server, deletions: .sweep, createIdempotency: .probe, hasPreconditions: false, givesTimes: false,
-            batchSize: 10)
+            idAssignment: .server, deletionDetection: .listing, createIdempotency: .matchByContent, supportsPreconditions: false, providesModificationTimes: false,
+            maxBatchSize: 10)
         private(set) var rows: [String: [RemoteRecord]] = [:]
 
-        func pull(_ request: PullRequest) async throws -> PullPage { PullPage(rows: rows[request.entity] ?? []) }
-        func ids(of entity: String, page: String?) async throws -> IDPage {
-            IDPage(ids: (rows[entity] ?? []).map(\.id))
+        func pull(_ request: PullRequest) async throws -> PullPage { PullPage(records: rows[request.entity] ?? []) }
+        func list(of entity: String, page: String?) async throws -> ListPage {
+            ListPage(ids: (rows[entity] ?? []).map(\.id))
         }
 
         func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-            ids.map { id in (rows[entity] ?? []).first { $0.id == id }.map { .found($0) } ?? .absent }
+            ids.map { id in (rows[entity] ?? []).first { $0.id == id }.map { .found($0) } ?? .notFound }
         }
 
         func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
@@ -180,7 +180,7 @@ struct WrongRowTests {
         let device = try Device(service, entities: ["Task"])
         func operation(_ kind: PushOperation.Kind) -> PushOperation {
             PushOperation(
-                entity: "Task", kind: kind, id: 1, body: ["title": "new"], version: nil, cursor: nil,
+                entity: "Task", kind: kind, id: 1, record: ["title": "new"], version: nil, cursor: nil,
                 idempotencyKey: "k")
         }
         try await device.engine.write(remoteFirst: operation(.create))
@@ -193,14 +193,14 @@ struct WrongRowTests {
 
     @Test("A change that was not carried out is sent again", arguments: [1, 2, 10])
     func change(_ changes: Int) async throws {
-        let memory = await memory(.key)
+        let memory = await memory(.idempotencyKey)
         let service = Confused(memory, other: 5, kind: .update, changes: changes, isDone: false)
         let device = try Device(service, entities: ["Project", "Task", "Tag"])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
         if changes > 3 {
             try await device.engine.sync()
-            #expect(try await device.engine.parkedRows().map(\.reason).first?.contains("another row") == true)
+            #expect(try await device.engine.blockedChanges().map(\.reason).first?.contains("another row") == true)
             #expect(try await device.rows("SELECT title FROM Task WHERE remoteID IN (1, 5)") == ["edited", "t5"])
             return
         }
@@ -209,7 +209,7 @@ struct WrongRowTests {
 
     @Test("A fetch that returns another, deleted row does not delete the requested row")
     func fetched() async throws {
-        let memory = await memory(.key)
+        let memory = await memory(.idempotencyKey)
         let service = Confused(memory, other: 5, kind: .update, changes: 1, rows: 1, isDone: false)
         let device = try Device(service, entities: ["Project", "Task", "Tag"])
         try await device.engine.sync()
@@ -225,7 +225,7 @@ struct WrongRowTests {
     func rest() async throws {
         let memory = ServedMemory()
         var options = RESTOptions()
-        (options.update, options.deleted) = (.put, "gone")
+        (options.updateMethod, options.deletedField) = (.put, "gone")
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Served { request, _ in
@@ -234,7 +234,7 @@ struct WrongRowTests {
             })
         let outcome = try await service.push([
             PushOperation(
-                entity: "Task", kind: .update, id: 1, body: ["title": "one"], version: nil, cursor: nil,
+                entity: "Task", kind: .update, id: 1, record: ["title": "one"], version: nil, cursor: nil,
                 idempotencyKey: "k")
         ])
         guard case .unknown(let reason)? = outcome.first else {
@@ -243,8 +243,8 @@ struct WrongRowTests {
         }
         #expect(reason.contains("another row"))
         #expect(await memory.requests.allSatisfy { $0.hasPrefix("GET") })
-        #expect(try await service.fetch([1], of: "Task") != [.absent])
-        #expect(try await service.fetch([5], of: "Task") == [.absent])
-        #expect(try await service.fetch(["5"], of: "Task") == [.absent])
+        #expect(try await service.fetch([1], of: "Task") != [.notFound])
+        #expect(try await service.fetch([5], of: "Task") == [.notFound])
+        #expect(try await service.fetch(["5"], of: "Task") == [.notFound])
     }
 }

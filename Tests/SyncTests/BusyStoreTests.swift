@@ -76,7 +76,7 @@ import Testing
             let records = try await stack.export("User")
             #expect(records.first?["name"] == "Bob")
             let migration = try DataStack.migration(to: Self.model(), at: url)
-            #expect(migration.losses.isEmpty)
+            #expect(migration.dataLosses.isEmpty)
         }
         let count = try await DataStack(reading: url).count("User")
         #expect(count == 1)

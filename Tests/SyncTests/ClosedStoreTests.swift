@@ -41,8 +41,8 @@ struct ClosedStoreTests {
                 { _ = try stack.fetch(Job.self) },
                 { _ = try stack.fetch(Job.self, id: 1) },
                 { _ = try stack.insert("Job", values: ["id": 2]) },
-                { _ = try stack.newKey(for: "Job") },
-                { try stack.drop() },
+                { _ = try stack.makeTemporaryKey(for: "Job") },
+                { try stack.deleteAllRows() },
                 { try stack.read { db in try db.execute(sql: "SELECT * FROM Job") } },
                 { try stack.write { db in try db.execute(sql: "DELETE FROM Job") } },
                 { _ = try SyncEngine(stack: stack, service: Self.service, entities: ["Job"]) },
@@ -77,7 +77,7 @@ struct ClosedStoreTests {
                 { _ = try await stack.delete("Job", id: 1) },
                 { try await stack.read { db in try db.execute(sql: "SELECT * FROM Job") } },
                 { try await stack.write { db in try db.execute(sql: "DELETE FROM Job") } },
-                { try await stack.removeEngine(deletingRows: false) },
+                { try await stack.removeSyncState(deletingRows: false) },
                 { _ = try await stack.validate() },
             ]
             for (index, call) in calls.enumerated() {
@@ -98,10 +98,10 @@ struct ClosedStoreTests {
                 { try await engine.pull() },
                 { try await engine.push() },
                 { _ = try await engine.status() },
-                { _ = try await engine.parkedRows() },
+                { _ = try await engine.blockedChanges() },
                 { _ = try await engine.conflicts() },
-                { try await engine.restore("Job", key: 1) },
-                { try await engine.reset(.local) },
+                { try await engine.restoreDeleted("Job", key: 1) },
+                { try await engine.reset(.localData) },
             ]
             for (index, call) in calls.enumerated() {
                 let error = await #expect(throws: SyncError.self, "call \(index)") { try await call() }
@@ -223,7 +223,7 @@ struct ClosedStoreTests {
     private static var service: InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                ids: .client, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true)
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true)
         )
     }
 

@@ -199,7 +199,7 @@ struct EarlierStoreTests {
         defer { folder.remove() }
         let url = try await Self.file(in: folder, damage)
         let wider = try Self.model([.init("age", .integer)])
-        #expect(try DataStack.migration(to: wider, at: url).losses.isEmpty)
+        #expect(try DataStack.migration(to: wider, at: url).dataLosses.isEmpty)
         let reader = try DataStack(reading: url)
         #expect(try await reader.count("Person") == 2)
         #expect(try await Sync.plan(Self.people, inEntity: "Person", stack: reader)["Person"].updatedCount == 1)

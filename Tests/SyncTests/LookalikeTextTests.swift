@@ -35,9 +35,9 @@ struct LookalikeTextTests {
 
     @Test("A text that looks like the stored one and has other bytes updates a single row")
     func lookalikeUpdatesSingleRow() throws {
-        _ = try stack.fill("Place", with: place("1", name: composed))
+        _ = try stack.updateAttributes("Place", with: place("1", name: composed))
         let predicate = RowPredicate.where("id == '1'")
-        let filled = try stack.fill("Place", with: ["name": .string(combined)], where: predicate)
+        let filled = try stack.updateAttributes("Place", with: ["name": .string(combined)], where: predicate)
         let name = try #require(filled.row["name"]?.string)
         #expect(Array(name.utf8) == Array(combined.utf8))
     }

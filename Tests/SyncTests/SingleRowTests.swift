@@ -109,10 +109,10 @@ struct SingleRowTests {
         #expect(draft["id"] == .null)
         let id = try #require({ if case .integer(let id) = draft.key { id } else { nil } }() as Int64?)
         _ = try await Sync.update(id: JSONValue(id), with: ["company_id": 555], inEntity: "User", stack: stack)
-        #expect(try await stack.unresolvedReferences().map(\.key) == [draft.key])
+        #expect(try await stack.pendingReferences().map(\.key) == [draft.key])
         let adopted = try await Sync.update(id: JSONValue(id), with: ["id": 500], inEntity: "User", stack: stack)
         #expect(adopted?.row.key == .integer(500))
-        #expect(try await stack.unresolvedReferences().map(\.key) == [.integer(500)])
+        #expect(try await stack.pendingReferences().map(\.key) == [.integer(500)])
         try await Sync.insertOrUpdate(["id": 555, "name": "Late"], inEntity: "Company", stack: stack)
         #expect(try await stack.fetch("User", where: "company.id == 555").map(\.key) == [.integer(500)])
     }
@@ -141,7 +141,7 @@ struct SingleRowTests {
                 #expect(try stack.update("User", id: 70, with: ["age": 3], in: db)?.row["age"]?.int == 3)
                 #expect(try stack.fetch("User", id: 70, in: db)?["age"]?.int == 3)
                 try stack.insert("Tag", values: ["id": 900], in: db)
-                try stack.fill("Tag", with: ["name": "filled"], where: .where("id == 900"), in: db)
+                try stack.updateAttributes("Tag", with: ["name": "filled"], where: .where("id == 900"), in: db)
                 try stack.delete("User", id: 1, in: db)
                 throw Stop()
             }

@@ -63,6 +63,6 @@ struct SchemaMigrateTests {
         let json = try sandbox.syncdb(
             "schema", "migrate", "--database", "app.sqlite", "--model", Sandbox.model, "--json", "--dry-run")
         let report = try JSONDecoder().decode(MigrationReport.self, from: Data(json.output.utf8))
-        #expect(report.losses.isEmpty && report.changes.map(\.path) == ["entities.User.attributes.age"])
+        #expect(report.dataLosses.isEmpty && report.changes.map(\.path) == ["entities.User.attributes.age"])
     }
 }

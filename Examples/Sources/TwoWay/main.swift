@@ -6,16 +6,16 @@ let schema = #"{"entities": {"Task": {"attributes": {"id": "integer", "title": "
 let stack = try DataStack(model: SyncModel(schema: Data(schema.utf8)), at: URL(fileURLWithPath: "tasks.sqlite"))
 
 var options = RESTOptions()  // {"data": [{"id": 1, "title": "…", "updated_at": "…"}], "total_pages": 3}
-options.records = "data"
+options.recordsKeyPath = "data"
 options.paging = .page(size: "per_page", total: "total_pages")
-options.since = "updated_since"
-options.version = "updated_at"
-options.deleted = "deleted_at"
-options.idempotency = "Idempotency-Key"
+options.sinceParameter = "updated_since"
+options.versionField = "updated_at"
+options.deletedField = "deleted_at"
+options.idempotencyHeader = "Idempotency-Key"
 let service = BuiltInService.rest(baseURL: serviceURL, options: options)
-let engine = try SyncEngine(stack: stack, service: service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
+let engine = try SyncEngine(stack: stack, service: service, entities: [SyncedEntity("Task", conflictPolicy: .lastWriterWins)])
 
 try stack.insert("Task", values: ["title": "made offline"])
 let report = try await engine.sync()  // and again whenever there is a network
-print("\(report.total.inserted) new here, \(report.total.created) new there")
+print("\(report.total.pulledInserts) new here, \(report.total.pushedInserts) new there")
 for task in try stack.fetch("Task") { print(task) }

@@ -81,7 +81,7 @@ package struct CompositeKeyText: Sendable {
         open()
         for (index, part) in parts.enumerated() {
             let type = types.indices.contains(index) ? types[index] : nil
-            if case .parts(let inner) = part { append(inner, type) } else { append(RowKey(part, type)) }
+            if case .composite(let inner) = part { append(inner, type) } else { append(RowKey(part, type)) }
         }
         close()
     }
@@ -151,7 +151,7 @@ struct CompositeKeyReader {
         list(types) { reader, type in
             if case .composite(let inner) = type { return reader.recordKey(inner) }
             return reader.single(type)?.recordKey(type)
-        }.map { .parts($0) }
+        }.map { .composite($0) }
     }
 
     // MARK: Parts

@@ -30,7 +30,7 @@ package enum RowKey: Sendable {
             let milliseconds =
                 type == .single(.date) ? Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) } : nil
             self = .text(milliseconds.map(DateText.string) ?? text)
-        case .parts(let parts):
+        case .composite(let parts):
             var text = CompositeKeyText()
             text.append(parts, type)
             self = .text(text.text)

@@ -5,11 +5,11 @@ public struct EntityStatus: Sendable, Hashable {
     /// The entity.
     public let entity: String
     /// The number of rows with pending changes, without blocked ones.
-    public let pending: Int
+    public let pendingChanges: Int
     /// The number of rows with blocked changes: the service or a local constraint rejected them.
-    public let parked: Int
+    public let blockedChanges: Int
     /// The number of rows with open conflicts.
-    public let conflicts: Int
+    public let openConflicts: Int
     /// The number of fields with open conflicts.
     package let conflictingValues: Int
     /// The date of the last complete sync; nil if there was none.
@@ -18,13 +18,13 @@ public struct EntityStatus: Sendable, Hashable {
     public let isInitialSyncComplete: Bool
 
     package init(
-        entity: String, pending: Int, parked: Int, conflicts: Int, conflictingValues: Int, lastSync: Date?,
+        entity: String, pendingChanges: Int, blockedChanges: Int, openConflicts: Int, conflictingValues: Int, lastSync: Date?,
         isInitialSyncComplete: Bool
     ) {
         self.entity = entity
-        self.pending = pending
-        self.parked = parked
-        self.conflicts = conflicts
+        self.pendingChanges = pendingChanges
+        self.blockedChanges = blockedChanges
+        self.openConflicts = openConflicts
         self.conflictingValues = conflictingValues
         self.lastSync = lastSync
         self.isInitialSyncComplete = isInitialSyncComplete
@@ -51,11 +51,11 @@ public struct BlockedChange: Sendable, Hashable {
 public enum EngineReset: String, Sendable, Hashable, CaseIterable {
     /// Forgets cursors and the versions of rows. The next pull is complete and matches rows by key. Pending changes
     /// stay, and so do edits that the engine still has to find because the triggers were missing.
-    case relink
+    case cursors = "relink"
     /// Deletes all rows of the registered entities and their pending changes. The next pull starts from nothing. Synced
     /// rows of other entities stay with their changes, unless delete rules remove them.
-    case local
+    case localData = "local"
     /// Forgets what the service has: the engine sends each row as a new one. Use it for a service that was emptied. A
     /// service that still has the rows stores duplicates, unless the app generates IDs.
-    case remote
+    case remoteState = "remote"
 }

@@ -297,7 +297,7 @@ extension PredicateResolver {
             if literal == .null { return .comparison(PredicateComparison(isNil: path)) }
             guard case .text(let text) = literal, let json = try? JSONValue(parsing: text),
                 let found = model.rowKey(json, of: destination),
-                case .parts(let values) = found.recordKey(model.keyType(of: destination.id))
+                case .composite(let values) = found.recordKey(model.keyType(of: destination.id))
             else {
                 throw comparison.valueLocation.error(
                     "\(literal.kind) is not a valid key of \(destination.name), "
@@ -334,7 +334,7 @@ extension PrimaryKeyValue {
         case .integer(let value): .number(String(value))
         case .double(let value): .number("\(value)")
         case .text(let text): .text(text)
-        case .parts: .text(description)
+        case .composite: .text(description)
         }
     }
 }

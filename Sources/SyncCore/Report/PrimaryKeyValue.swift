@@ -7,7 +7,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
     case text(String)
     /// A composite key, in the order of the model.
-    case parts([PrimaryKeyValue])
+    case composite([PrimaryKeyValue])
 
     /// The key as JSON, which coerces back to it.
     public var json: JSONValue {
@@ -15,7 +15,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
         case .integer(let value): JSONValue(value)
         case .double(let value): JSONValue(floatLiteral: value)
         case .text(let value): .string(value)
-        case .parts(let parts): .array(parts.map(\.json))
+        case .composite(let parts): .array(parts.map(\.json))
         }
     }
 
@@ -25,7 +25,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
         case .integer(let value): String(value)
         case .double(let value): "\(value)"
         case .text(let value): value
-        case .parts: String(decoding: CanonicalJSON.bytes(json), as: UTF8.self)
+        case .composite: String(decoding: CanonicalJSON.bytes(json), as: UTF8.self)
         }
     }
 }
@@ -37,7 +37,7 @@ extension PrimaryKeyValue: Hashable {
         case (.integer(let l), .integer(let r)): l == r
         case (.double(let l), .double(let r)): l == r
         case (.text(let l), .text(let r)): l.hasBytes(of: r)
-        case (.parts(let l), .parts(let r)): l == r
+        case (.composite(let l), .composite(let r)): l == r
         default: false
         }
     }
@@ -49,7 +49,7 @@ extension PrimaryKeyValue: Hashable {
         case .double(let value): hasher.combine(value)
         case .text(let text):
             for byte in text.utf8 { hasher.combine(byte) }
-        case .parts(let parts): hasher.combine(parts)
+        case .composite(let parts): hasher.combine(parts)
         }
     }
 }
@@ -63,7 +63,7 @@ extension PrimaryKeyValue: Codable, Comparable {
         } else if let double = try? container.decode(Double.self) {
             self = .double(double)
         } else if let parts = try? container.decode([PrimaryKeyValue].self) {
-            self = .parts(parts)
+            self = .composite(parts)
         } else {
             self = .text(try container.decode(String.self))
         }
@@ -76,7 +76,7 @@ extension PrimaryKeyValue: Codable, Comparable {
         case .integer(let value): try container.encode(value)
         case .double(let value): try container.encode(value)
         case .text(let value): try container.encode(value)
-        case .parts(let parts): try container.encode(parts)
+        case .composite(let parts): try container.encode(parts)
         }
     }
 
@@ -86,9 +86,9 @@ extension PrimaryKeyValue: Codable, Comparable {
         case (.integer(let l), .integer(let r)): l < r
         case (.double(let l), .double(let r)): l < r
         case (.text(let l), .text(let r)): l.precedesByBytes(r)
-        case (.parts(let l), .parts(let r)): precedes(l, r)
+        case (.composite(let l), .composite(let r)): precedes(l, r)
         case (.integer, _): true
-        case (.double, .text), (.double, .parts), (.text, .parts): true
+        case (.double, .text), (.double, .composite), (.text, .composite): true
         default: false
         }
     }

@@ -12,7 +12,7 @@ extension DataStack {
     /// - Parameter deletingRows: Whether the rows of the synced entities are deleted too, so that another user neither
     ///   sees nor sends them. Rows of other entities stay, also in a table that several entities share.
     /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
-    public func removeEngine(deletingRows: Bool) async throws {
+    public func removeSyncState(deletingRows: Bool) async throws {
         try await DatabaseErrorMapper.mapped(.databaseError, "cannot remove the engine's tables") {
             try await database.write { [self] db in
                 try watch.check(db)

@@ -89,7 +89,7 @@ struct EngineSetup {
                 "the database belongs to "
                     + (isMoved ? "\(service), not \(registration.service)" : "another user of \(service)")
                     + "; use one database for each service and user, or remove the other engine first "
-                    + "(DataStack.removeEngine, 'syncdb reset local')"
+                    + "(DataStack.removeSyncState, 'syncdb reset local')"
                     + (isMoved ? "; if the service has moved, set 'identity': \"\(service)\"" : ""))
         }
         try db.execute(

@@ -70,7 +70,7 @@ struct KeyReplacement {
 
     /// Gives a row a temporary key, because another row has its key at the service.
     func giveLocalKey(to k: DatabaseValue) throws {
-        guard let key = try RowKey(engine.stack.newKey(for: table.entity, in: db)) else { return }
+        guard let key = try RowKey(engine.stack.makeTemporaryKey(for: table.entity, in: db)) else { return }
         try engine.insertNew(rekey(k, to: key), table, in: db)
     }
 

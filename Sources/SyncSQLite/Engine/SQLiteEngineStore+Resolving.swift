@@ -152,7 +152,7 @@ extension SQLiteEngineStore {
     /// Returns the key of a restored row: its former key, or a new one if another row has that by now.
     private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
         guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
-        guard !table.key.hasParts, let free = try RowKey(stack.newKey(for: table.entity, in: db)) else {
+        guard !table.key.hasParts, let free = try RowKey(stack.makeTemporaryKey(for: table.entity, in: db)) else {
             throw SyncError(.rowNotFound, "another row has this key now", entity: table.entity.name)
         }
         return free

@@ -43,8 +43,8 @@ extension SQLiteEngineStore {
                         """, arguments: ["e": table.number])
                 let last: Int64? = try row?.decode(atIndex: 4)
                 return EntityStatus(
-                    entity: table.entity.name, pending: try row?.decode(atIndex: 0) ?? 0,
-                    parked: try row?.decode(atIndex: 1) ?? 0, conflicts: try row?.decode(atIndex: 2) ?? 0,
+                    entity: table.entity.name, pendingChanges: try row?.decode(atIndex: 0) ?? 0,
+                    blockedChanges: try row?.decode(atIndex: 1) ?? 0, openConflicts: try row?.decode(atIndex: 2) ?? 0,
                     conflictingValues: try row?.decode(atIndex: 3) ?? 0,
                     lastSync: last.map { Date(timeIntervalSince1970: Double($0) / 1000) },
                     isInitialSyncComplete: try row?.decode(atIndex: 5) == 1)
@@ -109,8 +109,8 @@ extension SQLiteEngineStore {
         let tables = try entities.map { try table($0) }
         try await transaction { [self] db in
             let lease = try LeaseStore.acquire(holder, in: db)
-            for table in tables where kind != .local { try reset(kind, table, in: db) }
-            if kind == .local { try RowRemoval(self, db).remove() }
+            for table in tables where kind != .localData { try reset(kind, table, in: db) }
+            if kind == .localData { try RowRemoval(self, db).remove() }
             try db.execute(sql: "UPDATE sync_engine SET not_before = NULL, attempts = 0")
             try LeaseStore.free(lease, in: db)
         }
@@ -130,7 +130,7 @@ extension SQLiteEngineStore {
 
     private func reset(_ kind: EngineReset, _ table: TrackedTable, in db: Database) throws {
         let isOwn = "WHERE e = \(table.number)"
-        if kind == .relink {
+        if kind == .cursors {
             // Requests stay, since the service may have carried them out.
             // Rows with `whole` 2 or more stay. Rows inside others have no version, and the known version is needed to
             // find missed edits.

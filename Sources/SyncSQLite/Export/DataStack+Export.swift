@@ -162,13 +162,13 @@ extension DataStack {
     ///   - offset: The number of rows to skip.
     ///   - write: Called with each buffer, about 64 KB. An error that it throws ends the export and is rethrown.
     /// - Throws: The errors of ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)``.
-    public func exportText(
+    public func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), write: (Data) throws -> Void
     ) throws {
         try reading { db in
-            try self.exportText(
+            try self.writeExport(
                 entity, as: form, where: predicate, orderedBy: order, limit: limit, offset: offset, options: options,
                 in: db,
                 write: write)
@@ -176,13 +176,13 @@ extension DataStack {
     }
 
     /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Cancelling the task ends it.
-    package func exportText(
+    package func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), write: @escaping @Sendable (Data) throws -> Void
     ) async throws {
         try await reading { db in
-            try self.exportText(
+            try self.writeExport(
                 entity, as: form, where: predicate, orderedBy: order, limit: limit, offset: offset, options: options,
                 in: db,
                 write: write)
@@ -190,7 +190,7 @@ extension DataStack {
     }
 
     /// Exports the rows of an entity as JSON text in buffers, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    package func exportText(
+    package func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), in db: Database, write: (Data) throws -> Void

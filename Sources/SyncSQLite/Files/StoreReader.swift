@@ -151,16 +151,16 @@ extension DataStack {
     /// - Throws: ``SyncError`` `modelMismatch` for rows that lack values the model requires, `cannotOpenStore`.
     public static func migration(
         to model: SyncModel, at url: URL
-    ) throws -> (changes: [SyncDiagnostic], losses: [SyncDiagnostic]) {
+    ) throws -> (changes: [SyncDiagnostic], dataLosses: [SyncDiagnostic]) {
         let report = try migrationReport(to: model, at: url)
-        return (report.changes, report.losses)
+        return (report.changes, report.dataLosses)
     }
 
     /// Computes what a migration would change and lose, as a report that is written as JSON.
     package static func migrationReport(to model: SyncModel, at url: URL) throws -> MigrationReport {
         let copy = try DataStack(reading: url, transformers: .optional).copied()
         defer { try? copy.close() }
-        return try copy.migrate(to: model, .allowingLoss)
+        return try copy.migrate(to: model, .allowingDataLoss)
     }
 
     /// Returns a temporary copy of the store, migrated to a model.

@@ -17,7 +17,7 @@ struct StoreMigrator {
     private(set) var preservedJoinTables: Set<AssociationID> = []
     /// The temporary name of each old table, from which the new tables are filled.
     var renamed: [String: String] = [:]
-    var losses: [SyncDiagnostic] = []
+    var dataLosses: [SyncDiagnostic] = []
     /// Rows without a value that the model requires.
     var missing: [SyncDiagnostic] = []
 
@@ -42,7 +42,7 @@ struct StoreMigrator {
         try migrator.refuseLosses()
         try migrator.checkForeignKeys()
         return MigrationReport(
-            changes: ModelDifferences(stored: old, given: new).problems, losses: migrator.losses)
+            changes: ModelDifferences(stored: old, given: new).problems, dataLosses: migrator.dataLosses)
     }
 
     private init(_ db: Database, _ map: MigrationMap, _ policy: MigrationPolicy) {
@@ -146,22 +146,22 @@ struct StoreMigrator {
 
     mutating func lose(_ path: String, _ what: String, _ count: Int, _ unit: String) {
         guard count > 0 else { return }
-        losses.append(
+        dataLosses.append(
             .init(.dataLoss, path: path, message: "\(what): \(count) \(unit)\(count == 1 ? "" : "s") would be lost"))
     }
 
     private func refuseMissingValues() throws {
         guard !missing.isEmpty else { return }
-        let lost = policy == .keepingData ? losses : []
+        let lost = policy == .keepingData ? dataLosses : []
         throw SyncError(
             .modelMismatch, "rows of the store lack values that the model requires", problems: missing + lost)
     }
 
     private func refuseLosses() throws {
-        guard policy == .keepingData, !losses.isEmpty else { return }
+        guard policy == .keepingData, !dataLosses.isEmpty else { return }
         throw SyncError(
             .modelMismatch, "the store has another model, and opening it with this one would lose data",
-            problems: losses)
+            problems: dataLosses)
     }
 
     /// Migrates the rows of the two-way engine's tables.
@@ -284,7 +284,7 @@ public enum MigrationPolicy: Sendable, Hashable {
     /// A migration keeps all data. If rows, values or links would be lost, it fails.
     case keepingData
     /// A migration deletes rows, values and links that do not fit the new model.
-    case allowingLoss
+    case allowingDataLoss
 }
 
 /// The changes and losses of a migration.
@@ -292,5 +292,5 @@ package struct MigrationReport: Sendable, Hashable, Codable {
     /// The differences between the models that change tables, by path in a schema file.
     package let changes: [SyncDiagnostic]
     /// The parts of the old model that do not fit the new one, with the number of lost rows, values or links.
-    package let losses: [SyncDiagnostic]
+    package let dataLosses: [SyncDiagnostic]
 }

@@ -126,16 +126,16 @@ extension DataStack {
     /// Returns the pending references of the store, ordered by entity, key, relationship and position.
     ///
     /// - Throws: ``SyncError`` `databaseError`.
-    package func unresolvedReferences() throws -> [SyncResult.Link] {
-        try reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
+    package func pendingReferences() throws -> [SyncResult.Link] {
+        try reading { db in try EngineDamage.located(in: db) { try self.pendingReferences(in: db) } }
     }
 
     /// Returns the pending references of the store, ordered by entity, key, relationship and position.
-    package func unresolvedReferences() async throws -> [SyncResult.Link] {
-        try await reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
+    package func pendingReferences() async throws -> [SyncResult.Link] {
+        try await reading { db in try EngineDamage.located(in: db) { try self.pendingReferences(in: db) } }
     }
 
-    private func unresolvedReferences(in db: Database) throws -> [SyncResult.Link] {
+    private func pendingReferences(in db: Database) throws -> [SyncResult.Link] {
         let rows = try Row.fetchAll(
             db,
             sql: """

@@ -70,7 +70,7 @@ enum StoredModel {
     static func migrate(_ db: Database, to model: SyncModel, policy: MigrationPolicy) throws -> MigrationReport {
         try db.execute(sql: "PRAGMA foreign_keys = OFF")
         defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
-        var report = MigrationReport(changes: [], losses: [])
+        var report = MigrationReport(changes: [], dataLosses: [])
         try db.inTransaction(.immediate) {
             guard let kept = try schema(db, or: .notAStore), try kept.needsMigration(to: model) else {
                 return .rollback

@@ -10,7 +10,7 @@ extension DataStack {
     /// let tag = try stack.insert("Tag", values: ["remoteID": 1, "name": "red"])
     /// let note = try stack.insert("Note", values: ["text": "Hello"], links: ["tags": [tag]])
     /// ```
-    /// Missing values get the defaults of the model. A row without a key gets a temporary one, as ``newKey(for:)``
+    /// Missing values get the defaults of the model. A row without a key gets a temporary one, as ``makeTemporaryKey(for:)``
     /// returns it.
     ///
     /// - Parameters:
@@ -53,9 +53,9 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if the type has no temporary keys,
     ///   `unknownEntity` or `databaseError`.
-    package func newKey(for entity: String) throws -> JSONValue {
+    package func makeTemporaryKey(for entity: String) throws -> JSONValue {
         let compiled = try model.compiled.entity(named: entity)
-        let key = try reading { db in try self.newKey(for: compiled, in: db) }
+        let key = try reading { db in try self.makeTemporaryKey(for: compiled, in: db) }
         return switch key.storage {
         case .int64(let value): JSONValue(value)
         case .string(let text): .string(text)
@@ -79,7 +79,7 @@ extension DataStack {
         try RowInserter(self, entity, db).insert(storedValues, links)
     }
 
-    package func newKey(for entity: CompiledEntity, in db: Database) throws -> DatabaseValue {
+    package func makeTemporaryKey(for entity: CompiledEntity, in db: Database) throws -> DatabaseValue {
         guard entity.compositeKey == nil else {
             throw SyncError(
                 .primaryKeyMissing, "a composite key cannot be generated; pass one", entity: entity.name)
@@ -180,7 +180,7 @@ struct RowInserter {
         var slots = try entity.slots.map { slot in (slot: slot, value: try value(of: slot, in: values)) }
         if let keySlot = entity.keySlot, let position = slots.firstIndex(where: { $0.slot == keySlot }) {
             if slots[position].value.isNull {
-                slots[position].value = try stack.newKey(for: entity, in: db)
+                slots[position].value = try stack.makeTemporaryKey(for: entity, in: db)
             } else if let key = RowKey(slots[position].value) {
                 try stack.checkIsFree(key, of: entity, in: db)
             }
@@ -215,7 +215,7 @@ struct RowInserter {
             return part
         }
         try stack.checkIsFree(
-            RowKey(.parts(parts), stack.model.compiled.keyType(of: entity.id)), of: entity, in: db)
+            RowKey(.composite(parts), stack.model.compiled.keyType(of: entity.id)), of: entity, in: db)
     }
 
     private func recordKey(_ slot: Int, _ values: [String: StoredValue]) -> PrimaryKeyValue? {

@@ -139,7 +139,7 @@ extension DataStack {
         of entity: CompiledEntity, _ old: PrimaryKeyValue, _ new: PrimaryKeyValue
     ) -> [(name: String, change: SyncResult.ValueChange)] {
         let names = model.compiled.keyNames(of: entity)
-        guard case .parts(let before) = old, case .parts(let after) = new else {
+        guard case .composite(let before) = old, case .composite(let after) = new else {
             return names.prefix(1).map { ($0, SyncResult.ValueChange(old: old.json, new: new.json)) }
         }
         return zip(names, zip(before, after)).filter { $0.1.0 != $0.1.1 }.map { name, parts in
@@ -171,23 +171,23 @@ extension DataStack {
     ///   errors of
     ///   ``insert(_:storedValues:links:)``. Nothing is written then.
     @discardableResult
-    package func fill(
+    package func updateAttributes(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
     ) throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
-        try writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
+        try writing { db in try self.updateAttributes(entity, with: record, where: predicate, in: db) }
     }
 
     /// Sets the attributes of one row from a JSON record.
     @discardableResult
-    package func fill(
+    package func updateAttributes(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
     ) async throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
-        try await writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
+        try await writing { db in try self.updateAttributes(entity, with: record, where: predicate, in: db) }
     }
 
     /// Sets the attributes of one row from a JSON record, inside ``write(_:)-(_)``.
     @discardableResult
-    package func fill(
+    package func updateAttributes(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil, in db: Database
     ) throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
         guard let predicate else {

@@ -39,9 +39,9 @@ package struct WatermelonService: SyncService {
     /// A shared cursor, tombstones, IDs that the client assigns, and atomic pushes.
     package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
-            ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: false,
-            givesTimes: false, batchSize: 1000, sendsCascades: true, answersRecords: false, idLength: 16,
-            pullsTogether: true, pushesTogether: true, sendsWholeRows: true)
+            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: false,
+            providesModificationTimes: false, maxBatchSize: 1000, requiresClientCascades: true, returnsRecords: false, generatedIDLength: 16,
+            hasSharedCursor: true, pushesAtomically: true, requiresCompleteRecords: true)
     }
 
     /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
@@ -57,7 +57,7 @@ package struct WatermelonService: SyncService {
     package func filter(of entity: String) -> String { table(of: entity) }
 
     /// Returns the service with the key paths of the model's IDs.
-    package func knowing(_ entities: [ServiceEntity]) -> WatermelonService {
+    package func configured(for entities: [ServiceEntity]) -> WatermelonService {
         var service = self
         for entity in entities { service.keyPaths[entity.name] = entity.keyPaths.first }
         return service
@@ -99,8 +99,8 @@ package struct WatermelonService: SyncService {
             let table = table(of: entity)
             let rows = try changes.rows(of: table).map { row in named(row, entity) }
             pages[entity] = PullPage(
-                rows: rows, cursor: changes.timestamp,
-                isListing: changes.has(table) && (cursor == nil || changes.isReplacement(table)), time: answer.time)
+                records: rows, cursor: changes.timestamp,
+                isFullListing: changes.has(table) && (cursor == nil || changes.isReplacement(table)), serverTime: answer.time)
         }
         return pages
     }
@@ -115,14 +115,14 @@ package struct WatermelonService: SyncService {
     /// Pulls the changes of one entity. The response has the other tables too.
     package func pull(_ request: PullRequest) async throws -> PullPage {
         let pages = try await pull([request.entity], since: request.cursor)
-        return pages[request.entity] ?? PullPage(rows: [], cursor: request.cursor)
+        return pages[request.entity] ?? PullPage(records: [], cursor: request.cursor)
     }
 
     /// Fetches rows by ID. It pulls all rows, because the protocol has no request for single rows.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        let rows = try await pull(PullRequest(entity: entity, cursor: nil)).rows
+        let rows = try await pull(PullRequest(entity: entity, cursor: nil)).records
         return ids.map { id in
-            rows.first { $0.id == id && $0.record != nil }.map { .found($0) } ?? .absent
+            rows.first { $0.id == id && $0.record != nil }.map { .found($0) } ?? .notFound
         }
     }
 }
@@ -137,14 +137,14 @@ struct PulledChanges {
     private let changes: JSONValue
     private let strategy: JSONValue?
 
-    /// - Throws: ``ServiceError`` `malformed`.
+    /// - Throws: ``ServiceError`` `invalidResponse`.
     init(_ json: JSONValue, _ place: String) throws {
         guard let changes = json["changes"], case .object = changes else {
-            throw ServiceError.malformed("no object at 'changes' (\(place))")
+            throw ServiceError.invalidResponse("no object at 'changes' (\(place))")
         }
         switch json["timestamp"] {
         case .number(let text)?, .string(let text)?: timestamp = text
-        default: throw ServiceError.malformed("no 'timestamp' (\(place))")
+        default: throw ServiceError.invalidResponse("no 'timestamp' (\(place))")
         }
         self.changes = changes
         strategy = json["experimentalStrategy"]
@@ -161,26 +161,26 @@ struct PulledChanges {
 
     /// Returns new and changed rows, and tombstones.
     ///
-    /// - Throws: ``ServiceError`` `malformed`.
+    /// - Throws: ``ServiceError`` `invalidResponse`.
     func rows(of table: String) throws -> [RemoteRecord] {
         guard let changes = changes[table] else { return [] }
         func list(_ name: String) throws -> [JSONValue] {
             switch changes[name] {
             case .array(let elements)?: return elements
             case nil, .null?: return []
-            default: throw ServiceError.malformed("'\(name)' of '\(table)' is not a list")
+            default: throw ServiceError.invalidResponse("'\(name)' of '\(table)' is not a list")
             }
         }
         let there = try (list("created") + list("updated")).map { record in
             guard let id = record["id"], id.isID else {
-                throw ServiceError.malformed("a record of '\(table)' has no 'id'")
+                throw ServiceError.invalidResponse("a record of '\(table)' has no 'id'")
             }
             return RemoteRecord(
                 id: id, record: Self.ofClients.reduce(record) { $0.without(at: [$1]) },
                 version: WatermelonService.version(of: record))
         }
         let gone = try list("deleted").map { id in
-            guard id.isID else { throw ServiceError.malformed("'deleted' of '\(table)' has a value that is not an ID") }
+            guard id.isID else { throw ServiceError.invalidResponse("'deleted' of '\(table)' has a value that is not an ID") }
             return RemoteRecord(id: id, record: nil)
         }
         return there + gone
@@ -202,17 +202,17 @@ extension JSONValue {
 extension WatermelonService {
     /// Pushes all changes in one atomic request.
     ///
-    /// - Throws: ``ServiceError`` `outdated` if something changed since the last pull, `refusedTogether` if the service
+    /// - Throws: ``ServiceError`` `stalePush` if something changed since the last pull, `batchRejected` if the service
     ///   rejects a change, and the errors of all services. The service then applied nothing, or the push may be
     ///   repeated.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         // The service cannot detect conflicts without the timestamp of a pull.
-        guard let cursor = operations.first?.cursor else { throw ServiceError.outdated }
+        guard let cursor = operations.first?.cursor else { throw ServiceError.stalePush }
         let answer = try await exchange.send(.post, url(since: cursor), changes(operations))
         switch answer.status {
         case 200..<300: return try outcomes(answer, operations)
-        case 409, 412: throw ServiceError.outdated
-        case 400, 422: throw ServiceError.refusedTogether("status \(answer.status): \(answer.message)")
+        case 409, 412: throw ServiceError.stalePush
+        case 400, 422: throw ServiceError.batchRejected("status \(answer.status): \(answer.message)")
         default: throw answer.refusal
         }
     }
@@ -220,7 +220,7 @@ extension WatermelonService {
     private func changes(_ operations: [PushOperation]) throws -> JSONValue {
         var changes: [String: [PushOperation.Kind: [JSONValue]]] = [:]
         for operation in operations {
-            guard let id = operation.id else { throw ServiceError.malformed("a row has no ID") }
+            guard let id = operation.id else { throw ServiceError.invalidResponse("a row has no ID") }
             changes[table(of: operation.entity), default: [:]][operation.kind, default: []]
                 .append(operation.kind == .delete ? id : row(operation, id))
         }
@@ -236,7 +236,7 @@ extension WatermelonService {
     }
 
     private func row(_ operation: PushOperation, _ id: JSONValue) -> JSONValue {
-        operation.body.without(at: keyPath(of: operation.entity)).setting(id, at: ["id"])
+        operation.record.without(at: keyPath(of: operation.entity)).setting(id, at: ["id"])
     }
 
     /// Returns the outcomes: all changes are applied, except those that the response lists as rejected.
@@ -245,7 +245,7 @@ extension WatermelonService {
         let isBlank = answer.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
         let said: JSONValue = isBlank ? [:] : try answer.json()
         guard case .object = said else {
-            throw ServiceError.malformed("the response is not an object (\(answer.endpoint))")
+            throw ServiceError.invalidResponse("the response is not an object (\(answer.endpoint))")
         }
         let rejected = said["experimentalRejectedIds"]
         return operations.map { operation in

@@ -6,7 +6,7 @@ import SyncStore
 extension EngineRun {
     func pull() async throws {
         send(.phase(.pulling))
-        if service.capabilities.pullsTogether { return try await pullTogether() }
+        if service.capabilities.hasSharedCursor { return try await pullTogether() }
         for entity in entities {
             do {
                 try await pull(entity, from: start.cursors[entity])
@@ -35,17 +35,17 @@ extension EngineRun {
             }
             rest = nil
             let goesOn = try await hasNextPage(after: answer, &trail, entity)
-            try checkTimes(answer.rows, of: entity)
-            if answer.isListing, page == nil { try await store.beginListing(of: entity, lease) }
+            try checkTimes(answer.records, of: entity)
+            if answer.isFullListing, page == nil { try await store.beginListing(of: entity, lease) }
             var outcome = try await store.apply(PulledPage(answer, of: entity, acceptsOlderVersions: cursor == nil), lease)
             // Quarantined records are tried again before the run ends. They are counted then.
             outcome[entity].blocked = 0
             record(outcome)
             recordSkipped(answer, of: entity, after: count)
-            count += answer.rows.count + answer.skipped.count
-            if count > 0 || answer.next != nil { send(.pulled(entity: entity, rows: count, of: answer.total)) }
+            count += answer.records.count + answer.invalidRecords.count
+            if count > 0 || answer.nextPage != nil { send(.pulled(entity: entity, rows: count, of: answer.total)) }
             guard goesOn else {
-                if answer.isListing { listed.withLock { $0.insert(entity) } }
+                if answer.isFullListing { listed.withLock { $0.insert(entity) } }
                 return
             }
         }
@@ -54,7 +54,7 @@ extension EngineRun {
     /// Returns whether there is another page. If the pages have no end, the next run begins with the first page.
     private func hasNextPage(after answer: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws -> Bool {
         do {
-            return try trail.hasNext(answer.next, after: answer.rows.map(\.id))
+            return try trail.hasNext(answer.nextPage, after: answer.records.map(\.id))
         } catch {
             let page = PulledPage(entity: entity, rows: [], end: .anew, isListing: false, serverTime: nil)
             _ = try await store.apply(page, lease)
@@ -65,7 +65,7 @@ extension EngineRun {
     /// Checks that each record has a modification time, which the policy `lastWriterWins` needs.
     func checkTimes(_ rows: [RemoteRecord], of entity: String) throws {
         guard registration.entities.contains(where: { $0.name == entity && $0.policy == .lastWriterWins }),
-            let row = rows.first(where: { $0.record != nil && $0.time == nil })
+            let row = rows.first(where: { $0.record != nil && $0.modifiedAt == nil })
         else { return }
         throw SyncError(
             .invalidOption,
@@ -76,26 +76,26 @@ extension EngineRun {
 
     /// - Parameter count: The number of records of the pages before.
     private func recordSkipped(_ page: PullPage, of entity: String, after count: Int) {
-        guard let first = page.skipped.first else { return }
+        guard let first = page.invalidRecords.first else { return }
         recordChanges(of: entity) { changes in
-            changes.skipped += page.skipped.count
-            changes.firstSkipped = changes.firstSkipped ?? count + first
+            changes.invalidRecords += page.invalidRecords.count
+            changes.firstInvalidRecord = changes.firstInvalidRecord ?? count + first
         }
     }
 
     func record(_ outcome: AppliedChanges) {
         for (entity, counts) in outcome.entities {
             recordChanges(of: entity) { changes in
-                changes.inserted += counts.inserted
-                changes.updated += counts.updated
-                changes.deleted += counts.deleted
+                changes.pulledInserts += counts.inserted
+                changes.pulledUpdates += counts.updated
+                changes.pulledDeletes += counts.deleted
                 changes.linksAdded += counts.linksAdded
                 changes.linksRemoved += counts.linksRemoved
                 changes.conflicts += counts.conflicts
                 changes.conflictingValues += counts.conflictingValues
-                changes.unread += counts.unreadable
-                changes.firstUnreadable = changes.firstUnreadable ?? counts.firstUnreadable
-                changes.parked += counts.blocked
+                changes.unreadableValues += counts.unreadable
+                changes.firstUnreadableValue = changes.firstUnreadableValue ?? counts.firstUnreadable
+                changes.blockedChanges += counts.blocked
             }
         }
     }
@@ -106,7 +106,7 @@ extension EngineRun {
     ) async throws -> Bool {
         let cursors = try await store.cursors(registration)
         let entities = registration.entities.map(\.name)
-        if service.capabilities.pullsTogether {
+        if service.capabilities.hasSharedCursor {
             return try await isAnythingNew(store, service, entities, oldest(entities.map { cursors[$0]?.cursor }))
         }
         for entity in entities {
@@ -117,7 +117,7 @@ extension EngineRun {
                 while true {
                     let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
                     if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) { return true }
-                    guard try trail.hasNext(page.next, after: page.rows.map(\.id)) else { break }
+                    guard try trail.hasNext(page.nextPage, after: page.records.map(\.id)) else { break }
                 }
             } catch ServiceError.cursorInvalid {
                 return true
@@ -187,9 +187,9 @@ extension EngineRun {
             } else {
                 rows = []
             }
-        case .conflict, .exists:
+        case .conflict, .alreadyExists:
             throw SyncError(.serviceFailure, "the service has another version of the row; sync, then try again")
-        case .gone:
+        case .notFound:
             throw SyncError(.rowNotFound, "the service no longer has the row", entity: operation.entity)
         case .retry: throw SyncError(.serviceFailure, "the service asks to retry later")
         case .silent: throw SyncError(.serviceFailure, "the response does not tell the outcome of the change")
@@ -203,16 +203,16 @@ extension EngineRun {
 extension PulledPage {
     init(_ page: PullPage, of entity: String, acceptsOlderVersions: Bool) {
         self.init(
-            entity: entity, rows: page.rows.map(Record.init),
-            end: page.next.map { .more(next: $0) } ?? .last(cursor: page.cursor),
-            isListing: page.isListing, serverTime: page.time?.milliseconds, acceptsOlderVersions: acceptsOlderVersions)
+            entity: entity, rows: page.records.map(Record.init),
+            end: page.nextPage.map { .more(next: $0) } ?? .last(cursor: page.cursor),
+            isListing: page.isFullListing, serverTime: page.serverTime?.milliseconds, acceptsOlderVersions: acceptsOlderVersions)
     }
 }
 
 extension PulledPage.Record {
     init(_ row: RemoteRecord) {
         self.init(
-            id: row.id, record: row.record, version: row.version, time: row.time?.milliseconds, isWhole: row.isWhole)
+            id: row.id, record: row.record, version: row.version, time: row.modifiedAt?.milliseconds, isWhole: row.isComplete)
     }
 }
 
@@ -232,10 +232,10 @@ extension EngineRun {
             isWhole = true
             pages = try await self.pages(since: nil)
         }
-        if let page = pages.values.first(where: { $0.next != nil }) {
-            throw ServiceError.malformed("a pull of all entities has a next page, '\(page.next ?? "")'")
+        if let page = pages.values.first(where: { $0.nextPage != nil }) {
+            throw ServiceError.invalidResponse("a pull of all entities has a next page, '\(page.nextPage ?? "")'")
         }
-        for entity in entities where pages[entity]?.isListing == true {
+        for entity in entities where pages[entity]?.isFullListing == true {
             try await store.beginListing(of: entity, lease)
             listed.withLock { $0.insert(entity) }
         }
@@ -246,8 +246,8 @@ extension EngineRun {
             // Quarantined records are tried again before the run ends. They are counted then.
             outcome[entity].blocked = 0
             pulled.withLock { $0.insert(entity) }
-            if let page = pages[entity], !page.rows.isEmpty {
-                send(.pulled(entity: entity, rows: page.rows.count, of: page.total))
+            if let page = pages[entity], !page.records.isEmpty {
+                send(.pulled(entity: entity, rows: page.records.count, of: page.total))
             }
         }
         record(outcome)
@@ -270,7 +270,7 @@ extension EngineRun {
 
     /// Sets the cursor for a push, if the service requires the cursor of the last pull.
     func findCursor() async throws {
-        guard service.capabilities.pushesTogether else { return }
+        guard service.capabilities.pushesAtomically else { return }
         let cursors = try await store.cursors(registration)
         cursor.withLock { $0 = Self.oldest(entities.map { cursors[$0]?.cursor }) }
     }

@@ -12,11 +12,11 @@ extension EngineRun {
         send(.phase(.pushing))
         heldBack.withLock { $0 = [] }
         try await recover()
-        var batchSize = max(1, service.capabilities.batchSize)
+        var batchSize = max(1, service.capabilities.maxBatchSize)
         // A change may have been blocked by a row whose deletion is known by now.
-        if report.value.total.deleted > 0 { _ = try await store.retryBlocked(entities, lease) }
+        if report.value.total.pulledDeletes > 0 { _ = try await store.retryBlocked(entities, lease) }
         // The rows that a blocked row references may exist by now, or again.
-        if start.hasBlockedChanges || report.value.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
+        if start.hasBlockedChanges || report.value.total.blockedChanges > 0 { _ = try await store.retryBelow(entities, lease) }
         var count = try await pushAll(&batchSize)
         // Rows below a row that the service accepted can be sent once the service lists that row.
         if try await waitForAcceptedRows() {
@@ -25,9 +25,9 @@ extension EngineRun {
         }
         // A deletion that was pushed may have freed a unique value that a blocked row needs.
         let changes = report.value.total
-        guard changes.parked > 0 else { return }
-        let freed = changes.removed > 0 ? try await store.retryBlocked(entities, lease) : 0
-        let below = changes.created > 0 ? try await store.retryBelow(entities, lease) : 0
+        guard changes.blockedChanges > 0 else { return }
+        let freed = changes.pushedDeletes > 0 ? try await store.retryBlocked(entities, lease) : 0
+        let below = changes.pushedInserts > 0 ? try await store.retryBelow(entities, lease) : 0
         guard freed + below > 0 else { return }
         count += try await pushAll(&batchSize)
         send(.pushed(rows: count))
@@ -61,7 +61,7 @@ extension EngineRun {
             guard !requests.isEmpty else { return }
             do {
                 count += try await send(requests, &batchSize, rounds: rounds)
-            } catch ServiceError.outdated where rounds < Self.mostRounds {
+            } catch ServiceError.stalePush where rounds < Self.mostRounds {
                 rounds += 1
                 try await catchUp()
             }
@@ -94,23 +94,23 @@ extension EngineRun {
                 rest = rest.dropFirst(batch.count)
                 count += try await complete(batch, outcomes)
                 await patience.succeeded()
-                if service.capabilities.pushesTogether {
-                    batchSize = min(batchSize * 2, service.capabilities.batchSize)
+                if service.capabilities.pushesAtomically {
+                    batchSize = min(batchSize * 2, service.capabilities.maxBatchSize)
                 }
-            } catch ServiceError.tooLarge {
+            } catch ServiceError.payloadTooLarge {
                 if batch.count == 1, let request = batch.first {
                     rest = rest.dropFirst()
                     try await complete(tooLarge: request)
                 }
                 batchSize = max(1, batch.count / 2)
-            } catch ServiceError.refusedTogether(let reason) {
+            } catch ServiceError.batchRejected(let reason) {
                 // The service may report an outdated push this way: pull first.
                 guard rounds > 0 else {
                     try await postpone(rest)
-                    throw ServiceError.outdated
+                    throw ServiceError.stalePush
                 }
                 try await isolate(batch, .rejected(reason), &rest, &batchSize)
-            } catch ServiceError.outdated where rounds >= Self.mostRounds {
+            } catch ServiceError.stalePush where rounds >= Self.mostRounds {
                 let reason = "the service has another version, even after \(rounds) pulls"
                 try await isolate(batch, .failing(reason), &rest, &batchSize)
             } catch let failure as ServiceError where failure.isTransient {
@@ -132,7 +132,7 @@ extension EngineRun {
     /// been lost: the requests stay in doubt, and the next run resolves them.
     private func postpone(_ requests: ArraySlice<OutgoingRequest>, after failure: ServiceError) async throws {
         switch failure {
-        case .unreachable, .malformed: if service.capabilities.pushesTogether { return }
+        case .unreachable, .invalidResponse: if service.capabilities.pushesAtomically { return }
         default: break
         }
         try await postpone(requests)
@@ -155,13 +155,13 @@ extension EngineRun {
     /// - Returns: The requests that are still to be sent.
     private func matchRestored(_ requests: [OutgoingRequest]) async throws -> [OutgoingRequest] {
         let isNamed = service.capabilities.createIdempotency == .clientID
-        guard service.capabilities.marker != nil || isNamed, requests.contains(where: \.isRestoration) else {
+        guard service.capabilities.markerField != nil || isNamed, requests.contains(where: \.isRestoration) else {
             return requests
         }
         var rest: [OutgoingRequest] = []
         for request in requests {
             if request.isRestoration, let row = try await isNamed ? fetchRestored(request) : find(request) {
-                _ = try await complete([request], [.exists(row)])
+                _ = try await complete([request], [.alreadyExists(row)])
             } else {
                 rest.append(request)
             }
@@ -177,7 +177,7 @@ extension EngineRun {
 
     func postpone(_ requests: ArraySlice<OutgoingRequest>) async throws {
         // An earlier attempt may have been applied: such a request stays in doubt.
-        let certain = requests.filter { service.capabilities.pushesTogether || !$0.isTriedAgain }
+        let certain = requests.filter { service.capabilities.pushesAtomically || !$0.isTriedAgain }
         let replies = certain.map { RequestOutcome(request: $0, outcome: .postponed) }
         _ = try await store.complete(replies, serverTime: nil, lease)
     }
@@ -201,7 +201,7 @@ extension EngineRun {
         for (index, request) in requests.enumerated() {
             // A missing outcome is unknown.
             let answer = index < outcomes.count ? outcomes[index] : .unknown("the service did not answer")
-            if case .retry(let after) = answer { failure = .busy(after: after, "the service asks to retry later") }
+            if case .retry(let after) = answer { failure = .retryLater(after: after, "the service asks to retry later") }
             let outcome = try await outcome(of: answer, request, isReplay: isReplay)
             switch outcome {
             case .applied:
@@ -246,20 +246,20 @@ extension EngineRun {
                 lookedFor.withLock { $0.insert(request.id) }
                 return .accepted(isCertain: outcome != .silent)
             }
-            return .applied(PulledPage.Record(row, isWhole: service.capabilities.answersRecords))
+            return .applied(PulledPage.Record(row, isWhole: service.capabilities.returnsRecords))
         case .applied(let row):
-            return .applied(row.map { PulledPage.Record($0, isWhole: service.capabilities.answersRecords) })
-        case .gone: return .notFound
+            return .applied(row.map { PulledPage.Record($0, isWhole: service.capabilities.returnsRecords) })
+        case .notFound: return .notFound
         case .rejected(let reason): return .rejected(reason)
         case .unknown, .silent: return .unknown
         case .retry: return .postponed
-        case .conflict(let row?), .exists(let row?): return .conflict(PulledPage.Record(row))
-        case .conflict(nil), .exists(nil):
+        case .conflict(let row?), .alreadyExists(let row?): return .conflict(PulledPage.Record(row))
+        case .conflict(nil), .alreadyExists(nil):
             guard let id = request.remoteID else { return .rejected("the service already has such a row") }
             switch try await fetch(id, request.entity) {
             case .found(let row)?: return .conflict(PulledPage.Record(row))
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
-            case .absent?: return .notFound
+            case .notFound?: return .notFound
             case nil: return .unknown
             }
         }
@@ -269,9 +269,9 @@ extension EngineRun {
 extension SyncReport.Changes {
     fileprivate mutating func recordDone(_ kind: OutgoingRequest.Kind) {
         switch kind {
-        case .create: created += 1
-        case .update: sent += 1
-        case .delete: removed += 1
+        case .create: pushedInserts += 1
+        case .update: pushedUpdates += 1
+        case .delete: pushedDeletes += 1
         }
     }
 }
@@ -286,7 +286,7 @@ extension EngineRun {
             }
         let paths = memberPaths[request.entity]?.filter { request.body.value(at: $0) != JSONValue?.none }
         return PushOperation(
-            entity: request.entity, kind: kind, id: request.remoteID, body: request.body, paths: paths,
+            entity: request.entity, kind: kind, id: request.remoteID, record: request.body, fieldPaths: paths,
             version: request.version, cursor: cursor.value, idempotencyKey: request.idempotencyKey)
     }
 }
@@ -294,7 +294,7 @@ extension EngineRun {
 extension PulledPage.Record {
     fileprivate init(_ row: RemoteRecord, isWhole: Bool) {
         var row = row
-        row.isWhole = row.isWhole && isWhole
+        row.isComplete = row.isComplete && isWhole
         self.init(row)
     }
 }
@@ -371,8 +371,8 @@ extension PushOutcome {
     /// The record that a response has.
     fileprivate var row: RemoteRecord? {
         switch self {
-        case .applied(let row), .conflict(let row), .exists(let row): row
-        case .gone, .retry, .rejected, .unknown, .silent: nil
+        case .applied(let row), .conflict(let row), .alreadyExists(let row): row
+        case .notFound, .retry, .rejected, .unknown, .silent: nil
         }
     }
 }

@@ -6,22 +6,22 @@ extension EngineRun {
     private static let fetchSize = 50
 
     func reconcile() async throws {
-        send(.phase(.sweeping))
+        send(.phase(.reconciling))
         for entity in entities {
             if !wasListed(entity) {
-                guard service.capabilities.deletions == .sweep, isDue(entity) else { continue }
+                guard service.capabilities.deletionDetection == .listing, isDue(entity) else { continue }
                 try await list(entity)
             }
             let missing = try await store.missing(from: entity, lease)
             var gone: [JSONValue] = []
             // A shared pull is one consistent snapshot, so its missing rows need no confirmation.
-            let asked = service.capabilities.pullsTogether ? [] : missing
+            let asked = service.capabilities.hasSharedCursor ? [] : missing
             if asked.isEmpty { gone = missing }
             for ids in asked.parts(of: Self.fetchSize) {
                 let rows = try await asking { [service] in try await service.fetch(ids, of: entity) }
                 for (id, row) in zip(ids, rows) {
                     switch row {
-                    case .absent: gone.append(id)
+                    case .notFound: gone.append(id)
                     case .found(let row): try await apply([row], entity)
                     // The row may exist: the user may not see it.
                     case .forbidden: break
@@ -37,7 +37,7 @@ extension EngineRun {
     /// service needs separate listings, an interrupted one is repeated.
     private func wasListed(_ entity: String) -> Bool {
         listed.value.contains(entity)
-            || service.capabilities.deletions == .tombstones && start.cursors[entity]?.hasUnprocessedListing == true
+            || service.capabilities.deletionDetection == .tombstones && start.cursors[entity]?.hasUnprocessedListing == true
     }
 
     /// Deletes the rows that the service deleted or lacks.
@@ -61,7 +61,7 @@ extension EngineRun {
     private func isDue(_ entity: String) -> Bool {
         guard let last = start.cursors[entity]?.lastListing else { return true }
         let now = settings.clock.now().milliseconds
-        return now.clampedSubtracting(last) >= Int64(settings.sweepInterval.seconds * 1000) || now < last
+        return now.clampedSubtracting(last) >= Int64(settings.reconciliationInterval.seconds * 1000) || now < last
     }
 
     /// Lists all IDs. Rows that are not stored in the listed version are taken from the listing, or fetched.
@@ -71,13 +71,13 @@ extension EngineRun {
         var comparesVersions = true
         while true {
             let answer = try await asking { [service, page = trail.page] in
-                try await service.ids(of: entity, page: page)
+                try await service.list(of: entity, page: page)
             }
             let news = try await store.insertListed(
                 answer.ids.map { ListedRecord(id: $0, version: comparesVersions ? answer.versions[$0] : nil) },
                 of: entity, lease)
             let wanted = Set(news.unknown + news.outdated)
-            let given = answer.rows.filter { wanted.contains($0.id) }
+            let given = answer.records.filter { wanted.contains($0.id) }
             try await apply(given, entity)
             let rest = wanted.subtracting(given.map(\.id))
             for ids in news.unknown.filter(rest.contains).parts(of: Self.fetchSize) {
@@ -90,12 +90,12 @@ extension EngineRun {
                 // rows in each reconciliation.
                 comparesVersions = rows.isEmpty || rows.contains { isListed($0, answer) }
             }
-            guard try trail.hasNext(answer.next, after: answer.ids) else { return }
+            guard try trail.hasNext(answer.nextPage, after: answer.ids) else { return }
         }
     }
 
     /// Returns whether a fetched record has the version that the listing reported.
-    private func isListed(_ row: RemoteRecord, _ page: IDPage) -> Bool {
+    private func isListed(_ row: RemoteRecord, _ page: ListPage) -> Bool {
         guard let version = row.version, let listed = page.versions[row.id] else { return false }
         return RowVersion(version).isSame(as: RowVersion(listed))
     }

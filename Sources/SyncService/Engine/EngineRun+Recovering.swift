@@ -19,7 +19,7 @@ extension EngineRun {
     func recoverAll(isBeforePull: Bool = false) async throws {
         var requests = try await unanswered()
         if !requests.isEmpty { send(.phase(.recovering)) }
-        if service.capabilities.pushesTogether, !requests.isEmpty {
+        if service.capabilities.pushesAtomically, !requests.isEmpty {
             // They are sent again. If the service applied them, the last pull shows it, or the service rejects the push
             // as outdated.
             let replies = requests.map { RequestOutcome(request: $0, outcome: .inDoubt) }
@@ -40,7 +40,7 @@ extension EngineRun {
     private func holdsBack(_ request: OutgoingRequest) async throws -> Bool {
         let capabilities = service.capabilities
         guard request.kind == .create, capabilities.createIdempotency == .clientID,
-            capabilities.deletions == .tombstones, let id = request.remoteID
+            capabilities.deletionDetection == .tombstones, let id = request.remoteID
         else { return false }
         if case .found(let row)? = try await fetch(id, request.entity) {
             _ = try await complete([request], [.conflict(row)])
@@ -65,10 +65,10 @@ extension EngineRun {
         let outcome: PushOutcome
         do {
             outcome = try await whatBecame(of: request)
-        } catch ServiceError.tooLarge {
+        } catch ServiceError.payloadTooLarge {
             return try await complete(tooLarge: request)
         }
-        if case .gone = outcome, request.kind == .create, try await isAbsent(request) {
+        if case .notFound = outcome, request.kind == .create, try await isAbsent(request) {
             return try await complete(usedID: request)
         }
         if let reason = outcome.refusal, mayBeMade(request) { return try await refusedAgain(request, reason) }
@@ -107,7 +107,7 @@ extension EngineRun {
         for part in Self.pauses {
             let requests = try await acceptedRequests()
             guard !requests.isEmpty else { return isAnyListed }
-            let seconds = settings.settleTime.seconds * part
+            let seconds = settings.inDoubtTimeout.seconds * part
             guard try await patience.pauses(seconds, "the service accepted a row that it does not list yet") else {
                 return isAnyListed
             }
@@ -133,7 +133,7 @@ extension EngineRun {
 
     private func isOverdue(_ request: OutgoingRequest) -> Bool {
         let taken = Date(timeIntervalSince1970: Double(request.preparedAt) / 1000)
-        return settings.clock.now().timeIntervalSince(taken) >= settings.settleTime.seconds
+        return settings.clock.now().timeIntervalSince(taken) >= settings.inDoubtTimeout.seconds
     }
 
     private func block(notListed request: OutgoingRequest) async throws {
@@ -149,8 +149,8 @@ extension EngineRun {
     private func mayBeMade(_ request: OutgoingRequest) -> Bool {
         guard request.kind == .create else { return false }
         switch service.capabilities.createIdempotency {
-        case .key, .clientID: return true
-        case .marker, .probe: return false
+        case .idempotencyKey, .clientID: return true
+        case .markerField, .matchByContent: return false
         }
     }
 
@@ -180,7 +180,7 @@ extension EngineRun {
     /// Returns the row that the last attempt created, if there is one.
     private func foundAtLast(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         switch (request.kind, service.capabilities.createIdempotency) {
-        case (.create, .marker), (.create, .probe):
+        case (.create, .markerField), (.create, .matchByContent):
             try await waitForInDoubtRequest(since: settings.clock.now())
             return try await find(request)
         case (.create, _), (.update, _), (.delete, _):
@@ -196,8 +196,8 @@ extension EngineRun {
         case .create:
             switch service.capabilities.createIdempotency {
             // The service creates no second row.
-            case .clientID, .key: return try await again(request)
-            case .marker, .probe:
+            case .clientID, .idempotencyKey: return try await again(request)
+            case .markerField, .matchByContent:
                 // Rows with a composite key have their ID from the client.
                 if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
                     return .conflict(row)
@@ -214,7 +214,7 @@ extension EngineRun {
             // Merge: the fields that were applied are the same on both sides.
             case .found(let row)?: return .conflict(row)
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
-            case .absent?: return .gone
+            case .notFound?: return .notFound
             case nil: return .unknown("the service returned another row than the requested one")
             }
         case .delete: return try await again(request)
@@ -225,7 +225,7 @@ extension EngineRun {
     /// gets another one. Any other row was created by an earlier attempt and has been deleted by another device.
     private func complete(usedID request: OutgoingRequest) async throws {
         if request.isRestoration {
-            _ = try await complete([request], [.gone], isReplay: true)
+            _ = try await complete([request], [.notFound], isReplay: true)
         } else {
             record(
                 try await store.complete(
@@ -234,7 +234,7 @@ extension EngineRun {
     }
 
     private func isAbsent(_ request: OutgoingRequest) async throws -> Bool {
-        guard let id = request.remoteID, case .absent? = try await fetch(id, request.entity) else { return false }
+        guard let id = request.remoteID, case .notFound? = try await fetch(id, request.entity) else { return false }
         return true
     }
 
@@ -242,8 +242,8 @@ extension EngineRun {
         let outcome = try await asking { try await pushed([request], isReplay: true).first }
         switch outcome {
         // The lost request created this row.
-        case .exists(let row?): return .conflict(row)
-        case .exists(nil):
+        case .alreadyExists(let row?): return .conflict(row)
+        case .alreadyExists(nil):
             guard let id = request.remoteID else { return .rejected("the service already has such a row") }
             guard case .found(let row)? = try await fetch(id, request.entity) else {
                 return .unknown("the service reports that the row exists, but does not return it")
@@ -256,38 +256,38 @@ extension EngineRun {
 
     /// Waits as long as the service may still apply the request.
     private func waitForInDoubtRequest(since sent: Date) async throws {
-        let settled = sent.addingTimeInterval(settings.settleTime.seconds)
+        let settled = sent.addingTimeInterval(settings.inDoubtTimeout.seconds)
         let rest = settled.timeIntervalSince(settings.clock.now())
-        guard rest > 0, rest <= settings.settleTime.seconds else { return }
+        guard rest > 0, rest <= settings.inDoubtTimeout.seconds else { return }
         try await patience.wait(until: settled, "an in-doubt request may still be executed")
     }
 
     /// Looks for the row that a request created: by its marker, or by its values among the rows that the store does not
     /// know.
     func find(_ request: OutgoingRequest) async throws -> RemoteRecord? {
-        let isMarked = service.capabilities.marker != nil
+        let isMarked = service.capabilities.markerField != nil
         var trail = PageLoopDetector(request.entity)
         while true {
             let pull = PullRequest(entity: request.entity, cursor: nil, page: trail.page)
             let answer = try await asking { [service] in try await service.pull(pull) }
-            let candidates = answer.rows.filter { isSame($0, request) }
+            let candidates = answer.records.filter { isSame($0, request) }
             let unknown =
                 isMarked
                 ? []
                 : try await store.unknown(
                     candidates.map(\.id), of: request.entity, since: request.acceptedAtEdit)
             if let found = candidates.first(where: { isMarked || unknown.contains($0.id) }) { return found }
-            guard try trail.hasNext(answer.next, after: answer.rows.map(\.id)) else { return nil }
+            guard try trail.hasNext(answer.nextPage, after: answer.records.map(\.id)) else { return nil }
         }
     }
 
     /// Returns whether a record is the row that a request creates: by its marker, or by its values.
     func isSame(_ row: RemoteRecord, _ request: OutgoingRequest) -> Bool {
         guard let record = row.record else { return false }
-        if let name = service.capabilities.marker {
+        if let name = service.capabilities.markerField {
             return record[name] == .string(request.idempotencyKey)
         }
-        let own = service.ownMembers(of: request.entity)
+        let own = service.serverOwnedFields(of: request.entity)
         return record.contains(request.naturalKey ?? own.reduce(request.body) { $0.without(at: $1) })
     }
 }
@@ -297,8 +297,8 @@ extension PushOutcome {
     fileprivate var refusal: String? {
         switch self {
         case .rejected(let reason): reason
-        case .gone: "the service does not accept rows at this address"
-        case .applied, .conflict, .exists, .retry, .unknown, .silent: nil
+        case .notFound: "the service does not accept rows at this address"
+        case .applied, .conflict, .alreadyExists, .retry, .unknown, .silent: nil
         }
     }
 }

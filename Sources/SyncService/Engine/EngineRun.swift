@@ -140,7 +140,7 @@ extension SyncService {
             switch outcome {
             case .rejected(let reason): .rejected(hidingSecrets(in: reason))
             case .unknown(let reason): .unknown(hidingSecrets(in: reason))
-            case .applied, .conflict, .gone, .exists, .retry, .silent: outcome
+            case .applied, .conflict, .notFound, .alreadyExists, .retry, .silent: outcome
             }
         }
     }
@@ -244,14 +244,14 @@ actor RetryBackoff {
         tries += 1
         var seconds = min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * settings.clock.random()
         isAsked = false
-        if case .busy(let after?, _) = failure {
+        if case .retryLater(let after?, _) = failure {
             seconds = min(after.seconds, Self.mostAsked)
             isAsked = seconds > 0
         }
         let until = settings.clock.now().addingTimeInterval(seconds)
         notBefore = until
-        guard tries < settings.attempts, waited + seconds <= settings.patience.seconds else {
-            guard isAsked, case .busy(_, let text) = failure else { throw failure }
+        guard tries < settings.maxAttempts, waited + seconds <= settings.retryTimeout.seconds else {
+            guard isAsked, case .retryLater(_, let text) = failure else { throw failure }
             throw SyncError(
                 .serviceFailure,
                 "the service asks to wait until \(until.isoText): \(text); \(Self.advice)")
@@ -271,7 +271,7 @@ actor RetryBackoff {
         // The clock was set back: no service may ask for a longer delay.
         guard seconds <= Self.mostAsked else { return }
         (notBefore, self.isAsked) = (date, isAsked)
-        guard seconds <= settings.patience.seconds else {
+        guard seconds <= settings.retryTimeout.seconds else {
             throw SyncError(
                 .serviceFailure,
                 "the engine waits until \(date.isoText): \(reason); \(Self.advice)")
@@ -285,7 +285,7 @@ actor RetryBackoff {
     /// - Parameter reason: The reason, as a clause.
     /// - Returns: Whether it waited.
     func pauses(_ seconds: Double, _ reason: String) async throws -> Bool {
-        guard waited + seconds <= settings.patience.seconds else { return false }
+        guard waited + seconds <= settings.retryTimeout.seconds else { return false }
         if seconds > 0 { try await pause(seconds, reason) }
         return true
     }
@@ -339,19 +339,19 @@ struct PageLoopDetector {
     /// - Parameters:
     ///   - next: The token of the next page; nil after the last page.
     ///   - ids: The IDs of the rows of the page.
-    /// - Throws: ``ServiceError`` `malformed` if the pages repeat.
+    /// - Throws: ``ServiceError`` `invalidResponse` if the pages repeat.
     mutating func hasNext(_ next: String?, after ids: [JSONValue]) throws -> Bool {
         guard let next else { return false }
         guard seen.insert(next).inserted else {
-            throw ServiceError.malformed("its pages of \(name) form a loop: '\(next)'")
+            throw ServiceError.invalidResponse("its pages of \(name) form a loop: '\(next)'")
         }
         guard !isCircle(ids) else {
-            throw ServiceError.malformed(
+            throw ServiceError.invalidResponse(
                 "its pages of \(name) form a loop: the page that begins with \(ids.first ?? .null) came "
                     + "\(Self.mostReturns + 1) times")
         }
         guard seen.count < Self.longest else {
-            throw ServiceError.malformed("its list of \(name) has more than \(Self.longest) pages")
+            throw ServiceError.invalidResponse("its list of \(name) has more than \(Self.longest) pages")
         }
         page = next
         return true

@@ -29,7 +29,7 @@ public actor SyncEngine {
     ) throws {
         registration = try EngineRegistration(entities, service, settings)
         store = try host.engineStore(registration)
-        self.service = try service.knowing(ServiceEntity.all(entities.map(\.name), of: store.model))
+        self.service = try service.configured(for: ServiceEntity.all(entities.map(\.name), of: store.model))
         self.settings = settings
     }
 
@@ -159,7 +159,7 @@ extension SyncEngine {
     /// Returns the blocked changes: rows that the service or a local constraint rejected, with the reason.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    public func parkedRows(only entities: [String]? = nil) async throws -> [BlockedChange] {
+    public func blockedChanges(only entities: [String]? = nil) async throws -> [BlockedChange] {
         let names = try registration.names(entities)
         return try await store.blockedChanges().filter { names.contains($0.entity) }
     }
@@ -177,12 +177,12 @@ extension SyncEngine {
     ///
     /// A deletion is not found if the service has no tombstones: the next reconciliation finds it. A service without versions counts as
     /// changed if it returns any record.
-    public func changed() async throws -> Bool {
+    public func hasRemoteChanges() async throws -> Bool {
         try await EngineRun.isAnythingNew(store, service, registration)
     }
 
     /// Returns the number of rows with pending changes, without blocked ones.
-    public func pendingChanges() async throws -> Int { try await status().reduce(0) { $0 + $1.pending } }
+    public func pendingChangeCount() async throws -> Int { try await status().reduce(0) { $0 + $1.pendingChanges } }
 
     /// The date of the last complete sync of all entities; nil if one was never synced.
     public var lastSyncDate: Date? {
@@ -202,23 +202,23 @@ extension SyncEngine {
     /// Resolves an open conflict: sends the local value, or takes the remote value.
     ///
     /// - Parameter domain: An attribute or to-one relationship; nil for all open conflicts of the row.
-    public func resolve(_ entity: String, key: JSONValue, domain: String? = nil, takingRemote: Bool) async throws {
-        try await store.resolve(entity, key: key, field: domain, takingRemote: takingRemote)
+    public func resolve(_ entity: String, key: JSONValue, field: String? = nil, takingRemote: Bool) async throws {
+        try await store.resolve(entity, key: key, field: field, takingRemote: takingRemote)
     }
 
     /// Restores a row from the conflict log: one that was edited or inserted here and that the service deleted. The next run pushes it.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
-    public func restore(_ entity: String, key: JSONValue) async throws { try await store.restore(entity, key: key) }
+    public func restoreDeleted(_ entity: String, key: JSONValue) async throws { try await store.restore(entity, key: key) }
 
     /// Resets state of the engine. See ``EngineReset``.
     ///
-    /// - Parameter only: The entities to reset; nil for all. ``EngineReset/local`` needs all, since their rows
+    /// - Parameter only: The entities to reset; nil for all. ``EngineReset/localData`` needs all, since their rows
     ///   reference each other.
     /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; the call waits for a run of this
-    ///   engine. `invalidOption` for ``EngineReset/local`` of some entities; `unknownEntity`.
+    ///   engine. `invalidOption` for ``EngineReset/localData`` of some entities; `unknownEntity`.
     public func reset(_ kind: EngineReset, only entities: [String]? = nil) async throws {
-        guard kind != .local || entities == nil else {
+        guard kind != .localData || entities == nil else {
             throw SyncError(
                 .invalidOption, "'reset' with '.local' requires all entities, because their rows reference each other")
         }
@@ -229,7 +229,7 @@ extension SyncEngine {
 
 // MARK: - Files
 
-/// Files of rows. An attribute has the name that the service assigned to a file; `EngineSettings.files` has the bytes.
+/// Files of rows. An attribute has the name that the service assigned to a file; `EngineSettings.fileStore` has the bytes.
 extension SyncEngine {
     /// Attaches a file to a row. A run uploads the bytes once the service has the row; then the attribute has the name that the service
     /// assigned. A second file for the attribute replaces the first. To remove a file, set the attribute to nil.
@@ -237,9 +237,9 @@ extension SyncEngine {
     /// - Parameters:
     ///   - name: The name of the file, such as `cat.png`.
     ///   - type: The media type, such as `image/png`.
-    /// - Throws: ``SyncError`` `invalidOption` if `EngineSettings.files` is nil or the service keeps no files;
+    /// - Throws: ``SyncError`` `invalidOption` if `EngineSettings.fileStore` is nil or the service keeps no files;
     ///   `unknownAttribute`, `rowNotFound`; ``FileError``.
-    public func attach(
+    public func attachFile(
         _ data: Data, named name: String, type: String = "application/octet-stream", to entity: String, key: JSONValue,
         attribute: String
     ) async throws {
@@ -253,8 +253,8 @@ extension SyncEngine {
     /// Returns the URL of the file of an attribute; nil if it has none. That is the file to upload, or the file of the
     /// service, which is downloaded if the folder does not have it.
     ///
-    /// - Throws: As ``attach(_:named:type:to:key:attribute:)``; ``ServiceError``.
-    public func file(of entity: String, key: JSONValue, attribute: String) async throws -> URL? {
+    /// - Throws: As ``attachFile(_:named:type:to:key:attribute:)``; ``ServiceError``.
+    public func fileURL(of entity: String, key: JSONValue, attribute: String) async throws -> URL? {
         let (files, service) = try fileKeepers()
         let held = try await store.file(of: entity, key: key, attribute: attribute)
         if let hash = held.pendingHash, let url = await files.pendingFile(hash) { return url }
@@ -264,13 +264,13 @@ extension SyncEngine {
     }
 
     /// Returns the files that are not uploaded yet, including rejected ones.
-    public func waitingFiles() async throws -> [PendingFile] { try await store.pendingFiles().map(PendingFile.init) }
+    public func pendingFiles() async throws -> [PendingFile] { try await store.pendingFiles().map(PendingFile.init) }
 
     private func fileKeepers() throws -> (FileStore, any FileService) {
         guard let service = service as? any FileService else {
             throw SyncError(.invalidOption, "the service does not support files")
         }
-        guard let files = settings.files else {
+        guard let files = settings.fileStore else {
             throw SyncError(.invalidOption, "no folder for files: set EngineSettings.files to a FileStore")
         }
         return (files, service)

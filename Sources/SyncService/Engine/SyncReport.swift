@@ -5,17 +5,17 @@ public struct SyncReport: Sendable, Hashable, Codable {
     /// The changes of one entity.
     public struct Changes: Sendable, Hashable, Codable {
         /// The number of pulled inserts.
-        public var inserted = 0
+        public var pulledInserts = 0
         /// The number of pulled updates.
-        public var updated = 0
+        public var pulledUpdates = 0
         /// The number of pulled deletes.
-        public var deleted = 0
+        public var pulledDeletes = 0
         /// The number of pushed inserts.
-        public var created = 0
+        public var pushedInserts = 0
         /// The number of pushed updates.
-        public var sent = 0
+        public var pushedUpdates = 0
         /// The number of pushed deletes.
-        public var removed = 0
+        public var pushedDeletes = 0
         /// The number of links that pulled pages added.
         public var linksAdded = 0
         /// The number of links that pulled pages removed.
@@ -25,15 +25,15 @@ public struct SyncReport: Sendable, Hashable, Codable {
         /// The number of fields in conflict, which are the entries in the conflict log.
         package var conflictingValues = 0
         /// The number of rows that were blocked.
-        public var parked = 0
+        public var blockedChanges = 0
         /// The number of records without an ID, which were skipped.
-        public var skipped = 0
+        public var invalidRecords = 0
         /// The index of the first skipped record in the pulled list.
-        package var firstSkipped: Int?
+        package var firstInvalidRecord: Int?
         /// The number of remote values of the wrong type. The store keeps its values.
-        public var unread = 0
+        public var unreadableValues = 0
         /// The first value of the wrong type: its row, member and problem.
-        package var firstUnreadable: String?
+        package var firstUnreadableValue: String?
 
         /// Creates an empty set of changes.
         package init() {}
@@ -64,21 +64,21 @@ public struct SyncReport: Sendable, Hashable, Codable {
 
 extension SyncReport.Changes {
     fileprivate mutating func add(_ other: Self) {
-        inserted += other.inserted
-        updated += other.updated
-        deleted += other.deleted
-        created += other.created
-        sent += other.sent
-        removed += other.removed
+        pulledInserts += other.pulledInserts
+        pulledUpdates += other.pulledUpdates
+        pulledDeletes += other.pulledDeletes
+        pushedInserts += other.pushedInserts
+        pushedUpdates += other.pushedUpdates
+        pushedDeletes += other.pushedDeletes
         linksAdded += other.linksAdded
         linksRemoved += other.linksRemoved
         conflicts += other.conflicts
         conflictingValues += other.conflictingValues
-        parked += other.parked
-        skipped += other.skipped
-        firstSkipped = firstSkipped ?? other.firstSkipped
-        unread += other.unread
-        firstUnreadable = firstUnreadable ?? other.firstUnreadable
+        blockedChanges += other.blockedChanges
+        invalidRecords += other.invalidRecords
+        firstInvalidRecord = firstInvalidRecord ?? other.firstInvalidRecord
+        unreadableValues += other.unreadableValues
+        firstUnreadableValue = firstUnreadableValue ?? other.firstUnreadableValue
     }
 }
 
@@ -91,7 +91,7 @@ public enum SyncEvent: Sendable {
         /// Pulls remote changes.
         case pulling
         /// Reconciles, and deletes the rows that the service lacks.
-        case sweeping
+        case reconciling
         /// Pushes local changes.
         case pushing
     }

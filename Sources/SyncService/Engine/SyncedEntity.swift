@@ -15,14 +15,14 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name of the entity in the model.
     public var name: String
     /// The policy if both sides changed a field; nil for that of the engine's settings.
-    package var policy: ConflictPolicy?
+    package var conflictPolicy: ConflictPolicy?
     /// The policy if one side deleted a row that the other edited; nil for that of the engine's settings.
-    package var deleteConflicts: DeleteConflictPolicy?
+    package var deleteConflictPolicy: DeleteConflictPolicy?
     /// Whether a row is merged as a whole instead of field by field. With `clientWins` the last device that syncs then wins the whole
     /// row, as in older tools.
-    package var isOneDomain: Bool
+    package var mergesWholeRow: Bool
     /// Groups of attributes and to-one relationships that are merged as one field, such as the parts of an address.
-    package var groups: [[String]]
+    package var fieldGroups: [[String]]
     /// The natural key: two new rows with equal values of these attributes are one row.
     package var naturalKey: [String]
     /// Who deletes the rows that a delete rule cascades to; nil for the default of the service.
@@ -30,14 +30,14 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// Creates an entity.
     public init(
-        _ name: String, policy: ConflictPolicy? = nil, deleteConflicts: DeleteConflictPolicy? = nil,
-        isOneDomain: Bool = false, groups: [[String]] = [], naturalKey: [String] = [], cascades: Cascades? = nil
+        _ name: String, conflictPolicy: ConflictPolicy? = nil, deleteConflictPolicy: DeleteConflictPolicy? = nil,
+        mergesWholeRow: Bool = false, fieldGroups: [[String]] = [], naturalKey: [String] = [], cascades: Cascades? = nil
     ) {
         self.name = name
-        self.policy = policy
-        self.deleteConflicts = deleteConflicts
-        self.isOneDomain = isOneDomain
-        self.groups = groups
+        self.conflictPolicy = conflictPolicy
+        self.deleteConflictPolicy = deleteConflictPolicy
+        self.mergesWholeRow = mergesWholeRow
+        self.fieldGroups = fieldGroups
         self.naturalKey = naturalKey
         self.cascades = cascades
     }
@@ -46,44 +46,44 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     public init(stringLiteral name: String) { self.init(name) }
 
     /// Returns an entity whose rows are merged as a whole: the last device that syncs wins.
-    public static func lastIn(allAttributes name: String) -> SyncedEntity {
-        SyncedEntity(name, policy: .clientWins, isOneDomain: true)
+    public static func mergingWholeRow(_ name: String) -> SyncedEntity {
+        SyncedEntity(name, conflictPolicy: .clientWins, mergesWholeRow: true)
     }
 }
 
 /// The configuration of an engine: conflict policies, retries, intervals.
 public struct EngineSettings: Sendable {
-    /// The policy if both sides changed a field. ``SyncedEntity/policy`` overrides it.
-    public var policy = ConflictPolicy.clientWins
-    /// The policy if one side deleted a row that the other edited. ``SyncedEntity/deleteConflicts`` overrides it.
-    public var deleteConflicts = DeleteConflictPolicy.deleteWins
+    /// The policy if both sides changed a field. ``SyncedEntity/conflictPolicy`` overrides it.
+    public var conflictPolicy = ConflictPolicy.clientWins
+    /// The policy if one side deleted a row that the other edited. ``SyncedEntity/deleteConflictPolicy`` overrides it.
+    public var deleteConflictPolicy = DeleteConflictPolicy.deleteWins
     /// A function that resolves conflicts, such as one that adds up counters. It is called before the policy applies, inside a
     /// transaction, and must not use the database.
-    public var resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
+    public var conflictResolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
     /// The deletion limit of a listing that omits rows.
     public var deletionLimit: DeletionLimit? = .half
     /// The user of the service. A database is synced with one user.
-    public var user = ""
+    public var userID = ""
     /// The identity of the service in the database; nil for ``SyncService/identity``, which is mostly its address. If the service has
     /// moved, set its former identity, so that the database continues with it.
-    public var identity: String?
+    public var serviceIdentity: String?
     /// Whether the service and the user are known. If not, the engine does not check whose database it is, and sends no
     /// request.
     package var isScopeKnown = true
     /// Whether the engine only imports pages and sends nothing.
     package var isImport = false
     /// The number of attempts for a request that fails with a transient error.
-    public var attempts = 4
+    public var maxAttempts = 4
     /// The total time that a run waits for a service that fails or asks for a delay, before the run throws.
-    public var patience = Duration.seconds(30)
+    public var retryTimeout = Duration.seconds(30)
     /// Which delays of earlier runs a run observes.
     public var earlierWaits = EarlierWaits.all
     /// How long a service may still apply an in-doubt request.
-    public var settleTime = Duration.seconds(30)
+    public var inDoubtTimeout = Duration.seconds(30)
     /// The interval of reconciliations, for a service that reports deletions in no other way.
-    public var sweepInterval = Duration.seconds(3600)
+    public var reconciliationInterval = Duration.seconds(3600)
     /// The store of the files of rows; nil for none.
-    public var files: FileStore?
+    public var fileStore: FileStore?
     /// The clock of the engine. Tests replace it.
     package var clock = EngineClock()
 
@@ -137,7 +137,7 @@ extension EngineRegistration {
             guard seen.insert(entity.name).inserted else {
                 throw SyncError(.invalidOption, "the entity is registered twice", entity: entity.name)
             }
-            if (entity.policy ?? settings.policy) == .lastWriterWins, !capabilities.givesTimes {
+            if (entity.conflictPolicy ?? settings.conflictPolicy) == .lastWriterWins, !capabilities.providesModificationTimes {
                 throw SyncError(
                     .invalidOption,
                     "lastWriterWins requires the time of every record: set 'version' to the member with the "
@@ -148,18 +148,18 @@ extension EngineRegistration {
         self.init(
             entities: entities.map { entity in
                 Entity(
-                    name: entity.name, policy: entity.policy ?? settings.policy,
-                    deletions: entity.deleteConflicts ?? settings.deleteConflicts, mergesWholeRow: entity.isOneDomain,
-                    groups: entity.groups, naturalKey: entity.naturalKey,
-                    sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.sendsCascades)
+                    name: entity.name, policy: entity.conflictPolicy ?? settings.conflictPolicy,
+                    deletions: entity.deleteConflictPolicy ?? settings.deleteConflictPolicy, mergesWholeRow: entity.mergesWholeRow,
+                    groups: entity.fieldGroups, naturalKey: entity.naturalKey,
+                    sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.requiresClientCascades)
             },
-            service: settings.identity ?? service.identity, user: settings.user, isScopeKnown: settings.isScopeKnown,
-            isImport: settings.isImport, makesIDs: capabilities.ids == .client,
-            supportsCompositeIDs: capabilities.takesIDsOfParts, idLength: capabilities.idLength,
-            sendsWholeRows: capabilities.sendsWholeRows, ordersVersions: capabilities.ordersVersions,
-            markerField: capabilities.marker,
+            service: settings.serviceIdentity ?? service.identity, user: settings.userID, isScopeKnown: settings.isScopeKnown,
+            isImport: settings.isImport, makesIDs: capabilities.idAssignment == .client,
+            supportsCompositeIDs: capabilities.supportsCompositeIDs, idLength: capabilities.generatedIDLength,
+            sendsWholeRows: capabilities.requiresCompleteRecords, ordersVersions: capabilities.hasOrderedVersions,
+            markerField: capabilities.markerField,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
-            resolver: settings.resolver)
+            resolver: settings.conflictResolver)
     }
 
     /// Returns the registered entities with these names; all entities for nil.

@@ -89,7 +89,7 @@ extension EngineRun {
     private static let mostFailures = 2
 
     func upload() async throws {
-        guard let files = settings.files, let service = service as? any FileService else { return }
+        guard let files = settings.fileStore, let service = service as? any FileService else { return }
         var failures = 0
         for file in try await store.filesToSend(entities, lease) where failures < Self.mostFailures {
             try Task.checkCancellation()
@@ -111,7 +111,7 @@ extension EngineRun {
         switch try checked(await service.fetch([file.remoteID], of: file.entity).first, file.remoteID, file.entity) {
         case .found(let row)?:
             if let name = file.name(in: row, of: service) { return try await recordUploaded(file, name, row, files, service) }
-        case .absent?, nil: return  // The run that finds that out deletes the row.
+        case .notFound?, nil: return  // The run that finds that out deletes the row.
         case .forbidden?: return try await block(file, FetchOutcome.forbiddenReason)
         }
         let data = try await files.contentsOf(url)
@@ -131,12 +131,12 @@ extension EngineRun {
                 try await recordUploaded(file, name, row, files, service)
             case .rejected(let reason): try await block(file, service.hidingSecrets(in: reason))
             case .unknown(let reason): throw ServiceError.unreachable(reason)
-            case .retry(let after): throw ServiceError.busy(after: after, "the service asks to retry later")
-            case .gone: return
-            case .applied(nil), .conflict, .exists, .silent:
+            case .retry(let after): throw ServiceError.retryLater(after: after, "the service asks to retry later")
+            case .notFound: return
+            case .applied(nil), .conflict, .alreadyExists, .silent:
                 throw ServiceError.unreachable("the response does not tell the outcome of the upload")
             }
-        } catch ServiceError.tooLarge {
+        } catch ServiceError.payloadTooLarge {
             try await block(file, "the service rejected the file as too large (HTTP 413)")
         }
     }
@@ -154,12 +154,12 @@ extension EngineRun {
             entity: file.entity, rows: [PulledPage.Record(row)], end: .none, isListing: false, serverTime: nil)
         _ = try await store.apply(page, lease)
         try await store.complete(file, .sent, lease)
-        recordChanges(of: file.entity) { $0.sent += 1 }
+        recordChanges(of: file.entity) { $0.pushedUpdates += 1 }
     }
 
     private func block(_ file: PendingUpload, _ reason: String) async throws {
         try await store.complete(file, .rejected(reason), lease)
-        recordChanges(of: file.entity) { $0.parked += 1 }
+        recordChanges(of: file.entity) { $0.blockedChanges += 1 }
     }
 }
 

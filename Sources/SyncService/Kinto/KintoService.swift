@@ -39,9 +39,9 @@ package struct KintoService: SyncService {
     /// Ordered versions, tombstones, and IDs that the client assigns.
     package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
-            ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
-            givesTimes: true,
-            batchSize: Self.batchSize, sendsCascades: true, ordersVersions: true)
+            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+            providesModificationTimes: true,
+            maxBatchSize: Self.batchSize, requiresClientCascades: true, hasOrderedVersions: true)
     }
 
     /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
@@ -80,22 +80,22 @@ package struct KintoService: SyncService {
         case 403, 404:
             // Errors of Kinto have a number. Other servers send none.
             guard case .number? = (try? answer.json())?["errno"] else {
-                throw ServiceError.malformed(
+                throw ServiceError.invalidResponse(
                     "no Kinto server at \(exchange.base.absoluteString): the address of one ends with /v1 "
                         + "(\(answer.endpoint))"
                 )
             }
-            return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)
+            return PullPage(records: [], cursor: request.cursor ?? "0", isFullListing: false, serverTime: answer.time)
         case 410 where request.cursor != nil: throw ServiceError.cursorInvalid
         default: throw answer.refusal
         }
         guard case .array(let records)? = try answer.json()["data"] else {
-            throw ServiceError.malformed("no list at 'data'")
+            throw ServiceError.invalidResponse("no list at 'data'")
         }
         // The timestamp of a collection only grows.
         let (now, known) = (tag(answer).flatMap { Int64($0) }, request.cursor.flatMap { Int64($0) })
-        if let now, let known, now < known { throw ServiceError.restored }
-        let (rows, skipped) = PullPage.rows(of: records, row)
+        if let now, let known, now < known { throw ServiceError.serverRestored }
+        let (rows, skipped) = PullPage.records(of: records, row)
         // The service purged the tombstones of the changes since the cursor.
         if let now, let known, now > known, known > 0, rows.isEmpty, request.page == nil {
             throw ServiceError.cursorInvalid
@@ -106,15 +106,15 @@ package struct KintoService: SyncService {
         // A response without rows does not move the cursor, since it may come from a stale replica.
         let isEmpty = records.isEmpty && request.page == nil && next == nil
         return PullPage(
-            rows: rows, next: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
-            cursor: isEmpty ? request.cursor : "\(last)", isListing: isListing, time: answer.time, skipped: skipped)
+            records: rows, nextPage: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
+            cursor: isEmpty ? request.cursor : "\(last)", isFullListing: isListing, serverTime: answer.time, invalidRecords: skipped)
     }
 
     private func row(_ record: JSONValue) -> RemoteRecord? {
         guard let id = record["id"], case .number(let version)? = record["last_modified"] else { return nil }
         let time = Double(version).map { Date(timeIntervalSince1970: $0 / 1000) }
         return RemoteRecord(
-            id: id, record: record["deleted"] == .bool(true) ? JSONValue?.none : record, version: version, time: time)
+            id: id, record: record["deleted"] == .bool(true) ? JSONValue?.none : record, version: version, modifiedAt: time)
     }
 
     private func tag(_ answer: ServiceHTTPClient.Response) -> String? {
@@ -133,10 +133,10 @@ package struct KintoService: SyncService {
             switch answer.status {
             case 200..<300:
                 guard let row = try answer.json()["data"].flatMap(row) else {
-                    throw ServiceError.malformed("a record has no 'id' or no 'last_modified'")
+                    throw ServiceError.invalidResponse("a record has no 'id' or no 'last_modified'")
                 }
                 rows.append(.found(row))
-            case 404, 410: rows.append(.absent)
+            case 404, 410: rows.append(.notFound)
             case 403: rows.append(.forbidden)
             default: throw answer.refusal
             }
@@ -181,7 +181,7 @@ package struct KintoService: SyncService {
             throw answer.refusal
         }
         guard case .array(let responses)? = try answer.json()["responses"] else {
-            throw ServiceError.malformed("the response to a batch has no 'responses'")
+            throw ServiceError.invalidResponse("the response to a batch has no 'responses'")
         }
         // Responses are in the order of the requests. A missing one leaves the outcome unknown.
         var answers = responses[...]
@@ -201,11 +201,11 @@ package struct KintoService: SyncService {
 
     /// The server replaces members as a whole, so a partial update needs the rest of the member.
     private func whole(_ operation: PushOperation) async throws -> PushOperation {
-        guard operation.changesParts, let id = operation.id,
+        guard operation.isPartialUpdate, let id = operation.id,
             case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
             let record = row.record
         else { return operation }
-        var operation = operation.completed(by: record)
+        var operation = operation.merged(over: record)
         operation.version = operation.version ?? row.version
         return operation
     }
@@ -214,7 +214,7 @@ package struct KintoService: SyncService {
         let path = try path(of: operation.entity) + RowAddress(operation.id ?? .null).parts
         let match = operation.version.map { ["If-Match": "\"\($0)\""] } ?? [:]
         // The path has the ID, and the server owns `last_modified`.
-        let data: JSONValue = ["data": operation.body.without(["last_modified", "id"])]
+        let data: JSONValue = ["data": operation.record.without(["last_modified", "id"])]
         switch operation.kind {
         case .create: return Request(method: "PUT", path: path, headers: ["If-None-Match": "*"], body: data)
         case .update: return Request(method: "PATCH", path: path, headers: match, body: data)
@@ -231,10 +231,10 @@ package struct KintoService: SyncService {
         switch status {
         case 200..<300: return .applied(operation.kind == .delete ? nil : row)
         case 404 where operation.kind == .delete: return .applied(nil)
-        case 404, 410: return .gone
+        case 404, 410: return .notFound
         case 412:
             let existing = body?["details"]?["existing"].flatMap(self.row)
-            return operation.kind == .create ? .exists(existing) : .conflict(existing)
+            return operation.kind == .create ? .alreadyExists(existing) : .conflict(existing)
         case 429, 503: return .retry(after: nil)
         case 500...: return .unknown("status \(status)")
         default:

@@ -23,18 +23,18 @@ struct ParseRecords: Sendable {
     init(_ entity: ServiceEntity, className: (String) -> String, files: String) {
         self.entity = entity
         self.files = files
-        fields = entity.members.map { member in
-            Field(member: member, path: member.isNamedByModel ? member.path : [member.name])
+        fields = entity.fields.map { member in
+            Field(member: member, path: member.hasExplicitKey ? member.keyPath : [member.name])
         }
         var names: [String: String] = [:]
-        for member in entity.members {
+        for member in entity.fields {
             if let name = member.destination { names[name] = className(name) }
         }
         classNames = names
     }
 
     /// The fields that are lists of other rows.
-    var lists: [Field] { fields.filter { if case .references = $0.member.content { true } else { false } } }
+    var lists: [Field] { fields.filter { if case .references = $0.member.type { true } else { false } } }
 
     /// The key path of the ID in a record of the model.
     var keyPath: [String] { entity.keyPaths.first ?? [Self.id] }
@@ -61,9 +61,9 @@ struct ParseRecords: Sendable {
                 if let ids = lists[field.name] {
                     .array(ids)
                 } else {
-                    record.value(at: field.path).flatMap { Self.plain($0, field.member.content) }
+                    record.value(at: field.path).flatMap { Self.plain($0, field.member.type) }
                 }
-            if let value = value ?? field.member.absence { result = result.setting(value, at: field.member.path) }
+            if let value = value ?? field.member.nullValue { result = result.setting(value, at: field.member.keyPath) }
         }
         return result
     }
@@ -94,7 +94,7 @@ struct ParseRecords: Sendable {
 
     /// Converts a value to the Parse type of a field.
     func typed(_ value: JSONValue, _ field: Field) -> JSONValue {
-        switch (field.member.content, value) {
+        switch (field.member.type, value) {
         case (.value(.date), .string(let text)):
             guard let date = Date(isoText: text) else { return value }
             return ["__type": "Date", "iso": .string(date.parseText)]
@@ -129,7 +129,7 @@ struct ParseRecords: Sendable {
 
 extension ServiceEntity.Field {
     fileprivate var destination: String? {
-        switch content {
+        switch type {
         case .reference(let name), .references(let name): name
         case .value, .converted: nil
         }
@@ -166,13 +166,13 @@ extension ParseService {
     /// Returns the body of a create. It omits fields without a value.
     func creation(_ operation: PushOperation) throws -> JSONValue {
         let records = records(of: operation.entity)
-        var body = operation.body.without(at: records.keyPath)
+        var body = operation.record.without(at: records.keyPath)
         var fields = JSONValue.object([])
         for field in records.fields {
-            guard let value = body.value(at: field.member.path) else { continue }
-            body = body.without(at: field.member.path)
+            guard let value = body.value(at: field.member.keyPath) else { continue }
+            body = body.without(at: field.member.keyPath)
             if value == .null || value == .array([]) || records.isOwned(field) { continue }
-            if case (.references, .array(let ids)) = (field.member.content, value) {
+            if case (.references, .array(let ids)) = (field.member.type, value) {
                 let pointers = JSONValue.array(ids.map { records.pointer($0, field) })
                 fields = fields.setting(
                     isArray(field, of: operation.entity) ? pointers : ["__op": "AddRelation", "objects": pointers],
@@ -189,23 +189,23 @@ extension ParseService {
     /// - Throws: ``ImmediateOutcome``; ``ServiceError`` of the requests that the body needs.
     func update(_ operation: PushOperation) async throws -> JSONValue {
         let records = records(of: operation.entity)
-        var body = operation.body.without(at: records.keyPath)
+        var body = operation.record.without(at: records.keyPath)
         let changed = records.fields.filter { field in
-            body.value(at: field.member.path) != nil && !records.isOwned(field)
+            body.value(at: field.member.keyPath) != nil && !records.isOwned(field)
         }
         var current = JSONValue.object([])
         if changed.contains(where: { $0.needsCurrent }), let id = operation.id {
             guard let record = try await raw([id], of: operation.entity).first else {
-                throw ImmediateOutcome(outcome: .gone)
+                throw ImmediateOutcome(outcome: .notFound)
             }
             current = record
         }
         var fields = JSONValue.object([])
-        for field in records.fields where body.value(at: field.member.path) != nil {
-            let value = body.value(at: field.member.path) ?? .null
-            body = body.without(at: field.member.path)
+        for field in records.fields where body.value(at: field.member.keyPath) != nil {
+            let value = body.value(at: field.member.keyPath) ?? .null
+            body = body.without(at: field.member.keyPath)
             guard !records.isOwned(field) else { continue }
-            switch (field.member.content, value) {
+            switch (field.member.type, value) {
             case (.references, .array(let ids)):
                 let change = try await references(to: ids, field, current, operation)
                 if let change { fields = fields.setting(change, at: [field.name]) }
@@ -275,7 +275,7 @@ extension ParseService {
     /// Returns the lists of a change whose kind is unknown.
     func guessedLists(_ operation: PushOperation) -> [ParseRecords.Field] {
         records(of: operation.entity).lists.filter { field in
-            guard let value = operation.body.value(at: field.member.path), value != .array([]) else { return false }
+            guard let value = operation.record.value(at: field.member.keyPath), value != .array([]) else { return false }
             return observedArray(field, of: operation.entity) == nil
         }
     }
@@ -291,7 +291,7 @@ extension ParseService {
 extension ParseRecords.Field {
     /// Whether the body of a change depends on the current value.
     fileprivate var needsCurrent: Bool {
-        if case .references = member.content { true } else { path.count > 1 }
+        if case .references = member.type { true } else { path.count > 1 }
     }
 }
 

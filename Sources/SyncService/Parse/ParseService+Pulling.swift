@@ -24,11 +24,11 @@ extension ParseService {
         }
         guard !answer.results.isEmpty, !isLast, let next = last else {
             return PullPage(
-                rows: rows, cursor: try end(last, began, after: known), isListing: request.cursor == nil,
-                time: answer.time, total: answer.count)
+                records: rows, cursor: try end(last, began, after: known), isFullListing: request.cursor == nil,
+                serverTime: answer.time, total: answer.count)
         }
         return PullPage(
-            rows: rows, next: next.text, isListing: request.cursor == nil, time: answer.time, total: answer.count)
+            records: rows, nextPage: next.text, isFullListing: request.cursor == nil, serverTime: answer.time, total: answer.count)
     }
 
     /// A time before any row.
@@ -40,7 +40,7 @@ extension ParseService {
         // A cursor without an ID is the time of the request: the pull returned no rows.
         guard let last, last.id != nil else { return known }
         guard let newest = Date(isoText: last.time) else {
-            throw ServiceError.malformed("'\(last.time)' is not a time")
+            throw ServiceError.invalidResponse("'\(last.time)' is not a time")
         }
         let next = TimeCursor(began: began ?? newest, newest: newest, hasRows: true)
             .next(after: Date(isoText: known), overlap: options.overlap, margin: options.overlap)
@@ -48,7 +48,7 @@ extension ParseService {
     }
 
     /// Returns one page of a full listing of IDs.
-    package func ids(of entity: String, page: String?) async throws -> IDPage {
+    package func list(of entity: String, page: String?) async throws -> ListPage {
         var query = ParseQuery(order: ParseRecords.id, limit: options.pageSize)
         query.keys = ParseRecords.id
         query.counts = true
@@ -62,8 +62,8 @@ extension ParseService {
             guard let id = record[ParseRecords.id], case .string(let time)? = record["updatedAt"] else { return nil }
             return (id, time)
         }
-        var listing = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })
-        if !answer.isAll, case .string(let last)? = ids.last { listing.next = last }
+        var listing = ListPage(ids: ids, versions: Dictionary(versions) { _, last in last })
+        if !answer.isAll, case .string(let last)? = ids.last { listing.nextPage = last }
         return listing
     }
 
@@ -74,7 +74,7 @@ extension ParseService {
             let row = try await row(record, of: entity)
             found[row.id] = row
         }
-        return ids.map { id in found[id].map { .found($0) } ?? .absent }
+        return ids.map { id in found[id].map { .found($0) } ?? .notFound }
     }
 
     /// Fetches records in the format of Parse.
@@ -89,7 +89,7 @@ extension ParseService {
 
     private func row(_ record: JSONValue, of entity: String) async throws -> RemoteRecord {
         guard case .string(let id)? = record[ParseRecords.id], case .string(let version)? = record["updatedAt"] else {
-            throw ServiceError.malformed("a record of \(className(of: entity)) has no 'objectId' or no 'updatedAt'")
+            throw ServiceError.invalidResponse("a record of \(className(of: entity)) has no 'objectId' or no 'updatedAt'")
         }
         let records = records(of: entity)
         var lists: [String: [JSONValue]] = [:]
@@ -102,7 +102,7 @@ extension ParseService {
         return RemoteRecord(
             id: .string(id), record: records.plain(record, lists: lists), version: version,
             // Two changes may have the same time.
-            time: Date(isoText: version), isWhole: false)
+            modifiedAt: Date(isoText: version), isComplete: false)
     }
 
     /// Returns the IDs of a relation. A record has only the name of its class.
@@ -142,7 +142,7 @@ extension ParseService {
     private static let mostRelated = 1_000_000
 
     private func endless(_ field: ParseRecords.Field, of row: JSONValue, _ text: String) -> ServiceError {
-        .malformed("the relation '\(field.name)' of \(row) \(text)")
+        .invalidResponse("the relation '\(field.name)' of \(row) \(text)")
     }
 
     // MARK: Queries
@@ -159,7 +159,7 @@ extension ParseService {
         let answer = try await exchange.send(.get, exchange.url(path(of: className), query.parameters))
         let json = try answered(answer)
         guard case .array(let results)? = json["results"] else {
-            throw ServiceError.malformed("no list at 'results' (\(answer.endpoint))")
+            throw ServiceError.invalidResponse("no list at 'results' (\(answer.endpoint))")
         }
         var count: Int?
         if case .number(let text)? = json["count"] { count = Int(text) }
@@ -227,7 +227,7 @@ struct ParseCursor {
         let json = try JSONValue(parsing: text)
         guard case .string(let time)? = json["t"], case .string(let id)? = json["i"],
             case .number(let full)? = json["n"]
-        else { throw ServiceError.malformed("'\(text)' is not a page") }
+        else { throw ServiceError.invalidResponse("'\(text)' is not a page") }
         (self.time, self.id, self.full) = (time, id, Int(full))
         if case .string(let text)? = json["b"] { began = Date(isoText: text) } else { began = nil }
     }

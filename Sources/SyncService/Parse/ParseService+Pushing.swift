@@ -16,7 +16,7 @@ extension ParseService {
             } catch let failure as ServiceError where !outcomes.isEmpty {
                 // The outcomes of the earlier changes must be returned.
                 var rest: Duration?
-                if case .busy(let after, _) = failure { rest = after }
+                if case .retryLater(let after, _) = failure { rest = after }
                 outcomes += operations[outcomes.count...].map { _ in .retry(after: rest) }
             }
         }
@@ -35,7 +35,7 @@ extension ParseService {
     }
 
     private func isSentAlone(_ operation: PushOperation) -> Bool {
-        operation.kind == .create && capabilities.createIdempotency == .probe
+        operation.kind == .create && capabilities.createIdempotency == .matchByContent
     }
 
     struct Request {
@@ -75,7 +75,7 @@ extension ParseService {
         } catch ServiceError.unreachable(let text) {
             // The server may have applied the changes.
             return steps.map { $0.outcome ?? .unknown(text) }
-        } catch ServiceError.malformed(let text) {
+        } catch ServiceError.invalidResponse(let text) {
             return steps.map { $0.outcome ?? .unknown(text) }
         }
         answers.reverse()
@@ -121,9 +121,9 @@ extension ParseService {
                 return settled.outcome
             } catch ServiceError.unreachable(let text) {
                 return .unknown(text)
-            } catch ServiceError.malformed(let text) {
+            } catch ServiceError.invalidResponse(let text) {
                 return .unknown(text)
-            } catch ServiceError.busy(let after, _) {
+            } catch ServiceError.retryLater(let after, _) {
                 return .retry(after: after)
             } catch is ServiceError {
                 // The change was not applied. The outcomes of the other changes of the batch must be returned.
@@ -167,7 +167,7 @@ extension ParseService {
             throw try refusal(answer)
         }
         guard case .array(let answers) = try answer.json() else {
-            throw ServiceError.malformed("the response to a batch is not a list")
+            throw ServiceError.invalidResponse("the response to a batch is not a list")
         }
         return answers
     }
@@ -186,8 +186,8 @@ extension ParseService {
         switch operation.kind {
         case .create:
             var body = try creation(operation)
-            if let marker = options.marker { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
-            if options.ids == .client, let id = operation.id {
+            if let marker = options.markerField { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
+            if options.idAssignment == .client, let id = operation.id {
                 // A row that was created with such an ID could never be changed.
                 _ = try RowAddress(id)
                 body = body.setting(id, at: [ParseRecords.id])
@@ -216,8 +216,8 @@ extension ParseService {
         case .failed, .repeated: return .unknown(error.reason)
         case .busy, .login: return .retry(after: nil)
         case .gone where operation.kind == .delete: return .applied(nil)
-        case .gone where operation.kind == .update: return .gone
-        case .duplicate where operation.kind == .create && options.ids == .client: return .exists(nil)
+        case .gone where operation.kind == .update: return .notFound
+        case .duplicate where operation.kind == .create && options.idAssignment == .client: return .alreadyExists(nil)
         case .gone, .duplicate, .refused: return .rejected(error.reason)
         }
     }
@@ -232,12 +232,12 @@ extension ParseService {
         switch operation.kind {
         case .delete: return .applied(nil)
         case .update:
-            return .applied(operation.id.map { RemoteRecord(id: $0, record: nil, version: version, time: time) })
+            return .applied(operation.id.map { RemoteRecord(id: $0, record: nil, version: version, modifiedAt: time) })
         case .create:
             guard let id = success[ParseRecords.id] else {
                 return .unknown("the response to a new row has no 'objectId'")
             }
-            return .applied(RemoteRecord(id: id, record: nil, version: version, time: time))
+            return .applied(RemoteRecord(id: id, record: nil, version: version, modifiedAt: time))
         }
     }
 }

@@ -59,18 +59,18 @@ package struct ParseService: SyncService {
     /// Batches, without tombstones and preconditions.
     package var capabilities: ServiceCapabilities {
         let idempotency: ServiceCapabilities.CreateIdempotency =
-            if options.ids == .client {
+            if options.idAssignment == .client {
                 .clientID
-            } else if let marker = options.marker {
-                .marker(marker)
+            } else if let marker = options.markerField {
+                .markerField(marker)
             } else {
                 // A server recognises `X-Parse-Request-Id` only if it is configured to.
-                .probe
+                .matchByContent
             }
         return ServiceCapabilities(
-            ids: options.ids, deletions: .sweep, createIdempotency: idempotency, hasPreconditions: false,
-            givesTimes: true, batchSize: Self.batchSize, sendsCascades: true, answersRecords: false,
-            ordersVersions: true)
+            idAssignment: options.idAssignment, deletionDetection: .listing, createIdempotency: idempotency, supportsPreconditions: false,
+            providesModificationTimes: true, maxBatchSize: Self.batchSize, requiresClientCascades: true, returnsRecords: false,
+            hasOrderedVersions: true)
     }
 
     /// The delay of `Retry-After` in a successful response.
@@ -86,7 +86,7 @@ package struct ParseService: SyncService {
     package func filter(of entity: String) -> String { className(of: entity) }
 
     /// Returns the service with the field types of the model.
-    package func knowing(_ entities: [ServiceEntity]) -> ParseService {
+    package func configured(for entities: [ServiceEntity]) -> ParseService {
         var service = self
         for entity in entities {
             service.records[entity.name] = ParseRecords(entity, className: className, files: files)
@@ -95,9 +95,9 @@ package struct ParseService: SyncService {
     }
 
     /// Returns `createdAt` and `updatedAt`, if the model has them.
-    package func ownMembers(of entity: String) -> [[String]] {
+    package func serverOwnedFields(of entity: String) -> [[String]] {
         let records = records(of: entity)
-        return records.fields.filter(records.isOwned).map(\.member.path)
+        return records.fields.filter(records.isOwned).map(\.member.keyPath)
     }
 
     func className(of entity: String) -> String { classes[entity] ?? entity }
@@ -105,7 +105,7 @@ package struct ParseService: SyncService {
     func records(of entity: String) -> ParseRecords {
         records[entity]
             ?? ParseRecords(
-                ServiceEntity(entity, keyPaths: [[ParseRecords.id]], members: []), className: className, files: files)
+                ServiceEntity(entity, keyPaths: [[ParseRecords.id]], fields: []), className: className, files: files)
     }
 
     /// The beginning of the URLs of the server's files.
@@ -138,9 +138,9 @@ package struct ParseOptions: Sendable, Hashable {
     /// How much of the time before the cursor is pulled again: a row may become visible after rows that changed later.
     package var overlap = Duration.seconds(60)
     /// Who assigns the ID of a new row. A server with `allowCustomObjectId` accepts IDs of clients.
-    package var ids = ServiceCapabilities.IDAssignment.server
+    package var idAssignment = ServiceCapabilities.IDAssignment.server
     /// A field of all classes for the idempotency key of a new row. The engine finds a row by it after a lost response.
-    package var marker: String?
+    package var markerField: String?
 
     /// Creates options for an application.
     package init(applicationID: String, restKey: String? = nil) {
@@ -208,7 +208,7 @@ struct ParseError {
     var failure: ServiceError? {
         switch meaning {
         case .failed: .unreachable(reason)
-        case .busy: .busy(after: nil, reason)
+        case .busy: .retryLater(after: nil, reason)
         case .login: .unauthorized(reason)
         case .gone, .duplicate, .repeated, .refused: nil
         }
@@ -271,14 +271,14 @@ extension ParseService: FileService {
                 method: .put, path: path(of: className(of: file.entity)) + id,
                 body: .object([.init(field, reference)]))
             let operation = PushOperation(
-                entity: file.entity, kind: .update, id: file.id, body: [:], version: nil, idempotencyKey: "")
+                entity: file.entity, kind: .update, id: file.id, record: [:], version: nil, idempotencyKey: "")
             let outcome = outcome(try await send(naming, nil), operation)
             guard case .applied = outcome else { return outcome }
-            guard case .found(let row)? = try await fetch([file.id], of: file.entity).first else { return .gone }
+            guard case .found(let row)? = try await fetch([file.id], of: file.entity).first else { return .notFound }
             return .applied(row)
         } catch let refusal as RowAddress.Refusal {
             return .rejected(refusal.description)
-        } catch ServiceError.malformed(let text) {
+        } catch ServiceError.invalidResponse(let text) {
             return .unknown(text)
         }
     }

@@ -13,7 +13,7 @@ extension PocketBaseService {
     package func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try PocketBaseCursor($0) } ?? PocketBaseCursor()
         var query = [("perPage", "\(options.pageSize)")]
-        if let updated = options.updated {
+        if let updated = options.updatedField {
             query.append(("sort", "\(updated),id"))
             if let (time, id) = place.last, let time {
                 let (time, id) = (Self.quoted(time), Self.quoted(id))
@@ -29,31 +29,31 @@ extension PocketBaseService {
         let asked = query
         let list = try await retryingAsUser { try await listing(of: request.entity, asked) }
         let known = request.cursor.flatMap { Date(isoText: $0) }
-        if options.updated != nil { try TimeCursor.check(known, clock: list.time) }
+        if options.updatedField != nil { try TimeCursor.check(known, clock: list.time) }
         let rows = try rows(list, of: request.entity)
         if let before = place.last, let last = rows.last, case .string(let id) = last.id {
             try IDOrder.check((last.version, id), after: before, in: collection(of: request.entity))
         }
         var seen = place.seen
-        seen.record(rows.map(\.time), hasRows: !rows.isEmpty, clock: list.time)
+        seen.record(rows.map(\.modifiedAt), hasRows: !rows.isEmpty, clock: list.time)
         let total = place.total ?? list.total
-        let isListing = request.cursor == nil || options.updated == nil
+        let isListing = request.cursor == nil || options.updatedField == nil
         guard list.isFull, let last = rows.last, case .string(let id) = last.id else {
             var cursor: String?
-            if options.updated != nil {
+            if options.updatedField != nil {
                 let next = seen.next(after: known, overlap: options.overlap)
                 // An unchanged cursor keeps its text.
                 cursor = next == known ? request.cursor : next.map(Self.text)
             }
-            return PullPage(rows: rows, cursor: cursor, isListing: isListing, time: list.time, total: total)
+            return PullPage(records: rows, cursor: cursor, isFullListing: isListing, serverTime: list.time, total: total)
         }
         let next = PocketBaseCursor(last: (last.version, id), began: seen.began, total: total)
-        return PullPage(rows: rows, next: next.text, isListing: isListing, time: list.time, total: total)
+        return PullPage(records: rows, nextPage: next.text, isFullListing: isListing, serverTime: list.time, total: total)
     }
 
     /// Returns one page of a full listing of IDs.
-    package func ids(of entity: String, page: String?) async throws -> IDPage {
-        let fields = ["id", options.updated].compactMap(\.self).joined(separator: ",")
+    package func list(of entity: String, page: String?) async throws -> ListPage {
+        let fields = ["id", options.updatedField].compactMap(\.self).joined(separator: ",")
         var query = [("perPage", "\(options.pageSize)"), ("sort", "id"), ("fields", fields), ("skipTotal", "1")]
         if let page { query.append(("filter", "id > \(Self.quoted(page))")) }
         let asked = query
@@ -64,8 +64,8 @@ extension PocketBaseService {
         }
         let versions = list.items.compactMap { row($0, of: entity) }
             .compactMap { row in row.version.map { (row.id, $0) } }
-        var found = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })
-        if list.isFull, case .string(let last)? = ids.last { found.next = last }
+        var found = ListPage(ids: ids, versions: Dictionary(versions) { _, last in last })
+        if list.isFull, case .string(let last)? = ids.last { found.nextPage = last }
         return found
     }
 
@@ -80,12 +80,12 @@ extension PocketBaseService {
     private func listing(of entity: String, _ query: [(String, String)]) async throws -> List {
         let answer = try await exchange.send(.get, exchange.url(path(of: entity), query))
         guard (200..<300).contains(answer.status) else {
-            guard case .refused(let status, let text) = answer.refusal else { throw answer.refusal }
-            throw ServiceError.refused(status: status, text + hint(status, entity))
+            guard case .rejected(let status, let text) = answer.refusal else { throw answer.refusal }
+            throw ServiceError.rejected(status: status, text + hint(status, entity))
         }
         let json = try answer.json()
         guard case .array(let items)? = json["items"], case .number(let size)? = json["perPage"], let size = Int(size)
-        else { throw ServiceError.malformed("no list at 'items' (\(answer.endpoint))") }
+        else { throw ServiceError.invalidResponse("no list at 'items' (\(answer.endpoint))") }
         var total: Int?
         if case .number(let text)? = json["totalItems"], let number = Int(text), number >= 0 { total = number }
         return List(
@@ -97,7 +97,7 @@ extension PocketBaseService {
         let name = "'\(collection(of: entity))'"
         return switch status {
         case 400:
-            options.updated.map { "; check that the collection \(name) has a field '\($0)' of type autodate" } ?? ""
+            options.updatedField.map { "; check that the collection \(name) has a field '\($0)' of type autodate" } ?? ""
         case 403: "; check the list rule of the collection \(name)"
         case 404: "; check that the collection \(name) exists"
         default: ""
@@ -107,10 +107,10 @@ extension PocketBaseService {
     private func rows(_ list: List, of entity: String) throws -> [RemoteRecord] {
         let rows = list.items.compactMap { row($0, of: entity) }
         guard rows.count == list.items.count else {
-            throw ServiceError.malformed("a record of '\(collection(of: entity))' has no 'id'")
+            throw ServiceError.invalidResponse("a record of '\(collection(of: entity))' has no 'id'")
         }
-        if let updated = options.updated, rows.contains(where: { $0.version == nil }) {
-            throw ServiceError.malformed(
+        if let updated = options.updatedField, rows.contains(where: { $0.version == nil }) {
+            throw ServiceError.invalidResponse(
                 "a record of '\(collection(of: entity))' has no '\(updated)'; check that the field is not hidden")
         }
         return rows
@@ -132,7 +132,7 @@ extension PocketBaseService {
     /// rows that they do not list.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         guard !ids.isEmpty else { return [] }
-        return try await retryingAsUser(if: { $0.contains(.absent) }) {
+        return try await retryingAsUser(if: { $0.contains(.notFound) }) {
             let known = try await listed(ids, of: entity)
             var rows: [FetchOutcome] = []
             for id in ids {
@@ -162,10 +162,10 @@ extension PocketBaseService {
         switch answer.status {
         case 200..<300:
             guard let row = row(try answer.json(), of: entity) else {
-                throw ServiceError.malformed("a record of \(entity) has no 'id'")
+                throw ServiceError.invalidResponse("a record of \(entity) has no 'id'")
             }
             return .found(row)
-        case 404: return .absent
+        case 404: return .notFound
         case 403: return .forbidden
         default: throw answer.refusal
         }

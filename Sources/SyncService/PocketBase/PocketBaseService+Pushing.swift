@@ -58,11 +58,11 @@ extension PocketBaseService {
 
     /// The server replaces JSON fields as a whole, so a partial update needs the rest of the field.
     private func completed(_ operation: PushOperation) async throws -> PushOperation {
-        guard operation.changesParts, let id = operation.id,
+        guard operation.isPartialUpdate, let id = operation.id,
             case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
             let record = row.record
         else { return operation }
-        return operation.completed(by: record)
+        return operation.merged(over: record)
     }
 
     // MARK: Batches
@@ -93,7 +93,7 @@ extension PocketBaseService {
         case 200..<300: break
         case 400:
             // The batch exceeds a limit of the server's settings.
-            if case .string? = try answer.json()["data"]?["requests"]?["code"] { throw ServiceError.tooLarge }
+            if case .string? = try answer.json()["data"]?["requests"]?["code"] { throw ServiceError.payloadTooLarge }
             return nil
         case 403, 404:
             refusesBatches.withLock { $0 = true }
@@ -119,13 +119,13 @@ extension PocketBaseService {
         for operation in operations {
             do {
                 outcomes.append(try await single(operation))
-            } catch ServiceError.tooLarge where operations.count > 1 {
+            } catch ServiceError.payloadTooLarge where operations.count > 1 {
                 // The next run sends it again, alone.
                 outcomes.append(.unknown("the service rejected the request as too large (HTTP 413)"))
             } catch let failure as ServiceError where !outcomes.isEmpty {
                 // The earlier changes are applied. This one and the later ones are not.
                 var rest: Duration?
-                if case .busy(let after, _) = failure { rest = after }
+                if case .retryLater(let after, _) = failure { rest = after }
                 return outcomes + operations[outcomes.count...].map { _ in .retry(after: rest) }
             }
         }
@@ -147,7 +147,7 @@ extension PocketBaseService {
         } catch ServiceError.unreachable(let text) {
             // The server may have applied the change.
             return .unknown(text)
-        } catch ServiceError.malformed(let text) {
+        } catch ServiceError.invalidResponse(let text) {
             return .unknown(text)
         }
     }
@@ -159,14 +159,14 @@ extension PocketBaseService {
         let row = try await fetch([id], of: operation.entity).first
         let reason = "status \(answer.status): \(answer.fieldMessage)"
         switch (operation.kind, row) {
-        case (.create, .found(let row)?): return .exists(row)
+        case (.create, .found(let row)?): return .alreadyExists(row)
         case (.create, _):
             let isTaken = answer.isTaken("id")
             return .rejected(isTaken ? "another row, hidden from the user, has this ID" : reason)
         case (.update, .found?) where answer.status == 404:
             return .rejected("the update rule of '\(collection(of: operation.entity))' does not allow the change")
-        case (.update, .absent?): return .gone
-        case (.delete, .absent?): return .applied(nil)
+        case (.update, .notFound?): return .notFound
+        case (.delete, .notFound?): return .applied(nil)
         case (.delete, .found?) where answer.status == 404:
             return .rejected("the delete rule of '\(collection(of: operation.entity))' does not allow the deletion")
         case (.update, _), (.delete, _): return .rejected(reason)
@@ -185,8 +185,8 @@ extension PocketBaseService {
 
     private func sent(_ operation: PushOperation) -> JSONValue? {
         switch operation.kind {
-        case .create: operation.id.map { operation.body.setting($0, at: ["id"]) } ?? operation.body
-        case .update: operation.body
+        case .create: operation.id.map { operation.record.setting($0, at: ["id"]) } ?? operation.record
+        case .update: operation.record
         case .delete: nil
         }
     }

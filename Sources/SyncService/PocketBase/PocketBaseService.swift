@@ -43,9 +43,9 @@ package struct PocketBaseService: SyncService {
     /// IDs that the client assigns, reconciliation for deletions, and batches.
     package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
-            ids: .client, deletions: .sweep, createIdempotency: .clientID, hasPreconditions: false,
-            givesTimes: options.updated != nil, batchSize: options.batchSize, idLength: 15,
-            ordersVersions: options.updated != nil)
+            idAssignment: .client, deletionDetection: .listing, createIdempotency: .clientID, supportsPreconditions: false,
+            providesModificationTimes: options.updatedField != nil, maxBatchSize: options.batchSize, generatedIDLength: 15,
+            hasOrderedVersions: options.updatedField != nil)
     }
 
     /// The delay of `Retry-After` in a successful response.
@@ -58,14 +58,14 @@ package struct PocketBaseService: SyncService {
     package var identity: String { exchange.base.absoluteString }
 
     /// Returns the collection and the field with the time of the last change.
-    package func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updated ?? "")" }
+    package func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updatedField ?? "")" }
 
     /// Returns the service with the text fields of the model that are never null.
-    package func knowing(_ entities: [ServiceEntity]) -> PocketBaseService {
+    package func configured(for entities: [ServiceEntity]) -> PocketBaseService {
         var service = self
         for entity in entities {
-            let texts = entity.members.filter { $0.content == .value(.string) && !$0.isOptional && $0.path.count == 1 }
-            service.texts[entity.name] = Set(texts.compactMap(\.path.first))
+            let texts = entity.fields.filter { $0.type == .value(.string) && !$0.isOptional && $0.keyPath.count == 1 }
+            service.texts[entity.name] = Set(texts.compactMap(\.keyPath.first))
         }
         return service
     }
@@ -89,12 +89,12 @@ package struct PocketBaseService: SyncService {
         let kept = members.filter { !["collectionId", "collectionName", "expand"].contains($0.key) }.map { member in
             member.value == "" && !texts.contains(member.key) ? JSONValue.Member(member.key, .null) : member
         }
-        guard let name = options.updated, case .string(let time)? = record[name] else {
+        guard let name = options.updatedField, case .string(let time)? = record[name] else {
             return RemoteRecord(id: id, record: .object(kept))
         }
         // Two changes may have the same time.
         return RemoteRecord(
-            id: id, record: .object(kept), version: time, time: Date(isoText: time), isWhole: false)
+            id: id, record: .object(kept), version: time, modifiedAt: Date(isoText: time), isComplete: false)
     }
 }
 
@@ -102,7 +102,7 @@ package struct PocketBaseService: SyncService {
 package struct PocketBaseOptions: Sendable, Hashable {
     /// The field with the time of the last change (type `autodate`, on create and on update), which every collection
     /// has; nil if there is none, so that every pull lists all rows.
-    package var updated: String? = "updated"
+    package var updatedField: String? = "updated"
     /// How much of the time before the cursor is pulled again: a row gets its time before its transaction commits.
     package var overlap = Duration.seconds(60)
     /// The number of rows of a page, at most 1000.
@@ -240,7 +240,7 @@ extension PocketBaseService: FileService {
             }
             guard (200..<300).contains(answer.status) else {
                 let operation = PushOperation(
-                    entity: file.entity, kind: .update, id: file.id, body: [:], version: nil, idempotencyKey: "")
+                    entity: file.entity, kind: .update, id: file.id, record: [:], version: nil, idempotencyKey: "")
                 return try await refused(answer, operation)
             }
             guard let row = row(try answer.json(), of: file.entity) else {
@@ -249,7 +249,7 @@ extension PocketBaseService: FileService {
             return .applied(row)
         } catch let refusal as RowAddress.Refusal {
             return .rejected(refusal.description)
-        } catch ServiceError.malformed(let text) {
+        } catch ServiceError.invalidResponse(let text) {
             return .unknown(text)
         }
     }

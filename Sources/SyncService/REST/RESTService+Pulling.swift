@@ -7,7 +7,7 @@ extension RESTService {
     package func pull(_ request: PullRequest) async throws -> PullPage {
         var place = try request.page.map { try RESTCursor($0) } ?? RESTCursor(options.paging)
         let answer = try await exchange.send(.get, url(of: place, request))
-        if options.since != nil { try TimeCursor.check(Self.time(of: request), clock: answer.time) }
+        if options.sinceParameter != nil { try TimeCursor.check(Self.time(of: request), clock: answer.time) }
         switch answer.status {
         case 200..<300: break
         // Some frameworks answer 404 after the last numbered page.
@@ -18,22 +18,22 @@ extension RESTService {
         default: throw answer.refusal
         }
         let json = try answer.json()
-        guard case .array(let records)? = json.value(at: Self.path(options.records)) else {
-            throw ServiceError.malformed(Self.noList(at: options.records, json, answer))
+        guard case .array(let records)? = json.value(at: Self.path(options.recordsKeyPath)) else {
+            throw ServiceError.invalidResponse(Self.noList(at: options.recordsKeyPath, json, answer))
         }
-        let (rows, skipped) = PullPage.rows(of: records) { row($0, of: request.entity) }
+        let (rows, skipped) = PullPage.records(of: records) { row($0, of: request.entity) }
         if !records.isEmpty, rows.isEmpty {
-            throw ServiceError.malformed(
+            throw ServiceError.invalidResponse(
                 "no record has an ID at '\(idNames(of: request.entity))'")
         }
-        place.seen.record(rows.map(\.time), hasRows: !rows.isEmpty, clock: answer.time)
+        place.seen.record(rows.map(\.modifiedAt), hasRows: !rows.isEmpty, clock: answer.time)
         var next = try next(after: place, json, count: records.count, answer)
         next?.seen = place.seen
         next?.passes = place.passes
         guard let next else { return try await end(rows, skipped, place, request, answer, total: total(json)) }
         return PullPage(
-            rows: rows, next: next.text, isListing: isListing(request), time: answer.time, total: total(json),
-            skipped: skipped)
+            records: rows, nextPage: next.text, isFullListing: isListing(request), serverTime: answer.time, total: total(json),
+            invalidRecords: skipped)
     }
 
     private static func noList(at path: String, _ json: JSONValue, _ answer: ServiceHTTPClient.Response) -> String {
@@ -54,19 +54,19 @@ extension RESTService {
             var anew = RESTCursor(options.paging)
             anew.passes = place.passes + 1
             return PullPage(
-                rows: rows, next: anew.text, isListing: isListing(request), time: answer.time, total: total,
-                skipped: skipped)
+                records: rows, nextPage: anew.text, isFullListing: isListing(request), serverTime: answer.time, total: total,
+                invalidRecords: skipped)
         }
         var cursor: String?
-        if options.since != nil {
+        if options.sinceParameter != nil {
             let known = Self.time(of: request)
             let next = place.seen.next(after: known, overlap: options.overlap)
             // An unchanged cursor keeps its text.
             cursor = next == known ? request.cursor : next?.wholeSecond.isoText
         }
         return PullPage(
-            rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time, total: total,
-            skipped: skipped)
+            records: rows, cursor: cursor, isFullListing: isListing(request), serverTime: answer.time, total: total,
+            invalidRecords: skipped)
     }
 
     private static func time(of request: PullRequest) -> Date? { request.cursor.flatMap { Date(isoText: $0) } }
@@ -74,7 +74,7 @@ extension RESTService {
     /// Returns whether rows changed while the pages were read. Such changes shift other rows to pages that were already
     /// read, so that a pull may miss them, whatever the paging is. The pages are then read again, twice at most.
     private func isShifted(_ place: RESTCursor, _ request: PullRequest) async throws -> Bool {
-        guard let since = options.since, let began = place.seen.began, !place.isFirst, place.passes < 2 else {
+        guard let since = options.sinceParameter, let began = place.seen.began, !place.isFirst, place.passes < 2 else {
             return false
         }
         // A service that compares times as text sorts `40.4Z` before `40Z`.
@@ -82,13 +82,13 @@ extension RESTService {
         let first = parameters(of: RESTCursor(options.paging)) + [(since, before.isoText)]
         let answer = try await exchange.send(.get, exchange.url(path(of: request.entity), first))
         guard (200..<300).contains(answer.status),
-            case .array(let records)? = try answer.json().value(at: Self.path(options.records))
+            case .array(let records)? = try answer.json().value(at: Self.path(options.recordsKeyPath))
         else { return false }
         return !records.isEmpty
     }
 
     /// Returns whether a pull lists all rows.
-    private func isListing(_ request: PullRequest) -> Bool { options.since == nil || request.cursor == nil }
+    private func isListing(_ request: PullRequest) -> Bool { options.sinceParameter == nil || request.cursor == nil }
 
     static func path(_ text: String) -> [String] {
         text.isEmpty ? [] : text.split(separator: ".").map(String.init)
@@ -99,7 +99,7 @@ extension RESTService {
     private func url(of place: RESTCursor, _ request: PullRequest) throws -> URL {
         if let address = place.address { return try exchange.url(following: address, from: exchange.base) }
         var query = parameters(of: place)
-        if let since = options.since, let cursor = request.cursor { query.append((since, cursor)) }
+        if let since = options.sinceParameter, let cursor = request.cursor { query.append((since, cursor)) }
         return try exchange.url(path(of: request.entity), query)
     }
 

@@ -15,11 +15,11 @@ extension RESTService {
     /// Removes the version, which only the service sets, and from a new row the deletion mark if it is null.
     private func withoutVersion(_ operation: PushOperation) -> PushOperation {
         var operation = operation
-        for path in [options.version, options.deleted].compactMap(\.self).map(Self.path) {
-            let isVersion = path == options.version.map(Self.path)
-            guard isVersion || operation.kind == .create && operation.body.value(at: path) == .null else { continue }
-            operation.body = operation.body.without(at: path)
-            operation.paths.removeAll { $0 == path }
+        for path in [options.versionField, options.deletedField].compactMap(\.self).map(Self.path) {
+            let isVersion = path == options.versionField.map(Self.path)
+            guard isVersion || operation.kind == .create && operation.record.value(at: path) == .null else { continue }
+            operation.record = operation.record.without(at: path)
+            operation.fieldPaths.removeAll { $0 == path }
         }
         return operation
     }
@@ -37,7 +37,7 @@ extension RESTService {
         } catch ServiceError.unreachable(let text) {
             // The service may have applied the request.
             return .unknown(text)
-        } catch ServiceError.malformed(let text) {
+        } catch ServiceError.invalidResponse(let text) {
             // A proxy may have sent the response.
             return .unknown(text)
         }
@@ -45,12 +45,12 @@ extension RESTService {
 
     private func create(_ operation: PushOperation) async throws -> PushOutcome {
         var headers: [HTTPField.Name: String] = [:]
-        if let name = options.idempotency.flatMap({ HTTPField.Name($0) }) { headers[name] = operation.idempotencyKey }
-        var body = operation.body
-        if let marker = options.marker { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
+        if let name = options.idempotencyHeader.flatMap({ HTTPField.Name($0) }) { headers[name] = operation.idempotencyKey }
+        var body = operation.record
+        if let marker = options.markerField { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
         let answer: ServiceHTTPClient.Response
-        if options.ids == .client, let id = operation.id {
-            if options.preconditions != nil { headers[.ifNoneMatch] = "*" }
+        if options.idAssignment == .client, let id = operation.id {
+            if options.preconditionHeader != nil { headers[.ifNoneMatch] = "*" }
             answer = try await exchange.send(.put, url(id, operation), body, headers: headers)
         } else {
             answer = try await exchange.send(.post, exchange.url(path(of: operation.entity)), body, headers: headers)
@@ -66,17 +66,17 @@ extension RESTService {
                 return answer.status == 200 ? .silent : .applied(nil)
             }
             guard let id = row?.id ?? operation.id else {
-                throw ServiceError.malformed("the response to a new row of \(operation.entity) has no ID")
+                throw ServiceError.invalidResponse("the response to a new row of \(operation.entity) has no ID")
             }
             return .applied(row ?? RemoteRecord(id: id, record: nil))
         case 409, 412:
             // The body of the response explains the conflict and is no record.
-            if operation.id != nil { return .exists(nil) }
+            if operation.id != nil { return .alreadyExists(nil) }
             return try await existing(answer, operation)
         // The ID belongs to a deleted row.
-        case 410 where options.ids == .client && operation.id != nil: return .gone
-        case 404 where options.ids == .client && operation.id != nil:
-            return try await isList(operation.entity) ? .gone : refusal(answer)
+        case 410 where options.idAssignment == .client && operation.id != nil: return .notFound
+        case 404 where options.idAssignment == .client && operation.id != nil:
+            return try await isList(operation.entity) ? .notFound : refusal(answer)
         default: return try refusal(answer)
         }
     }
@@ -110,7 +110,7 @@ extension RESTService {
         switch row {
         case .found(let row) where row.version != operation.version: return .conflict(row)
         case .found, .forbidden: return try refusal(answer)
-        case .absent: return operation.kind == .delete ? .applied(nil) : .gone
+        case .notFound: return operation.kind == .delete ? .applied(nil) : .notFound
         }
     }
 
@@ -120,43 +120,43 @@ extension RESTService {
     {
         guard let named = try? record(answer, operation.entity),
             case .found(let row)? = try await fetch([named.id], of: operation.entity).first,
-            row.record?.contains(operation.body) == true
+            row.record?.contains(operation.record) == true
         else { return try refusal(answer) }
-        return .exists(row)
+        return .alreadyExists(row)
     }
 
     private func update(_ operation: PushOperation) async throws -> PushOutcome {
         guard let id = operation.id else { return .rejected("the row has no ID") }
-        if operation.body == .object([]) {
+        if operation.record == .object([]) {
             // The only changed field is the version, which is not sent.
             switch try await fetch([id], of: operation.entity).first {
             case .found(let row)?: return .applied(row)
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
-            case .absent?, nil: return .gone
+            case .notFound?, nil: return .notFound
             }
         }
         var headers = precondition(operation)
-        var body = operation.body
+        var body = operation.record
         // `PUT` replaces a record, so it needs the fields that the model does not know. A partial update needs the rest
         // of the member.
-        if options.update == .put || operation.changesParts {
+        if options.updateMethod == .put || operation.isPartialUpdate {
             let answer = try await exchange.send(.get, url(id, operation))
-            if [404, 410].contains(answer.status) { return .gone }
+            if [404, 410].contains(answer.status) { return .notFound }
             guard (200..<300).contains(answer.status), let current = try record(answer, operation.entity) else {
                 return try refusal(answer)
             }
             guard current.id.isSpelling(of: id) else { return .unknown(current.otherRowReason) }
-            guard let record = current.record else { return .gone }
+            guard let record = current.record else { return .notFound }
             // If the row has another version than the change is based on, it is merged first.
             if let known = operation.version, let version = current.version, version != known {
                 return .conflict(current)
             }
-            body = options.update == .put ? operation.overlaid(on: record) : operation.completed(by: record).body
-            if options.preconditions != nil, let version = current.version {
+            body = options.updateMethod == .put ? operation.applied(to: record) : operation.merged(over: record).record
+            if options.preconditionHeader != nil, let version = current.version {
                 headers = precondition(PushOperation(operation, version: version))
             }
         }
-        let method: HTTPRequest.Method = options.update == .put ? .put : .patch
+        let method: HTTPRequest.Method = options.updateMethod == .put ? .put : .patch
         let answer = try await exchange.send(method, url(id, operation), body, headers: headers)
         switch answer.status {
         case 204: return .applied(nil)
@@ -165,7 +165,7 @@ extension RESTService {
             return .applied(row)
         case 404, 410:
             // A service without this method answers 404 too.
-            return try await fetch([id], of: operation.entity) == [.absent] ? .gone : try refusal(answer)
+            return try await fetch([id], of: operation.entity) == [.notFound] ? .notFound : try refusal(answer)
         case 409: return try await contested(answer, operation)
         case 412: return .conflict(nil)
         default: return try refusal(answer)
@@ -180,7 +180,7 @@ extension RESTService {
         case 200..<300:
             // A proxy may have sent the response, so check that the row is gone.
             let rows = try await fetch([id], of: operation.entity)
-            return rows == [.absent]
+            return rows == [.notFound]
                 ? .applied(nil) : .unknown("the service confirmed the deletion but still has the row")
         case 409: return try await contested(answer, operation)
         case 412: return .conflict(nil)
@@ -200,10 +200,10 @@ extension RESTService {
             switch answer.status {
             case 200..<300:
                 guard let row = try record(answer, entity) else {
-                    throw ServiceError.malformed("a record of \(entity) has no ID")
+                    throw ServiceError.invalidResponse("a record of \(entity) has no ID")
                 }
-                rows.append(row.record == nil && row.id.isSpelling(of: id) ? .absent : .found(row))
-            case 404, 410: rows.append(.absent)
+                rows.append(row.record == nil && row.id.isSpelling(of: id) ? .notFound : .found(row))
+            case 404, 410: rows.append(.notFound)
             case 403: rows.append(.forbidden)
             default: throw answer.refusal
             }
@@ -218,7 +218,7 @@ extension RESTService {
     }
 
     private func precondition(_ operation: PushOperation) -> [HTTPField.Name: String] {
-        guard let name = options.preconditions.flatMap({ HTTPField.Name($0) }), let version = operation.version else {
+        guard let name = options.preconditionHeader.flatMap({ HTTPField.Name($0) }), let version = operation.version else {
             return [:]
         }
         // An entity tag is quoted (RFC 9110).
@@ -229,7 +229,7 @@ extension RESTService {
     private func record(_ answer: ServiceHTTPClient.Response, _ entity: String) throws -> RemoteRecord? {
         guard !answer.isEmpty else { return nil }
         let json = try answer.json()
-        let inner = options.records.isEmpty ? nil : json.value(at: Self.path(options.records))
+        let inner = options.recordsKeyPath.isEmpty ? nil : json.value(at: Self.path(options.recordsKeyPath))
         for candidate in [inner, json].compactMap(\.self) {
             if case .array(let elements) = candidate, elements.count == 1, let row = row(elements[0], of: entity) {
                 return row

@@ -29,20 +29,20 @@ package struct RESTService: SyncService {
     /// The capabilities that the options imply.
     package var capabilities: ServiceCapabilities {
         let idempotency: ServiceCapabilities.CreateIdempotency =
-            if options.ids == .client {
+            if options.idAssignment == .client {
                 .clientID
-            } else if options.idempotency != nil {
-                .key
-            } else if let marker = options.marker {
-                .marker(marker)
+            } else if options.idempotencyHeader != nil {
+                .idempotencyKey
+            } else if let marker = options.markerField {
+                .markerField(marker)
             } else {
-                .probe
+                .matchByContent
             }
         return ServiceCapabilities(
-            ids: options.ids, deletions: options.since != nil && options.deleted != nil ? .tombstones : .sweep,
-            createIdempotency: idempotency, hasPreconditions: options.preconditions != nil,
-            givesTimes: options.version != nil, answersRecords: false, takesIDsOfParts: true,
-            ordersVersions: options.version != nil)
+            idAssignment: options.idAssignment, deletionDetection: options.sinceParameter != nil && options.deletedField != nil ? .tombstones : .listing,
+            createIdempotency: idempotency, supportsPreconditions: options.preconditionHeader != nil,
+            providesModificationTimes: options.versionField != nil, returnsRecords: false, supportsCompositeIDs: true,
+            hasOrderedVersions: options.versionField != nil)
     }
 
     /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
@@ -56,16 +56,16 @@ package struct RESTService: SyncService {
 
     /// Returns the path, the parameter for changes and the key path of the list.
     package func filter(of entity: String) -> String {
-        "\(path(of: entity).joined(separator: "/")) \(options.since ?? "") \(options.records)"
+        "\(path(of: entity).joined(separator: "/")) \(options.sinceParameter ?? "") \(options.recordsKeyPath)"
     }
 
     /// Returns the fields of the version and of the deletion mark.
-    package func ownMembers(of entity: String) -> [[String]] {
-        [options.version, options.deleted].compactMap(\.self).map(Self.path)
+    package func serverOwnedFields(of entity: String) -> [[String]] {
+        [options.versionField, options.deletedField].compactMap(\.self).map(Self.path)
     }
 
     /// Returns the service with the IDs of the model, for entities without a configured ID.
-    package func knowing(_ entities: [ServiceEntity]) -> RESTService {
+    package func configured(for entities: [ServiceEntity]) -> RESTService {
         var service = self
         for entity in entities where idKeys[entity.name] == nil { service.idKeys[entity.name] = entity.keyPaths }
         return service
@@ -94,15 +94,15 @@ package struct RESTService: SyncService {
     /// Returns the row of a record; nil for a record without an ID.
     func row(_ record: JSONValue, of entity: String) -> RemoteRecord? {
         guard let id = id(of: record, entity) else { return nil }
-        let version = options.version.flatMap { record.value(at: Self.path($0)) }
-        let mark = options.deleted.flatMap { record.value(at: Self.path($0)) }
+        let version = options.versionField.flatMap { record.value(at: Self.path($0)) }
+        let mark = options.deletedField.flatMap { record.value(at: Self.path($0)) }
         let isDeleted = mark?.marksDeletion ?? false
         let time = version.flatMap(Self.time)
         return RemoteRecord(
             id: id, record: isDeleted ? JSONValue?.none : record, version: version.flatMap(Self.text),
-            time: time,
+            modifiedAt: time,
             // Two changes may have the same time. Only a version number proves that nothing changed.
-            isWhole: time == nil)
+            isComplete: time == nil)
     }
 
     private static func text(_ value: JSONValue) -> String? {
@@ -169,28 +169,28 @@ public struct RESTOptions: Sendable, Hashable {
     }
 
     /// The key path of the list in a response; empty for an array without an envelope.
-    public var records = ""
+    public var recordsKeyPath = ""
     /// The paging of lists.
     public var paging = Paging.none
     /// The query parameter for the changes since a time; nil for a service that always lists all rows.
-    public var since: String?
+    public var sinceParameter: String?
     /// How much of the time before the cursor is pulled again, because clocks and transactions of a service are not
     /// exact.
     public var overlap = Duration.seconds(60)
     /// The key path of the version of a row.
-    public var version: String?
+    public var versionField: String?
     /// The key path of the deletion mark; nil for a service that keeps no tombstones.
-    public var deleted: String?
+    public var deletedField: String?
     /// The method that updates a row.
-    public var update = Update.patch
+    public var updateMethod = Update.patch
     /// Who assigns the ID of a new row.
-    public var ids = ServiceCapabilities.IDAssignment.server
+    public var idAssignment = ServiceCapabilities.IDAssignment.server
     /// The header for the idempotency key of a new row.
-    public var idempotency: String?
+    public var idempotencyHeader: String?
     /// The field for the idempotency key of a new row, for a service without such a header.
-    public var marker: String?
+    public var markerField: String?
     /// The header for the version that a change is based on, such as `If-Match`.
-    public var preconditions: String?
+    public var preconditionHeader: String?
 
     /// Creates options for a service that returns all rows in one array and updates rows with `PATCH`.
     public init() {}

@@ -15,7 +15,7 @@ public enum BuiltInService {
     ///
     /// - Parameters:
     ///   - paths: The path of each entity's list below the base URL; by default the plural of its name in snake_case.
-    ///   - ids: The key path of the ID of a row, by entity, where it is not `id`.
+    ///   - idAssignment: The key path of the ID of a row, by entity, where it is not `id`.
     public static func rest(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -51,22 +51,22 @@ public enum BuiltInService {
     ///   - sessionToken: The session token of a user; nil for no user, or if the credentials provide
     ///     `X-Parse-Session-Token`, which they refresh after error 209.
     ///   - classes: The class of each entity whose class has another name.
-    ///   - ids: Who assigns the ID of a new row. A server with `allowCustomObjectId` accepts IDs of clients.
-    ///   - marker: A field of all classes for the idempotency key of a new row. The engine finds a row by it after a
+    ///   - idAssignment: Who assigns the ID of a new row. A server with `allowCustomObjectId` accepts IDs of clients.
+    ///   - markerField: A field of all classes for the idempotency key of a new row. The engine finds a row by it after a
     ///     lost response.
     ///   - pageSize: The most rows of a page. A server may return fewer.
     ///   - overlap: How much of the time before the cursor is pulled again: a row may become visible after rows that
     ///     changed later.
     public static func parse(
         baseURL: URL, applicationID: String, restKey: String? = nil, sessionToken: String? = nil,
-        classes: [String: String] = [:], ids: ServiceCapabilities.IDAssignment = .server, marker: String? = nil,
+        classes: [String: String] = [:], idAssignment: ServiceCapabilities.IDAssignment = .server, markerField: String? = nil,
         pageSize: Int = 1000, overlap: Duration = .seconds(60), headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
     ) -> some FileService {
         var options = ParseOptions(applicationID: applicationID, restKey: restKey)
         options.sessionToken = sessionToken
-        options.ids = ids
-        options.marker = marker
+        options.idAssignment = idAssignment
+        options.markerField = markerField
         options.pageSize = pageSize
         options.overlap = overlap
         return ParseService(
@@ -79,7 +79,7 @@ public enum BuiltInService {
     /// - Parameters:
     ///   - baseURL: The URL of the server, without `/api`.
     ///   - paths: The collection of each entity; by default the plural of its name in snake_case.
-    ///   - updated: The field with the time of the last change (type `autodate`, on create and on update), which every
+    ///   - updatedField: The field with the time of the last change (type `autodate`, on create and on update), which every
     ///     collection has; nil if there is none, so that every pull lists all rows.
     ///   - pageSize: The number of rows of a page, at most 1000.
     ///   - batchSize: The most changes in one atomic batch; 1 for no batches. A server whose batches are disabled gets
@@ -89,12 +89,12 @@ public enum BuiltInService {
     ///   - credentials: The token, as the value of `Authorization`;
     ///     ``ServiceCredentials/pocketBase(at:collection:identity:password:transport:)`` returns one.
     public static func pocketBase(
-        baseURL: URL, paths: [String: String] = [:], updated: String? = "updated", pageSize: Int = 1000,
+        baseURL: URL, paths: [String: String] = [:], updatedField: String? = "updated", pageSize: Int = 1000,
         batchSize: Int = 50, overlap: Duration = .seconds(60), headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
     ) -> some FileService {
         var options = PocketBaseOptions()
-        options.updated = updated
+        options.updatedField = updatedField
         options.pageSize = pageSize
         options.batchSize = batchSize
         options.overlap = overlap

@@ -20,30 +20,30 @@ public struct ServiceEntity: Sendable, Hashable {
         /// The name of the attribute or relationship.
         public let name: String
         /// The key path of the field in a record.
-        public let path: [String]
+        public let keyPath: [String]
         /// Whether the model sets the remote key, so that the service must not rename the field.
-        package let isNamedByModel: Bool
+        package let hasExplicitKey: Bool
         /// The type of the field.
-        public let content: FieldType
+        public let type: FieldType
         /// Whether it may be null.
         package let isOptional: Bool
         /// The value that a missing field means, for services that omit empty values; nil if a missing field means
         /// nothing.
-        package let absence: JSONValue?
+        package let nullValue: JSONValue?
         /// Whether the order of a list is significant.
         package let isOrdered: Bool
 
         /// Creates a field.
         package init(
-            _ name: String, path: [String], isNamedByModel: Bool = false, content: FieldType, isOptional: Bool = true,
-            absence: JSONValue? = .null, isOrdered: Bool = false
+            _ name: String, keyPath: [String], hasExplicitKey: Bool = false, type: FieldType, isOptional: Bool = true,
+            nullValue: JSONValue? = .null, isOrdered: Bool = false
         ) {
             self.name = name
-            self.path = path
-            self.isNamedByModel = isNamedByModel
-            self.content = content
+            self.keyPath = keyPath
+            self.hasExplicitKey = hasExplicitKey
+            self.type = type
             self.isOptional = isOptional
-            self.absence = absence
+            self.nullValue = nullValue
             self.isOrdered = isOrdered
         }
     }
@@ -53,13 +53,13 @@ public struct ServiceEntity: Sendable, Hashable {
     /// The key path of each part of the ID of a record. Most IDs have one part.
     package let keyPaths: [[String]]
     /// All other fields that are sent, including fields of subentities.
-    public let members: [Field]
+    public let fields: [Field]
 
     /// Creates an entity.
-    package init(_ name: String, keyPaths: [[String]], members: [Field]) {
+    package init(_ name: String, keyPaths: [[String]], fields: [Field]) {
         self.name = name
         self.keyPaths = keyPaths
-        self.members = members
+        self.fields = fields
     }
 }
 
@@ -75,11 +75,11 @@ extension ServiceEntity {
         var members: [Field] = []
         for kind in entity.family.map({ model.compiled.entities[$0] }) {
             for member in try OutgoingSchema(kind, of: model).members
-            where !members.contains(where: { $0.path == member.path }) {
+            where !members.contains(where: { $0.keyPath == member.path }) {
                 members.append(Self.member(member, of: kind, in: model))
             }
         }
-        self.init(entity.name, keyPaths: try OutgoingSchema(entity, of: model).keyPaths, members: members)
+        self.init(entity.name, keyPaths: try OutgoingSchema(entity, of: model).keyPaths, fields: members)
     }
 
     private static func member(
@@ -92,20 +92,20 @@ extension ServiceEntity {
             let attribute = model.compiled[entity.table].attributes[slot]
             let isConverted = attribute.format != nil || !attribute.transformers.isEmpty
             return Field(
-                attribute.name, path: member.path, isNamedByModel: attribute.remoteKey != nil || rule != nil,
-                content: isConverted ? .converted : .value(attribute.type), isOptional: attribute.isOptional,
-                absence: absence(of: attribute, isConverted))
-        case .kind: return Field("", path: member.path, content: .value(.string))
+                attribute.name, keyPath: member.path, hasExplicitKey: attribute.remoteKey != nil || rule != nil,
+                type: isConverted ? .converted : .value(attribute.type), isOptional: attribute.isOptional,
+                nullValue: absence(of: attribute, isConverted))
+        case .kind: return Field("", keyPath: member.path, type: .value(.string))
         case .toOne(let link):
             let relationship = model.compiled[link].first.relationship
             return Field(
-                named(relationship, rule), path: member.path, isNamedByModel: relationship?.remoteKey != nil,
-                content: .reference(to: destination))
+                named(relationship, rule), keyPath: member.path, hasExplicitKey: relationship?.remoteKey != nil,
+                type: .reference(to: destination))
         case .joinRows(let link, let end):
             let relationship = model.compiled[link].side(end).relationship
             return Field(
-                named(relationship, rule), path: member.path, isNamedByModel: relationship?.remoteKey != nil,
-                content: .references(to: destination), absence: [], isOrdered: relationship?.isOrdered ?? false)
+                named(relationship, rule), keyPath: member.path, hasExplicitKey: relationship?.remoteKey != nil,
+                type: .references(to: destination), nullValue: [], isOrdered: relationship?.isOrdered ?? false)
         }
     }
 

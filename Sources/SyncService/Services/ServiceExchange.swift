@@ -21,38 +21,38 @@ public struct PullRequest: Sendable, Hashable {
 /// A page of remote changes.
 public struct PullPage: Sendable, Hashable {
     /// New and changed rows, and tombstones of deleted rows.
-    public var rows: [RemoteRecord]
+    public var records: [RemoteRecord]
     /// The token of the next page; nil after the last page.
-    public var next: String?
+    public var nextPage: String?
     /// The cursor for the next pull. Only the last page has it.
     public var cursor: String?
     /// Whether the pages of this pull list all rows, so that rows that they lack are deleted.
-    package var isListing: Bool
+    package var isFullListing: Bool
     /// The clock of the service at the time of the response.
-    package var time: Date?
+    package var serverTime: Date?
     /// The number of rows of all pages, if the service reports it.
     package var total: Int?
     /// The indexes of records without an ID. They are skipped and reported.
-    package var skipped: [Int]
+    package var invalidRecords: [Int]
 
     /// Creates a page of remote changes.
     public init(
-        rows: [RemoteRecord], next: String? = nil, cursor: String? = nil, isListing: Bool = false, time: Date? = nil,
-        total: Int? = nil, skipped: [Int] = []
+        records: [RemoteRecord], nextPage: String? = nil, cursor: String? = nil, isFullListing: Bool = false, serverTime: Date? = nil,
+        total: Int? = nil, invalidRecords: [Int] = []
     ) {
-        self.rows = rows
-        self.next = next
+        self.records = records
+        self.nextPage = nextPage
         self.cursor = cursor
-        self.isListing = isListing
-        self.time = time
+        self.isFullListing = isFullListing
+        self.serverTime = serverTime
         self.total = total
-        self.skipped = skipped
+        self.invalidRecords = invalidRecords
     }
 
     /// Converts records to rows, and collects the indexes of the records without an ID.
     ///
     /// - Parameter row: Returns the row of a record; nil for a record without an ID.
-    public static func rows(
+    public static func records(
         of records: [JSONValue], _ row: (JSONValue) -> RemoteRecord?
     ) -> (rows: [RemoteRecord], skipped: [Int]) {
         var (rows, skipped): ([RemoteRecord], [Int]) = ([], [])
@@ -64,30 +64,30 @@ public struct PullPage: Sendable, Hashable {
 }
 
 /// A page of a full listing of IDs.
-public struct IDPage: Sendable, Hashable {
+public struct ListPage: Sendable, Hashable {
     /// The IDs.
     package var ids: [JSONValue]
     /// The versions of rows by ID, if the listing has them. The engine fetches rows whose stored version differs.
     package var versions: [JSONValue: String]
     /// The rows, if the service lists complete records. The engine does not fetch them.
-    package var rows: [RemoteRecord]
+    package var records: [RemoteRecord]
     /// The token of the next page; nil after the last page.
-    package var next: String?
+    package var nextPage: String?
 
     /// Creates a page of IDs.
-    public init(ids: [JSONValue], versions: [JSONValue: String] = [:], next: String? = nil) {
+    public init(ids: [JSONValue], versions: [JSONValue: String] = [:], nextPage: String? = nil) {
         self.ids = ids
         self.versions = versions
-        self.rows = []
-        self.next = next
+        self.records = []
+        self.nextPage = nextPage
     }
 
     /// Creates a page of complete records. It omits tombstones.
-    public init(rows: [RemoteRecord], next: String? = nil) {
-        self.rows = rows.filter { $0.record != nil }
-        ids = self.rows.map(\.id)
-        versions = Dictionary(self.rows.compactMap { row in row.version.map { (row.id, $0) } }) { _, last in last }
-        self.next = next
+    public init(records: [RemoteRecord], nextPage: String? = nil) {
+        self.records = records.filter { $0.record != nil }
+        ids = self.records.map(\.id)
+        versions = Dictionary(self.records.compactMap { row in row.version.map { (row.id, $0) } }) { _, last in last }
+        self.nextPage = nextPage
     }
 }
 
@@ -110,9 +110,9 @@ public struct PushOperation: Sendable, Hashable {
     /// The remote ID; nil for a new row whose ID the service assigns.
     public var id: JSONValue?
     /// The fields of a new row, or the changed fields.
-    public var body: JSONValue
+    public var record: JSONValue
     /// The key paths of the values in the body. A value is replaced as a whole.
-    package var paths: [[String]]
+    package var fieldPaths: [[String]]
     /// The version that the change is based on; nil if unknown.
     public var version: String?
     /// The cursor of the last pull before the change, for services that push atomically; nil if there is none.
@@ -122,16 +122,16 @@ public struct PushOperation: Sendable, Hashable {
 
     /// Creates a change.
     ///
-    /// - Parameter paths: The key paths of the values in the body; by default its members.
+    /// - Parameter fieldPaths: The key paths of the values in the record; by default its members.
     public init(
-        entity: String, kind: Kind, id: JSONValue?, body: JSONValue, paths: [[String]]? = nil, version: String?,
+        entity: String, kind: Kind, id: JSONValue?, record: JSONValue, fieldPaths: [[String]]? = nil, version: String?,
         cursor: String? = nil, idempotencyKey: String
     ) {
         self.entity = entity
         self.kind = kind
         self.id = id
-        self.body = body
-        self.paths = paths ?? body.memberPaths
+        self.record = record
+        self.fieldPaths = fieldPaths ?? record.memberPaths
         self.version = version
         self.cursor = cursor
         self.idempotencyKey = idempotencyKey
@@ -140,21 +140,21 @@ public struct PushOperation: Sendable, Hashable {
 
 extension PushOperation {
     /// Whether it changes a part of a member. Services replace members as a whole.
-    public var changesParts: Bool { kind == .update && paths.contains { $0.count > 1 } }
+    public var isPartialUpdate: Bool { kind == .update && fieldPaths.contains { $0.count > 1 } }
 
     /// Returns a record with the values of this change. All other values stay.
-    public func overlaid(on record: JSONValue) -> JSONValue {
-        paths.reduce(record) { record, path in
-            body.value(at: path).map { record.setting($0, at: path) } ?? record
+    public func applied(to other: JSONValue) -> JSONValue {
+        fieldPaths.reduce(other) { merged, path in
+            record.value(at: path).map { merged.setting($0, at: path) } ?? merged
         }
     }
 
     /// Returns a change of complete members. The parts that this change omits come from the record of the service.
-    public func completed(by record: JSONValue) -> PushOperation {
-        let whole = overlaid(on: record)
+    public func merged(over record: JSONValue) -> PushOperation {
+        let whole = applied(to: record)
         var operation = self
-        operation.paths = Set(paths.compactMap(\.first)).sorted().map { [$0] }
-        operation.body = operation.paths.reduce(.object([])) { body, path in
+        operation.fieldPaths = Set(fieldPaths.compactMap(\.first)).sorted().map { [$0] }
+        operation.record = operation.fieldPaths.reduce(.object([])) { body, path in
             whole.value(at: path).map { body.setting($0, at: path) } ?? body
         }
         return operation
@@ -189,9 +189,9 @@ public enum PushOutcome: Sendable, Hashable {
     /// Not applied, because the service has another version, which it may have returned.
     case conflict(RemoteRecord?)
     /// Not applied, because the service does not have the row any more.
-    case gone
+    case notFound
     /// Not created, because the row exists. The service may have returned it.
-    case exists(RemoteRecord?)
+    case alreadyExists(RemoteRecord?)
     /// Not applied, for a transient reason.
     case retry(after: Duration?)
     /// Not applied, and never will be. The text is the reason.
@@ -212,17 +212,17 @@ public struct RemoteRecord: Sendable, Hashable {
     /// The version of the row, as the service reports it.
     public var version: String?
     /// The time of the last change, by the clock of the service.
-    public var time: Date?
+    public var modifiedAt: Date?
     /// Whether the record has all fields of the row.
-    public var isWhole: Bool
+    public var isComplete: Bool
 
     /// Creates a record.
-    public init(id: JSONValue, record: JSONValue?, version: String? = nil, time: Date? = nil, isWhole: Bool = true) {
+    public init(id: JSONValue, record: JSONValue?, version: String? = nil, modifiedAt: Date? = nil, isComplete: Bool = true) {
         self.id = id
         self.record = record
         self.version = version
-        self.time = time
-        self.isWhole = isWhole
+        self.modifiedAt = modifiedAt
+        self.isComplete = isComplete
     }
 
     /// The reason for ignoring a response that has this row instead of the requested one.
@@ -234,7 +234,7 @@ public enum FetchOutcome: Sendable, Hashable {
     /// The service has the row.
     case found(RemoteRecord)
     /// The service does not have the row.
-    case absent
+    case notFound
     /// The user must not see the row, so the row may exist.
     case forbidden
 

@@ -15,10 +15,10 @@ public protocol SyncService: Sendable {
     func filter(of entity: String) -> String
     /// Returns the service configured for the entities of a model: for the names and types of their fields.
     /// Configuration that the caller gave explicitly stays.
-    func knowing(_ entities: [ServiceEntity]) -> Self
+    func configured(for entities: [ServiceEntity]) -> Self
     /// Returns the key paths of server-owned fields. The engine ignores them when it compares a record with a local
     /// row.
-    func ownMembers(of entity: String) -> [[String]]
+    func serverOwnedFields(of entity: String) -> [[String]]
     /// Returns one page of the changes since a cursor.
     func pull(_ request: PullRequest) async throws -> PullPage
     /// Returns the changes of several entities since their shared cursor, if the service has one.
@@ -26,7 +26,7 @@ public protocol SyncService: Sendable {
     /// Applies changes in this order, and returns one outcome for each.
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome]
     /// Returns one page of a full listing of IDs: the first one, or the one that the page before named.
-    func ids(of entity: String, page: String?) async throws -> IDPage
+    func list(of entity: String, page: String?) async throws -> ListPage
     /// The delay that the service asked for in a successful response; nil for none. The next run observes it.
     var backoff: Duration? { get }
     /// Fetches rows by ID, and returns one outcome for each.
@@ -37,7 +37,7 @@ public protocol SyncService: Sendable {
 
 extension SyncService {
     /// Returns the service unchanged.
-    public func knowing(_ entities: [ServiceEntity]) -> Self { self }
+    public func configured(for entities: [ServiceEntity]) -> Self { self }
 
     /// Pulls the first page of each entity.
     public func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
@@ -47,7 +47,7 @@ extension SyncService {
     }
 
     /// Returns no fields.
-    public func ownMembers(of entity: String) -> [[String]] { [] }
+    public func serverOwnedFields(of entity: String) -> [[String]] { [] }
 
     /// Returns the text unchanged.
     public func hidingSecrets(in text: String) -> String { text }
@@ -59,9 +59,9 @@ extension SyncService {
     public func filter(of entity: String) -> String { "" }
 
     /// Lists the IDs by pulling all rows.
-    public func ids(of entity: String, page: String?) async throws -> IDPage {
+    public func list(of entity: String, page: String?) async throws -> ListPage {
         let page = try await pull(PullRequest(entity: entity, cursor: nil, page: page))
-        return IDPage(rows: page.rows, next: page.next)
+        return ListPage(records: page.records, nextPage: page.nextPage)
     }
 }
 
@@ -80,7 +80,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
         /// By tombstones in pulls.
         case tombstones
         /// By a full listing of IDs, or a pull of all rows.
-        case sweep
+        case listing
     }
 
     /// What prevents duplicates if a create is repeated.
@@ -88,71 +88,71 @@ public struct ServiceCapabilities: Sendable, Hashable {
         /// The ID that the client assigned.
         case clientID
         /// An idempotency key in a header.
-        case key
+        case idempotencyKey
         /// A field of the record with the idempotency key.
-        case marker(String)
+        case markerField(String)
         /// Nothing. After a lost response, the engine looks for a row with the same values.
-        case probe
+        case matchByContent
     }
 
     /// Who assigns the ID of a new row.
-    package var ids: IDAssignment
+    package var idAssignment: IDAssignment
     /// How the engine detects remote deletions.
-    package var deletions: DeletionDetection
+    package var deletionDetection: DeletionDetection
     /// What prevents duplicates if a create is repeated.
     package var createIdempotency: CreateIdempotency
     /// Whether the service supports composite IDs. Such an ID is a list.
-    package var takesIDsOfParts: Bool
+    package var supportsCompositeIDs: Bool
     /// Whether a change can depend on the version that it is based on.
-    package var hasPreconditions: Bool
+    package var supportsPreconditions: Bool
     /// Whether records have a modification time.
-    package var givesTimes: Bool
+    package var providesModificationTimes: Bool
     /// The most changes in one request.
-    package var batchSize: Int
+    package var maxBatchSize: Int
     /// Whether the engine pushes the deletions that a remote deletion causes by the delete rules of the model.
-    package var sendsCascades: Bool
+    package var requiresClientCascades: Bool
     /// Whether the response to a change has the complete record.
-    package var answersRecords: Bool
+    package var returnsRecords: Bool
     /// The length of IDs that the client assigns, in characters of a to z and 0 to 9; nil for UUIDs.
-    package var idLength: Int?
+    package var generatedIDLength: Int?
     /// Whether one request returns the changes of all entities as one snapshot, with a shared cursor.
-    package var pullsTogether: Bool
+    package var hasSharedCursor: Bool
     /// Whether a push is atomic, is rejected if something changed since the last pull, and is harmless when repeated.
-    package var pushesTogether: Bool
+    package var pushesAtomically: Bool
     /// Whether a change is sent with the unchanged values of its row.
-    package var sendsWholeRows: Bool
+    package var requiresCompleteRecords: Bool
     /// Whether versions are ordered, as growing numbers or times. An older version than the known one comes from a
     /// stale replica.
-    package var ordersVersions: Bool
+    package var hasOrderedVersions: Bool
 
     /// Creates capabilities.
     public init(
-        ids: IDAssignment, deletions: DeletionDetection, createIdempotency: CreateIdempotency, hasPreconditions: Bool,
-        givesTimes: Bool,
-        batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true, takesIDsOfParts: Bool = false,
-        idLength: Int? = nil, pullsTogether: Bool = false, pushesTogether: Bool = false, sendsWholeRows: Bool = false,
-        ordersVersions: Bool = false
+        idAssignment: IDAssignment, deletionDetection: DeletionDetection, createIdempotency: CreateIdempotency, supportsPreconditions: Bool,
+        providesModificationTimes: Bool,
+        maxBatchSize: Int = 1, requiresClientCascades: Bool = false, returnsRecords: Bool = true, supportsCompositeIDs: Bool = false,
+        generatedIDLength: Int? = nil, hasSharedCursor: Bool = false, pushesAtomically: Bool = false, requiresCompleteRecords: Bool = false,
+        hasOrderedVersions: Bool = false
     ) {
-        self.ids = ids
-        self.deletions = deletions
+        self.idAssignment = idAssignment
+        self.deletionDetection = deletionDetection
         self.createIdempotency = createIdempotency
-        self.hasPreconditions = hasPreconditions
-        self.givesTimes = givesTimes
-        self.batchSize = batchSize
-        self.sendsCascades = sendsCascades
-        self.answersRecords = answersRecords
-        self.takesIDsOfParts = takesIDsOfParts
-        self.idLength = idLength
-        self.pullsTogether = pullsTogether
-        self.pushesTogether = pushesTogether
-        self.sendsWholeRows = sendsWholeRows
-        self.ordersVersions = ordersVersions
+        self.supportsPreconditions = supportsPreconditions
+        self.providesModificationTimes = providesModificationTimes
+        self.maxBatchSize = maxBatchSize
+        self.requiresClientCascades = requiresClientCascades
+        self.returnsRecords = returnsRecords
+        self.supportsCompositeIDs = supportsCompositeIDs
+        self.generatedIDLength = generatedIDLength
+        self.hasSharedCursor = hasSharedCursor
+        self.pushesAtomically = pushesAtomically
+        self.requiresCompleteRecords = requiresCompleteRecords
+        self.hasOrderedVersions = hasOrderedVersions
     }
 }
 
 extension ServiceCapabilities {
     /// The field with the idempotency key of a new row; nil for services without such a field.
-    var marker: String? { if case .marker(let name) = createIdempotency { name } else { nil } }
+    var markerField: String? { if case .markerField(let name) = createIdempotency { name } else { nil } }
 }
 
 /// A failure of a whole request.
@@ -160,23 +160,23 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
     /// The service cannot be reached, or the connection broke.
     case unreachable(String)
     /// The service asks for a delay.
-    case busy(after: Duration?, String)
+    case retryLater(after: Duration?, String)
     /// The service rejects the credentials, also after a refresh.
     case unauthorized(String)
     /// The service does not accept the cursor any more. The engine pulls all rows again.
     case cursorInvalid
     /// The service has less data than before: it was restored from a backup.
-    case restored
+    case serverRestored
     /// The request is too large.
-    case tooLarge
+    case payloadTooLarge
     /// The service applied nothing, because something changed since the last pull. The engine pulls and pushes again.
-    case outdated
+    case stalePush
     /// The service applied nothing, because it rejects one of the changes.
-    case refusedTogether(String)
+    case batchRejected(String)
     /// The response cannot be read or is invalid.
-    case malformed(String)
+    case invalidResponse(String)
     /// The service rejects the request.
-    case refused(status: Int, String)
+    case rejected(status: Int, String)
 
     /// The description of the failure.
     public var description: String { error.message }
@@ -187,8 +187,8 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
     /// Whether another attempt may succeed.
     var isTransient: Bool {
         switch self {
-        case .unreachable, .busy: true
-        case .unauthorized, .cursorInvalid, .restored, .tooLarge, .outdated, .refusedTogether, .malformed, .refused:
+        case .unreachable, .retryLater: true
+        case .unauthorized, .cursorInvalid, .serverRestored, .payloadTooLarge, .stalePush, .batchRejected, .invalidResponse, .rejected:
             false
         }
     }
@@ -196,9 +196,9 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
     /// Whether the page token may be the cause.
     var isOfPage: Bool {
         switch self {
-        case .malformed, .refused(status: 400..<500, _): true
-        case .unreachable, .busy, .unauthorized, .cursorInvalid, .restored, .tooLarge, .outdated, .refusedTogether,
-            .refused:
+        case .invalidResponse, .rejected(status: 400..<500, _): true
+        case .unreachable, .retryLater, .unauthorized, .cursorInvalid, .serverRestored, .payloadTooLarge, .stalePush, .batchRejected,
+            .rejected:
             false
         }
     }
@@ -207,23 +207,23 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
     var error: SyncError {
         switch self {
         case .unreachable(let text): SyncError(.serviceFailure, "the service failed: \(text)")
-        case .busy(_, let text): SyncError(.serviceFailure, "the service asks to wait: \(text)")
+        case .retryLater(_, let text): SyncError(.serviceFailure, "the service asks to wait: \(text)")
         case .unauthorized(let text): SyncError(.unauthorized, "the service rejected the credentials: \(text)")
         case .cursorInvalid: SyncError(.serviceFailure, "the service rejected the cursor of the last pull")
-        case .restored:
+        case .serverRestored:
             SyncError(
                 .serverRestored,
                 "the service seems to have been restored from an older copy; nothing was deleted"
             )
-        case .tooLarge:
+        case .payloadTooLarge:
             SyncError(.serviceFailure, "the service rejected the request as too large (HTTP 413); lower the batch size")
-        case .outdated:
+        case .stalePush:
             SyncError(.serviceFailure, "the service has changes that were not pulled yet; sync again")
-        case .refusedTogether(let text): SyncError(.serviceFailure, "the service rejected the changes: \(text)")
-        case .malformed(let text): SyncError(.serviceFailure, "invalid response of the service: \(text)")
-        case .refused(let status, let text) where status >= 500:
+        case .batchRejected(let text): SyncError(.serviceFailure, "the service rejected the changes: \(text)")
+        case .invalidResponse(let text): SyncError(.serviceFailure, "invalid response of the service: \(text)")
+        case .rejected(let status, let text) where status >= 500:
             SyncError(.serviceFailure, "the service failed with status \(status): \(text)")
-        case .refused(let status, let text):
+        case .rejected(let status, let text):
             SyncError(.serviceFailure, "the service rejected the request with status \(status): \(text)")
         }
     }

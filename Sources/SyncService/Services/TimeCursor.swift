@@ -78,13 +78,13 @@ enum IDOrder {
 
     /// Checks that a row comes after another one.
     ///
-    /// - Throws: ``ServiceError`` `malformed` if it does not.
+    /// - Throws: ``ServiceError`` `invalidResponse` if it does not.
     static func check(_ row: (time: String?, id: String), after last: (time: String?, id: String), in list: String)
         throws
     {
         let isAfter = row.time == last.time ? isAfter(row.id, last.id) : (row.time ?? "") > (last.time ?? "")
         guard isAfter else {
-            throw ServiceError.malformed(
+            throw ServiceError.invalidResponse(
                 "its list of \(list) is not in order: '\(row.id)' comes after '\(last.id)'")
         }
     }

@@ -59,22 +59,22 @@ package enum ResponseSizeLimit {
     static let totalFactor = 10
 
     static func exceeded(_ bytes: Int) -> ServiceError {
-        .malformed("the response has more than \(bytes) bytes; request smaller pages")
+        .invalidResponse("the response has more than \(bytes) bytes; request smaller pages")
     }
 
     static func exceededHead(_ bytes: Int) -> ServiceError {
-        .malformed("the headers and trailers have more than \(bytes) bytes")
+        .invalidResponse("the headers and trailers have more than \(bytes) bytes")
     }
 
     /// Counts the values of JSON before it is parsed.
     ///
-    /// - Throws: ``ServiceError`` `malformed` for more than `limit`.
+    /// - Throws: ``ServiceError`` `invalidResponse` for more than `limit`.
     static func checkValues(of body: some Collection<UInt8>, limit: Int = values) throws {
         // A value needs two bytes at least: itself and a separator.
         guard body.count / 2 >= limit else { return }
         let count = body.withContiguousStorageIfAvailable { countValues(of: $0) } ?? countValues(of: body)
         guard count > limit else { return }
-        throw ServiceError.malformed("the response has more than \(limit) values; request smaller pages")
+        throw ServiceError.invalidResponse("the response has more than \(limit) values; request smaller pages")
     }
 
     /// A comma follows a value, and each list or object that is not empty has one value after its last comma.

@@ -22,13 +22,13 @@ public struct ServiceHTTPClient: Sendable {
 
         /// Parses the body as JSON.
         ///
-        /// - Throws: ``ServiceError`` `malformed`.
+        /// - Throws: ``ServiceError`` `invalidResponse`.
         public func json() throws -> JSONValue {
             try ResponseSizeLimit.checkValues(of: body)
             do {
                 return try JSONValue(parsing: body)
             } catch {
-                throw ServiceError.malformed("expected JSON, found '\(start(60))' (status \(status), \(endpoint))")
+                throw ServiceError.invalidResponse("expected JSON, found '\(start(60))' (status \(status), \(endpoint))")
             }
         }
 
@@ -78,17 +78,17 @@ public struct ServiceHTTPClient: Sendable {
         if !query.isEmpty {
             text += "?" + query.map { "\($0.escapedForURL)=\($1.escapedForURL)" }.joined(separator: "&")
         }
-        guard let url = URL(string: text) else { throw ServiceError.malformed("'\(text)' is not a URL") }
+        guard let url = URL(string: text) else { throw ServiceError.invalidResponse("'\(text)' is not a URL") }
         return url
     }
 
     /// Resolves a URL of a response, which must have the origin of the service: credentials are not sent to another
     /// host.
     ///
-    /// - Throws: ``ServiceError`` `malformed` for another origin.
+    /// - Throws: ``ServiceError`` `invalidResponse` for another origin.
     public func url(following text: String, from answer: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: answer)?.absoluteURL, url.isSameOrigin(as: base) else {
-            throw ServiceError.malformed("its next page is at another host or path: '\(secrets.hiding(text))'")
+            throw ServiceError.invalidResponse("its next page is at another host or path: '\(secrets.hiding(text))'")
         }
         return url
     }
@@ -101,7 +101,7 @@ public struct ServiceHTTPClient: Sendable {
 
     /// Sends a request. If the service rejects the credentials, it refreshes them and sends the request once more.
     ///
-    /// - Throws: ``ServiceError`` `unreachable`, `busy`, `unauthorized`, `tooLarge`; `CancellationError`.
+    /// - Throws: ``ServiceError`` `unreachable`, `retryLater`, `unauthorized`, `payloadTooLarge`; `CancellationError`.
     public func send(
         _ method: HTTPRequest.Method, _ url: URL, _ body: JSONValue? = nil, headers more: [HTTPField.Name: String] = [:]
     ) async throws -> Response {
@@ -130,8 +130,8 @@ public struct ServiceHTTPClient: Sendable {
         }
         if isLoginRefused(answer) { throw ServiceError.unauthorized(answer.message) }
         switch answer.status {
-        case 413: throw ServiceError.tooLarge
-        case 425, 429, 503: throw ServiceError.busy(after: answer.retryAfter, "status \(answer.status)")
+        case 413: throw ServiceError.payloadTooLarge
+        case 425, 429, 503: throw ServiceError.retryLater(after: answer.retryAfter, "status \(answer.status)")
         // 511 comes from the network instead of the service: the user must log in to the network first.
         case 511: throw answer.refusal
         // The service may have applied the request. A gateway (502, 504) does not know either.
@@ -190,7 +190,7 @@ extension ServiceHTTPClient.Response {
         if let location = headers[.location], (300..<400).contains(status) {
             text = "redirected to \(secrets.hiding(location))"
         }
-        return .refused(status: status, text.isEmpty ? "(\(endpoint))" : "\(text) (\(endpoint))")
+        return .rejected(status: status, text.isEmpty ? "(\(endpoint))" : "\(text) (\(endpoint))")
     }
 
     /// The delay of `Retry-After`: seconds, or a date by the clock of the service.

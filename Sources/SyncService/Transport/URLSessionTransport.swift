@@ -33,7 +33,7 @@
         /// Sends a request once.
         package func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
             guard let url = URL(string: request.address) else {
-                throw ServiceError.malformed("the request has no valid URL")
+                throw ServiceError.invalidResponse("the request has no valid URL")
             }
             var urlRequest = URLRequest(url: url)
             urlRequest.httpMethod = request.method.rawValue
@@ -44,7 +44,7 @@
             do {
                 let (data, response) = try await receiver.answer(to: session.dataTask(with: urlRequest))
                 guard let answer = response as? HTTPURLResponse else {
-                    throw ServiceError.malformed("the response is not HTTP")
+                    throw ServiceError.invalidResponse("the response is not HTTP")
                 }
                 var fields = HTTPFields()
                 for (key, value) in answer.allHeaderFields {

@@ -157,7 +157,7 @@ extension ReferenceStore {
             default: .text(text)
             }
         case .string(let text): .text(text)
-        case .array(let parts): .parts(parts.compactMap(recordKey(ofPart:)))
+        case .array(let parts): .composite(parts.compactMap(recordKey(ofPart:)))
         default: nil
         }
     }
@@ -166,7 +166,7 @@ extension ReferenceStore {
         switch part {
         case .number(let text): Int64(text).map(PrimaryKeyValue.integer) ?? Double(text).map(PrimaryKeyValue.double)
         case .string(let text): PrimaryKeyValue.text(text)
-        case .array(let parts): PrimaryKeyValue.parts(parts.compactMap(recordKey(ofPart:)))
+        case .array(let parts): PrimaryKeyValue.composite(parts.compactMap(recordKey(ofPart:)))
         default: nil
         }
     }

@@ -158,7 +158,7 @@ struct ScenarioActions: Sendable {
 
     func fill(_ entity: String, _ values: JSONValue, _ predicate: String?) async throws {
         let predicate = try predicate.map { try RowPredicate(parsing: $0) }
-        _ = try await write { stack in try stack.fill(entity, with: values, where: predicate) }
+        _ = try await write { stack in try stack.updateAttributes(entity, with: values, where: predicate) }
     }
 
     func insertOrUpdate(_ entity: String, _ values: JSONValue) async throws {
@@ -179,7 +179,7 @@ struct ScenarioActions: Sendable {
     }
 
     func drop() async throws {
-        try await write { stack in try stack.drop() }
+        try await write { stack in try stack.deleteAllRows() }
     }
 
     /// Runs a write in a separate task, which can be cancelled independently of the runner.

@@ -60,8 +60,8 @@ public actor InMemoryService: SyncService {
     /// Creates a service without rows.
     public init(
         _ capabilities: ServiceCapabilities = ServiceCapabilities(
-            ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-            batchSize: 10, takesIDsOfParts: true),
+            idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+            maxBatchSize: 10, supportsCompositeIDs: true),
         identity: String = "fake", pageSize: Int = 3
     ) {
         self.capabilities = capabilities
@@ -97,7 +97,7 @@ public actor InMemoryService: SyncService {
     public func remove(_ entity: String, _ id: JSONValue) {
         guard rows[entity]?[id] != nil else { return }
         version += 1
-        if capabilities.deletions == .tombstones {
+        if capabilities.deletionDetection == .tombstones {
             rows[entity]?[id]?.isDeleted = true
             rows[entity]?[id]?.version = version
         } else {
@@ -139,7 +139,7 @@ public actor InMemoryService: SyncService {
         let fault = fault?(request, requests.count)
         switch fault {
         case .failsBeforeApply?: throw ServiceError.unreachable("the connection was closed")
-        case .busy?: throw ServiceError.busy(after: .zero, "busy")
+        case .busy?: throw ServiceError.retryLater(after: .zero, "busy")
         case .failsAfterApply?, .appliesLate?, .refuse?, nil: return fault
         }
     }
@@ -156,22 +156,22 @@ public actor InMemoryService: SyncService {
         let last = page.last?.value.version ?? since
         let hasMore = changed.count > page.count
         return PullPage(
-            rows: page.map { remote($0.key, $0.value) }, next: hasMore ? "\(last)" : nil,
-            cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isListing: isWhole, time: Date())
+            records: page.map { remote($0.key, $0.value) }, nextPage: hasMore ? "\(last)" : nil,
+            cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isFullListing: isWhole, serverTime: Date())
     }
 
     /// Returns all IDs with their versions, in one page.
-    public func ids(of entity: String, page: String?) async throws -> IDPage {
+    public func list(of entity: String, page: String?) async throws -> ListPage {
         if try await nextFault(for: .ids(entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         let rows = (rows[entity] ?? [:]).filter { !$0.value.isDeleted }
-        return IDPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
+        return ListPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
     }
 
     /// Returns rows by their IDs.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         if try await nextFault(for: .fetch(ids, entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         return ids.map { id in
-            guard let row = rows[entity]?[id], !row.isDeleted else { return .absent }
+            guard let row = rows[entity]?[id], !row.isDeleted else { return .notFound }
             return .found(remote(id, row))
         }
     }
@@ -197,10 +197,10 @@ public actor InMemoryService: SyncService {
         switch operation.kind {
         case .create: return create(operation)
         case .update:
-            guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else { return .gone }
+            guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else { return .notFound }
             if isStale(operation, row) { return .conflict(remote(id, row)) }
-            accepted.append(operation.body)
-            set(operation.entity, id, operation.completed(by: row.record).body)
+            accepted.append(operation.record)
+            set(operation.entity, id, operation.merged(over: row.record).record)
             return .applied(answer(operation.entity, id))
         case .delete:
             guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else {
@@ -213,24 +213,24 @@ public actor InMemoryService: SyncService {
     }
 
     private func isStale(_ operation: PushOperation, _ row: Row) -> Bool {
-        capabilities.hasPreconditions && operation.version.map { $0 != "\(row.version)" } ?? false
+        capabilities.supportsPreconditions && operation.version.map { $0 != "\(row.version)" } ?? false
     }
 
     private func create(_ operation: PushOperation) -> PushOutcome {
-        if capabilities.createIdempotency == .key, let id = keys[operation.idempotencyKey] {
+        if capabilities.createIdempotency == .idempotencyKey, let id = keys[operation.idempotencyKey] {
             return .applied(answer(operation.entity, id) ?? RemoteRecord(id: id, record: nil))
         }
         let id: JSONValue
         if let own = operation.id {
-            if let row = rows[operation.entity]?[own], !row.isDeleted { return .exists(remote(own, row)) }
+            if let row = rows[operation.entity]?[own], !row.isDeleted { return .alreadyExists(remote(own, row)) }
             id = own
         } else {
             lastID += 1
             id = JSONValue(lastID)
         }
         keys[operation.idempotencyKey] = id
-        var body = operation.body
-        if case .marker(let name) = capabilities.createIdempotency {
+        var body = operation.record
+        if case .markerField(let name) = capabilities.createIdempotency {
             body = body.setting(name, .string(operation.idempotencyKey))
         }
         creations += 1
@@ -245,7 +245,7 @@ public actor InMemoryService: SyncService {
     private func remote(_ id: JSONValue, _ row: Row) -> RemoteRecord {
         RemoteRecord(
             id: id, record: row.isDeleted ? JSONValue?.none : row.record, version: "\(row.version)",
-            time: capabilities.givesTimes ? row.time : nil)
+            modifiedAt: capabilities.providesModificationTimes ? row.time : nil)
     }
 }
 

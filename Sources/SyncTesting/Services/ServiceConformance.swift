@@ -78,15 +78,15 @@ public struct ServiceConformance: Sendable {
         try expect(
             row.record?[member] == "value 1", "creation", "the member is \(row.record?[member] ?? .null)")
         try expect(row.id == id, "creation", "the row fetched by \(id) has the ID \(row.id)")
-        if capabilities.hasPreconditions {
+        if capabilities.supportsPreconditions {
             try expect(row.version != nil, "creation", "the row has no version")
         }
         try expect(try await whole().contains(row.id), "creation", "a pull does not return the row")
         try expect(
-            try await service.fetch([newID(99_999)], of: entity) == [.absent] || capabilities.ids == .server,
+            try await service.fetch([newID(99_999)], of: entity) == [.notFound] || capabilities.idAssignment == .server,
             "creation", "a fetch of an unknown ID does not return 'absent'")
         // This check is last, so that a service whose versions are not times still passes through all the others.
-        if capabilities.givesTimes { try expect(row.time != nil, "creation", "the row has no time") }
+        if capabilities.providesModificationTimes { try expect(row.modifiedAt != nil, "creation", "the row has no time") }
     }
 
     @Sendable private func pages() async throws {
@@ -101,9 +101,9 @@ public struct ServiceConformance: Sendable {
         var ids: [JSONValue] = []
         var page: String?
         repeat {
-            let answer = try await service.ids(of: entity, page: page)
+            let answer = try await service.list(of: entity, page: page)
             ids += answer.ids
-            page = answer.next
+            page = answer.nextPage
         } while page != nil
         for (list, name) in [(rows, "a full pull"), (ids, "the list of IDs")] {
             let times = Dictionary(list.map { ($0, 1) }, uniquingKeysWith: +)
@@ -126,7 +126,7 @@ public struct ServiceConformance: Sendable {
         let now = try await found(id)
         try expect(now.record?[member] == "changed", "change", "the member was not changed")
         try expect(now.record?[other] == "other 30", "change", "another member was changed")
-        if capabilities.hasPreconditions {
+        if capabilities.supportsPreconditions {
             try expect(now.version != row.version, "change", "the version did not change")
         }
         guard let cursor else { return }
@@ -137,7 +137,7 @@ public struct ServiceConformance: Sendable {
     }
 
     @Sendable private func stale() async throws {
-        guard capabilities.hasPreconditions else { return }
+        guard capabilities.supportsPreconditions else { return }
         let id = try await create(40)
         let row = try await found(id)
         _ = try await push(.update, id, [member: "first"], row.version)
@@ -155,7 +155,7 @@ public struct ServiceConformance: Sendable {
         let cursor = try await end()
         let outcome = try await push(.delete, id, [:], try await found(id).version)
         guard case .applied = outcome else { throw fail("deletion", "the outcome is \(outcome)") }
-        try expect(try await service.fetch([id], of: entity) == [.absent], "deletion", "the row still exists")
+        try expect(try await service.fetch([id], of: entity) == [.notFound], "deletion", "the row still exists")
         if case .applied? = try? await push(.update, id, [member: "x"], nil, since: cursor) {
             throw fail("deletion", "the deleted row can be changed")
         }
@@ -163,7 +163,7 @@ public struct ServiceConformance: Sendable {
             throw fail("deletion", "a repeated deletion is not 'applied'")
         }
         try expect(try await !whole().contains(id), "deletion", "a full pull returns the deleted row")
-        guard capabilities.deletions == .tombstones, let cursor else { return }
+        guard capabilities.deletionDetection == .tombstones, let cursor else { return }
         let news = try await pull(from: cursor)
         try expect(
             news.contains { $0.id == id && $0.record == nil }, "deletion",
@@ -171,7 +171,7 @@ public struct ServiceConformance: Sendable {
     }
 
     @Sendable private func twice() async throws {
-        guard capabilities.createIdempotency == .clientID || capabilities.createIdempotency == .key else { return }
+        guard capabilities.createIdempotency == .clientID || capabilities.createIdempotency == .idempotencyKey else { return }
         // A service that reads its pages again because rows moved may return a row twice.
         let before = Set(try await whole()).count
         let operation = creation(60)
@@ -180,7 +180,7 @@ public struct ServiceConformance: Sendable {
         }
         let again = try await pushNow([operation]).first
         switch again {
-        case .applied(let second)?, .exists(let second)?:
+        case .applied(let second)?, .alreadyExists(let second)?:
             if let row, let second {
                 try expect(row.id == second.id, "repeated creation", "the outcomes have different IDs")
             }
@@ -194,7 +194,7 @@ public struct ServiceConformance: Sendable {
         let outcomes = try await pushNow(
             ids.map {
                 PushOperation(
-                    entity: entity, kind: .update, id: $0, body: .object([.init(member, "batch")]), version: nil,
+                    entity: entity, kind: .update, id: $0, record: .object([.init(member, "batch")]), version: nil,
                     idempotencyKey: "batch")
             } + [creation(72)])
         try expect(outcomes.count == 3, "batch", "\(outcomes.count) outcomes for 3 operations")
@@ -204,7 +204,7 @@ public struct ServiceConformance: Sendable {
     }
 
     @Sendable private func together() async throws {
-        guard capabilities.pushesTogether else { return }
+        guard capabilities.pushesAtomically else { return }
         let check = "atomic push"
         let ids = [try await create(80), try await create(81)]
         let cursor = try await end()
@@ -214,23 +214,23 @@ public struct ServiceConformance: Sendable {
             let body: JSONValue = .object([.init(member, "ours"), .init(other, "other")])
             operations.append(
                 PushOperation(
-                    entity: entity, kind: .update, id: id, body: body, version: nil, cursor: cursor,
+                    entity: entity, kind: .update, id: id, record: body, version: nil, cursor: cursor,
                     idempotencyKey: "together"))
         }
         do {
             let outcomes = try await service.push(operations)
             throw fail(
                 check, "the outcomes of a change of rows that changed since the pull are \(outcomes), not 'outdated'")
-        } catch ServiceError.outdated {
+        } catch ServiceError.stalePush {
             for (id, value) in zip(ids, ["theirs", "value 81"]) {
                 let found = try await found(id).record?[member]
                 try expect(found == .string(value), check, "a row has \(found ?? .null), expected \(value)")
             }
         }
-        guard capabilities.pullsTogether else { return }
+        guard capabilities.hasSharedCursor else { return }
         let pages = try await service.pull([entity], since: cursor)
         try expect(
-            pages[entity]?.rows.map(\.id) == [ids[0]], check,
+            pages[entity]?.records.map(\.id) == [ids[0]], check,
             "a pull of all entities since the change does not return the changed row")
     }
 
@@ -241,8 +241,8 @@ public struct ServiceConformance: Sendable {
             .init(member, .string("value \(number)")), .init(other, .string("other \(number)")),
         ])
         return PushOperation(
-            entity: entity, kind: .create, id: capabilities.ids == .client ? newID(number) : JSONValue?.none,
-            body: body,
+            entity: entity, kind: .create, id: capabilities.idAssignment == .client ? newID(number) : JSONValue?.none,
+            record: body,
             version: nil,
             idempotencyKey: "conformance-\(number)")
     }
@@ -262,21 +262,21 @@ public struct ServiceConformance: Sendable {
     ) async throws -> PushOutcome {
         let members = body.map { JSONValue.Member($0.key, $0.value) }
         let operation = PushOperation(
-            entity: entity, kind: kind, id: id, body: .object(members), version: version, cursor: cursor,
+            entity: entity, kind: kind, id: id, record: .object(members), version: version, cursor: cursor,
             idempotencyKey: "\(kind) \(id)")
         return try await pushNow([operation]).first ?? .unknown("the service did not answer")
     }
 
     /// Pushes with what the engine would add: the cursor, and complete records.
     private func pushNow(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        let cursor = capabilities.pushesTogether ? try await end() : nil
+        let cursor = capabilities.pushesAtomically ? try await end() : nil
         var whole: [PushOperation] = []
         for var operation in operations {
             operation.cursor = operation.cursor ?? cursor
-            if capabilities.sendsWholeRows, operation.kind == .update, let id = operation.id,
+            if capabilities.requiresCompleteRecords, operation.kind == .update, let id = operation.id,
                 case .found(let row)? = try await service.fetch([id], of: entity).first, let record = row.record
             {
-                operation.body = operation.overlaid(on: record)
+                operation.record = operation.applied(to: record)
             }
             whole.append(operation)
         }
@@ -295,8 +295,8 @@ public struct ServiceConformance: Sendable {
         var page: String?
         while true {
             let answer = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: page))
-            rows += answer.rows
-            guard let next = answer.next else { return (rows, answer.cursor) }
+            rows += answer.records
+            guard let next = answer.nextPage else { return (rows, answer.cursor) }
             page = next
         }
     }

@@ -50,7 +50,7 @@ package struct ServiceConfigurationFile: Sendable {
     /// - Parameters:
     ///   - environment: The values for `${NAME}`.
     ///   - makesRequests: Whether requests will be sent to the service. If false, as for ``SyncEngine/status()``,
-    ///     ``SyncEngine/conflicts()`` and ``SyncEngine/resolve(_:key:domain:takingRemote:)``, an unset variable is not
+    ///     ``SyncEngine/conflicts()`` and ``SyncEngine/resolve(_:key:field:takingRemote:)``, an unset variable is not
     ///     an error here; a request would fail with one. An unset variable may be in a member that identifies the
     ///     service or the user: `url` or `identity`, `user`, `pocketbase.login.identity`, `kinto.bucket`,
     ///     `parse.applicationID`. The engine then cannot check whose database it is, and never throws `serviceMismatch`.
@@ -86,14 +86,14 @@ package struct ServiceConfigurationFile: Sendable {
         _ = try reader.optional("$schema") { try $0.text() }
         kind = try reader.required("service") { try $0.choice(Kind.self) }
         url = try reader.required("url") { try $0.address() }
-        settings.policy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) } ?? .clientWins
-        settings.deleteConflicts =
+        settings.conflictPolicy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) } ?? .clientWins
+        settings.deleteConflictPolicy =
             try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) } ?? .deleteWins
-        settings.user = try reader.optional("user") { try $0.text() } ?? ""
-        settings.identity = try reader.optional("identity") { try $0.identity() }
-        settings.attempts = try reader.optional("attempts") { try $0.count() } ?? settings.attempts
+        settings.userID = try reader.optional("user") { try $0.text() } ?? ""
+        settings.serviceIdentity = try reader.optional("identity") { try $0.identity() }
+        settings.maxAttempts = try reader.optional("attempts") { try $0.count() } ?? settings.maxAttempts
         timeout = try reader.optional("timeout") { try $0.duration() } ?? .seconds(60)
-        if let sweep = try reader.optional("sweep", { try $0.duration() }) { settings.sweepInterval = sweep }
+        if let sweep = try reader.optional("sweep", { try $0.duration() }) { settings.reconciliationInterval = sweep }
         headers = try reader.optional("headers") { try $0.headers() } ?? [:]
         credentialCommand = try reader.optional("credentials") { try $0.command() }
         let listed = try reader.required("entities") { try $0.entities() }
@@ -105,12 +105,12 @@ package struct ServiceConfigurationFile: Sendable {
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
         pocketBase = try reader.optional("pocketbase") { try $0.pocketBase() } ?? PocketBaseSection()
         // Each login is a user, so the store must not be synced with another login.
-        if settings.user.isEmpty { settings.user = pocketBase.login?.identity ?? "" }
+        if settings.userID.isEmpty { settings.userID = pocketBase.login?.identity ?? "" }
         parse = try reader.optional("parse") { try $0.parse() }
         schemaVersion = try reader.optional("changes") { try $0.changes() } ?? 1
         try reader.end()
         unset = variables.unset.first
-        let scope = settings.identity == nil ? Self.scope : Self.namedScope
+        let scope = settings.serviceIdentity == nil ? Self.scope : Self.namedScope
         settings.isScopeKnown = !variables.unset.contains { scope.contains($0.path ?? "") }
         if kind != .rest, reader.has("rest") {
             throw reader.wrong("rest", "the service is not of type rest; remove the member")
@@ -195,7 +195,7 @@ extension ConfigurationValue {
         var reader = try object()
         var section = PocketBaseSection()
         if let updated = try reader.optional("updated", { try $0.text() }) {
-            section.options.updated = updated.isEmpty ? nil : updated
+            section.options.updatedField = updated.isEmpty ? nil : updated
         }
         section.options.overlap = try reader.optional("overlap") { try $0.duration() } ?? section.options.overlap
         section.options.batchSize = try reader.optional("batch") { try $0.count() } ?? section.options.batchSize
@@ -259,9 +259,9 @@ extension ConfigurationValue {
             var reader = try value.object()
             let path = try reader.optional("path") { try $0.pathBelow() }
             var entity = SyncedEntity(name)
-            entity.policy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) }
-            entity.deleteConflicts = try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) }
-            entity.groups =
+            entity.conflictPolicy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) }
+            entity.deleteConflictPolicy = try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) }
+            entity.fieldGroups =
                 try reader.optional("groups") {
                     try $0.elements().map { try $0.elements().map { try $0.neededText() } }
                 } ?? []
@@ -286,17 +286,17 @@ extension ConfigurationValue {
     func rest() throws -> RESTOptions {
         var reader = try object()
         var options = RESTOptions()
-        options.records = try reader.optional("records") { try $0.text() } ?? ""
+        options.recordsKeyPath = try reader.optional("records") { try $0.text() } ?? ""
         options.paging = try reader.optional("paging") { try $0.paging() } ?? .none
-        options.since = try reader.optional("since") { try $0.text() }
+        options.sinceParameter = try reader.optional("since") { try $0.text() }
         options.overlap = try reader.optional("overlap") { try $0.duration() } ?? options.overlap
-        options.version = try reader.optional("version") { try $0.text() }
-        options.deleted = try reader.optional("deleted") { try $0.text() }
-        options.update = try reader.optional("update") { try $0.choice(RESTOptions.Update.self) } ?? .patch
-        options.ids = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? .server
-        options.idempotency = try reader.optional("idempotency") { try $0.headerName() }
-        options.marker = try reader.optional("marker") { try $0.text() }
-        options.preconditions = try reader.optional("preconditions") { try $0.headerName() }
+        options.versionField = try reader.optional("version") { try $0.text() }
+        options.deletedField = try reader.optional("deleted") { try $0.text() }
+        options.updateMethod = try reader.optional("update") { try $0.choice(RESTOptions.Update.self) } ?? .patch
+        options.idAssignment = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? .server
+        options.idempotencyHeader = try reader.optional("idempotency") { try $0.headerName() }
+        options.markerField = try reader.optional("marker") { try $0.text() }
+        options.preconditionHeader = try reader.optional("preconditions") { try $0.headerName() }
         try reader.end()
         return options
     }
@@ -354,8 +354,8 @@ extension ConfigurationValue {
         options.sessionToken = try reader.optional("sessionToken") { try $0.secret() }
         options.pageSize = try reader.optional("pageSize") { try $0.count() } ?? options.pageSize
         options.overlap = try reader.optional("overlap") { try $0.duration() } ?? options.overlap
-        options.ids = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? options.ids
-        options.marker = try reader.optional("marker") { try $0.field() }
+        options.idAssignment = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? options.idAssignment
+        options.markerField = try reader.optional("marker") { try $0.field() }
         try reader.end()
         return options
     }

@@ -27,7 +27,7 @@ extension DataStack {
                 .integrityViolation, message: $0,
                 suggestion: "restore a backup, or create a new database and import again")
         }
-        let pending = try await unresolvedReferences().map { SyncDiagnostic($0, path: "") }
+        let pending = try await pendingReferences().map { SyncDiagnostic($0, path: "") }
         return (model.validate() + dangling + broken + (try await missingValues()) + pending).groupedByKind
     }
 

@@ -110,7 +110,7 @@ struct PlaceholderParent {
     ) throws -> (values: [String: JSONValue], links: [String: [SyncRow]]) {
         let model = stack.model.compiled
         let names = model.keyNames(of: entity)
-        guard case .parts(let keys) = key, let composite = entity.compositeKey else {
+        guard case .composite(let keys) = key, let composite = entity.compositeKey else {
             return (names.first.map { [$0: key.json] } ?? [:], [:])
         }
         var (values, links): ([String: JSONValue], [String: [SyncRow]]) = ([:], [:])

@@ -103,9 +103,9 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
         let engine = try engine(stack, makesRequests: false)
         let key = JSONValue(keyArgument: key)
         do {
-            try await engine.resolve(entity, key: key, domain: domain, takingRemote: take == .remote)
+            try await engine.resolve(entity, key: key, field: domain, takingRemote: take == .remote)
         } catch let error as SyncError where error.code == .rowNotFound && take == .local && domain == nil {
-            do { try await engine.restore(entity, key: key) } catch let other as SyncError
+            do { try await engine.restoreDeleted(entity, key: key) } catch let other as SyncError
                 where other.code == error.code
             {
                 throw error

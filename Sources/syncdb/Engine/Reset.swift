@@ -6,17 +6,16 @@ import Sync
 struct Reset: AsyncParsableCommand, EngineCommand {
     /// The state to reset.
     enum Kind: String, ExpressibleByArgument, CaseIterable {
-        case relink = "cursors"
-        case local, remote
+        case cursors, local, remote
 
         /// Takes `relink`, the former name of `cursors`, too.
         init?(argument: String) { self.init(rawValue: argument == "relink" ? "cursors" : argument) }
 
         var reset: EngineReset {
             switch self {
-            case .relink: .relink
-            case .local: .local
-            case .remote: .remote
+            case .cursors: .cursors
+            case .local: .localData
+            case .remote: .remoteState
             }
         }
     }
@@ -71,7 +70,7 @@ struct Reset: AsyncParsableCommand, EngineCommand {
             try await engine(stack).reset(
                 kind.reset, only: chosen.names)
         } catch let error as SyncError where [.serviceMismatch, .userMismatch].contains(error.code) && kind == .local {
-            try await stack.removeEngine(deletingRows: true)
+            try await stack.removeSyncState(deletingRows: true)
         }
         if !quiet { try await show(before, Contents(stack)) }
     }
@@ -79,8 +78,8 @@ struct Reset: AsyncParsableCommand, EngineCommand {
     private func show(_ before: Contents, _ after: Contents) throws {
         let (rows, unsent) = (before.rows - after.rows, before.unsentRows - after.unsentRows)
         switch (kind, json) {
-        case (.relink, false): try Terminal.write("reset cursors: the next pull is complete")
-        case (.relink, true): try Terminal.write(json: #"{"reset": "cursors"}"#)
+        case (.cursors, false): try Terminal.write("reset cursors: the next pull is complete")
+        case (.cursors, true): try Terminal.write(json: #"{"reset": "cursors"}"#)
         case (.local, false): try Terminal.write(Self.text(rows: rows, unsentRows: unsent))
         case (.local, true): try Terminal.write(json: #"{"reset": "local", "rows": \#(rows), "unsent": \#(unsent)}"#)
         case (.remote, false):
@@ -104,7 +103,7 @@ struct Reset: AsyncParsableCommand, EngineCommand {
         init(_ stack: DataStack) async throws {
             // The count of an entity includes its subentities.
             for entity in stack.model.entities where entity.parent == nil { rows += try await stack.count(entity.name) }
-            unsentRows = try await stack.unsentEdits()
+            unsentRows = try await stack.pendingChangeCount()
         }
     }
 }

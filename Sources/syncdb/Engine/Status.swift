@@ -22,7 +22,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
     func run() async throws {
         let engine = try engine(stack(), makesRequests: false)
         let status = try await engine.status(only: chosen.names)
-        let parked = try await engine.parkedRows(only: chosen.names)
+        let parked = try await engine.blockedChanges(only: chosen.names)
         if json { return try Terminal.write(json: Self.json(status, parked)) }
         var table = TablePrinter([
             .init(title: "entity"), .init(title: "pending", isNumeric: true), .init(title: "blocked", isNumeric: true),
@@ -31,7 +31,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
         table.style = color.style
         for status in status {
             table.add([
-                status.entity, "\(status.pending)", "\(status.parked)", "\(status.conflicts)",
+                status.entity, "\(status.pendingChanges)", "\(status.blockedChanges)", "\(status.openConflicts)",
                 status.lastSync.map(\.text) ?? "never",
             ])
         }
@@ -46,8 +46,8 @@ struct Status: AsyncParsableCommand, EngineCommand {
             .init(
                 status.entity,
                 [
-                    "pending": JSONValue(status.pending), "parked": JSONValue(status.parked),
-                    "conflicts": JSONValue(status.conflicts),
+                    "pending": JSONValue(status.pendingChanges), "parked": JSONValue(status.blockedChanges),
+                    "conflicts": JSONValue(status.openConflicts),
                     "conflictingValues": JSONValue(status.conflictingValues),
                     "lastSync": status.lastSync.map { .string($0.text) } ?? .null,
                     "initialSyncComplete": .bool(status.isInitialSyncComplete),

@@ -169,7 +169,7 @@ struct EngineRunOptions: ParsableArguments {
     ) async throws {
         let stack = try command.stack()
         let engine = try command.engine(stack) { settings in
-            settings.patience = .milliseconds(wait?.milliseconds ?? 30_000)
+            settings.retryTimeout = .milliseconds(wait?.milliseconds ?? 30_000)
             settings.earlierWaits = now ? .none : .asked
             settings.deletionLimit = (maxDelete ?? .standard).limit
         }
@@ -191,7 +191,7 @@ struct EngineRunOptions: ParsableArguments {
         }
         await watch.end()
         let status = try await show(report, of: engine, since: start)
-        if status.contains(where: { $0.parked > 0 || $0.conflicts > 0 }) { throw ExitCode(ExitStatus.blockedOrConflicting.rawValue) }
+        if status.contains(where: { $0.blockedChanges > 0 || $0.openConflicts > 0 }) { throw ExitCode(ExitStatus.blockedOrConflicting.rawValue) }
     }
 
     /// Prints the report of a run.
@@ -202,7 +202,7 @@ struct EngineRunOptions: ParsableArguments {
     ) async throws -> [EntityStatus] {
         let status = try await engine.status()
         if quiet { return status }
-        let isAnyOpen = !json && report.total.conflicts > 0 && status.contains { $0.conflicts > 0 }
+        let isAnyOpen = !json && report.total.conflicts > 0 && status.contains { $0.openConflicts > 0 }
         let conflicts = isAnyOpen ? try await engine.conflicts() : []
         let open = conflicts.filter { $0.outcome.map { $0.winner == .open && $0.date >= start } ?? false }
         let printer = SyncReportPrinter(report: report, status: status, open: open, isComplete: isComplete)

@@ -215,7 +215,7 @@ struct ModelOptions: ParsableArguments {
     @Flag(help: "Accept the loss of data that the new --model cannot store.")
     var allowLoss = false
 
-    var migration: MigrationPolicy { allowLoss ? .allowingLoss : .keepingData }
+    var migration: MigrationPolicy { allowLoss ? .allowingDataLoss : .keepingData }
 
     @Flag(
         help: "Add new keys and wider types of the JSON to the model of the database. Removes nothing.")

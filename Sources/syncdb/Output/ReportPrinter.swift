@@ -86,17 +86,17 @@ struct SyncReportPrinter {
             return JSONValue.Member(
                 status.entity,
                 [
-                    "inserted": JSONValue(changes.inserted), "updated": JSONValue(changes.updated),
-                    "deleted": JSONValue(changes.deleted), "created": JSONValue(changes.created),
-                    "sent": JSONValue(changes.sent), "removed": JSONValue(changes.removed),
+                    "inserted": JSONValue(changes.pulledInserts), "updated": JSONValue(changes.pulledUpdates),
+                    "deleted": JSONValue(changes.pulledDeletes), "created": JSONValue(changes.pushedInserts),
+                    "sent": JSONValue(changes.pushedUpdates), "removed": JSONValue(changes.pushedDeletes),
                     "linksAdded": JSONValue(changes.linksAdded), "linksRemoved": JSONValue(changes.linksRemoved),
                     "conflicts": JSONValue(changes.conflicts),
                     "conflictingValues": JSONValue(changes.conflictingValues),
-                    "skipped": JSONValue(changes.skipped),
-                    "firstSkipped": changes.firstSkipped.map { JSONValue($0) } ?? .null,
-                    "unread": JSONValue(changes.unread),
-                    "firstUnread": changes.firstUnreadable.map { .string($0) } ?? .null,
-                    "pending": JSONValue(status.pending), "parked": JSONValue(status.parked),
+                    "skipped": JSONValue(changes.invalidRecords),
+                    "firstSkipped": changes.firstInvalidRecord.map { JSONValue($0) } ?? .null,
+                    "unread": JSONValue(changes.unreadableValues),
+                    "firstUnread": changes.firstUnreadableValue.map { .string($0) } ?? .null,
+                    "pending": JSONValue(status.pendingChanges), "parked": JSONValue(status.blockedChanges),
                 ])
         }
         return JSONLine.text(of: .object([.init("entities", .object(members))]))
@@ -116,10 +116,10 @@ struct SyncReportPrinter {
     private func lines(_ name: String, _ changes: SyncReport.Changes) -> [TerminalText] {
         var lines: [TerminalText] = []
         let pulled = Self.list([
-            (changes.inserted, "inserted"), (changes.updated, "updated"), (changes.deleted, "deleted"),
+            (changes.pulledInserts, "inserted"), (changes.pulledUpdates, "updated"), (changes.pulledDeletes, "deleted"),
         ])
         let sent = Self.list([
-            (changes.created, "inserted"), (changes.sent, "updated"), (changes.removed, "deleted"),
+            (changes.pushedInserts, "inserted"), (changes.pushedUpdates, "updated"), (changes.pushedDeletes, "deleted"),
         ])
         let links = Self.list([(changes.linksAdded, "added"), (changes.linksRemoved, "removed")])
         let parts = [pulled.map { "pulled: \($0)" }, sent.map { "pushed: \($0)" }, links.map { "links: \($0)" }]
@@ -132,34 +132,34 @@ struct SyncReportPrinter {
             let values = changes.conflictingValues - open.count
             lines.append("\(name): \(Self.conflicts(decided, values)); 'syncdb conflicts' lists them")
         }
-        if let first = changes.firstSkipped {
-            let place = changes.skipped == 1 ? "" : "the first is "
+        if let first = changes.firstInvalidRecord {
+            let place = changes.invalidRecords == 1 ? "" : "the first is "
             lines.append(
-                "\(name): \(Self.count(changes.skipped, "record")) without a primary key skipped: \(place)record \(first + 1) of the list"
+                "\(name): \(Self.count(changes.invalidRecords, "record")) without a primary key skipped: \(place)record \(first + 1) of the list"
             )
         }
-        if let first = changes.firstUnreadable {
-            let place = changes.unread == 1 ? "" : "the first is "
-            lines.append("\(name): \(Self.count(changes.unread, "value")) skipped: \(place)\(first)")
+        if let first = changes.firstUnreadableValue {
+            let place = changes.unreadableValues == 1 ? "" : "the first is "
+            lines.append("\(name): \(Self.count(changes.unreadableValues, "value")) skipped: \(place)\(first)")
         }
         return lines
     }
 
     private func lines(_ status: EntityStatus) -> [TerminalText] {
         var lines: [TerminalText] = []
-        if status.pending > status.conflicts {
-            let pending = status.pending - status.conflicts
+        if status.pendingChanges > status.openConflicts {
+            let pending = status.pendingChanges - status.openConflicts
             lines.append(
                 "\(status.entity): \(Self.count(pending, "pending change")); 'syncdb push' sends \(pending == 1 ? "it" : "them")"
             )
         }
-        if status.parked > 0 {
+        if status.blockedChanges > 0 {
             lines.append(
-                "\(status.entity): \(Self.count(status.parked, "blocked change")); 'syncdb status' shows the reason")
+                "\(status.entity): \(Self.count(status.blockedChanges, "blocked change")); 'syncdb status' shows the reason")
         }
-        if status.conflicts > 0 {
+        if status.openConflicts > 0 {
             lines.append(
-                "\(status.entity): \(Self.count(status.conflicts, "row")) with open conflicts; 'syncdb resolve' resolves them"
+                "\(status.entity): \(Self.count(status.openConflicts, "row")) with open conflicts; 'syncdb resolve' resolves them"
             )
         }
         return lines

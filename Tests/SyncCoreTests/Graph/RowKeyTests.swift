@@ -51,7 +51,7 @@ struct RowKeyTests {
         let type = KeyType.composite([
             .composite([.single(.string), .single(.integer)]), .single(.double), .single(.date),
         ])
-        let key = PrimaryKeyValue.parts([.parts(parts), .double(0.5), .text("2024-02-29T18:29:59.999Z")])
+        let key = PrimaryKeyValue.composite([.composite(parts), .double(0.5), .text("2024-02-29T18:29:59.999Z")])
         let stored = RowKey(key, type)
         #expect(stored.recordKey(type) == key)
         #expect(stored.leaves(type)?.count == 4)

@@ -19,7 +19,7 @@ struct MigratedMeaningTests {
     private func losses(_ store: MigratingStore, _ schema: String) throws -> [String] {
         let error = try #require(throws: SyncError.self) { try store.open(schema) { _ in } }
         #expect(error.code == .modelMismatch)
-        try store.open(schema, .allowingLoss) { _ in }
+        try store.open(schema, .allowingDataLoss) { _ in }
         try store.expectFreshSchema(schema)
         return error.problems.map { "\($0.path): \($0.message)" }
     }
@@ -175,7 +175,7 @@ struct MigratedMeaningTests {
                 "INSERT INTO sync_pending VALUES ('A', 1, 'to', -1, 'T', 5), ('B', 1, 'to', -1, 'T', 6)",
             ])
         try store.open(schema("C", "D", old: false)) { stack in
-            let waiting = try stack.unresolvedReferences()
+            let waiting = try stack.pendingReferences()
             #expect(waiting.map(\.entity) == ["C", "D"])
             #expect(waiting.map(\.target) == [.integer(5), .integer(6)])
         }
@@ -207,7 +207,7 @@ struct MigratedMeaningTests {
                 "entities.B.attributes.m: is n in the store, m in the model",
                 "entities.B.relationships.at: is to in the store, at in the model",
             ])
-        #expect(report.losses.isEmpty)
+        #expect(report.dataLosses.isEmpty)
         #expect(try store.rows("SELECT * FROM A") == ["1|x|1"])
         try store.open(after) { _ in }
         #expect(try store.rows("SELECT id, m, atID FROM B") == ["1|x|1"])

@@ -206,10 +206,10 @@ struct MigrationTests {
         #expect(error?.problems.first?.message.contains("would be lost") == true)
         #expect(try Data(contentsOf: store.url) == before)
         let report = try DataStack.migration(to: MigratingStore.model(change.after), at: store.url)
-        #expect(report.losses == error?.problems)
+        #expect(report.dataLosses == error?.problems)
         #expect(!report.changes.isEmpty)
         #expect(try Data(contentsOf: store.url) == before)
-        try store.open(change.after, .allowingLoss) { _ in }
+        try store.open(change.after, .allowingDataLoss) { _ in }
         try store.expectFreshSchema(change.after)
         #expect(try store.rows(change.query) == Array(change.rows.dropFirst()))
     }
@@ -222,12 +222,12 @@ struct MigrationTests {
             try stack.insert("User", values: ["id": 2, "name": "Bo"])
         }
         let after = #""User": {"attributes": {"id": "integer", "name": {"type": "string", "optional": false}}}"#
-        for policy in [MigrationPolicy.keepingData, .allowingLoss] {
+        for policy in [MigrationPolicy.keepingData, .allowingDataLoss] {
             let error = #expect(throws: SyncError.self) { try store.open(after, policy) { _ in } }
             #expect(error?.code == .modelMismatch)
             #expect(error?.problems.first?.message.contains("1 row has no value") == true)
         }
-        try store.open(Self.user) { stack in try stack.fill("User", with: ["name": "Al"], where: .where("id == 1")) }
+        try store.open(Self.user) { stack in try stack.updateAttributes("User", with: ["name": "Al"], where: .where("id == 1")) }
         try store.open(after) { _ in }
         try store.expectFreshSchema(after)
     }
@@ -270,7 +270,7 @@ struct MigrationTests {
             "Memo": {"renamedFrom": "Note", "attributes": {"id": "integer"}, "relationships": {"author": {"entity": "Person", "inverse": "notes", "renamedFrom": "user"}}}
             """
         try store.open(after) { stack in
-            let waiting = try stack.unresolvedReferences()
+            let waiting = try stack.pendingReferences()
             #expect(waiting.map(\.entity) == ["Memo"])
             #expect(waiting.map(\.relationship) == ["author"])
             #expect(waiting.map(\.target) == [.text("7")])
@@ -301,8 +301,8 @@ struct MigrationTests {
         #expect(error?.code == .modelMismatch)
         #expect(error?.problems.map(\.path) == ["entities.Item.relationships.boss"])
         #expect(error?.problems.first?.message.hasSuffix("1 pending reference would be lost") == true)
-        try store.open(after, .allowingLoss) { stack in
-            let (waiting, items) = (try stack.unresolvedReferences(), try stack.count("Item"))
+        try store.open(after, .allowingDataLoss) { stack in
+            let (waiting, items) = (try stack.pendingReferences(), try stack.count("Item"))
             #expect(waiting.isEmpty)
             #expect(items == 1)
         }

@@ -32,17 +32,17 @@ private struct BrokenService: SyncService {
     func pull(_ request: PullRequest) async throws -> PullPage {
         var page = try await memory.pull(request)
         switch fault {
-        case .losesARowBetweenPages where request.page != nil: page.rows.removeFirst()
-        case .repeatsARowBetweenPages where request.page != nil: page.rows.insert(page.rows[0], at: 0)
-        case .hasNoNews where request.cursor != nil: page.rows = []
-        case .forgetsDeletions: page.rows.removeAll { $0.record == nil }
+        case .losesARowBetweenPages where request.page != nil: page.records.removeFirst()
+        case .repeatsARowBetweenPages where request.page != nil: page.records.insert(page.records[0], at: 0)
+        case .hasNoNews where request.cursor != nil: page.records = []
+        case .forgetsDeletions: page.records.removeAll { $0.record == nil }
         default: break
         }
         return page
     }
 
-    func ids(of entity: String, page: String?) async throws -> IDPage {
-        var listing = try await memory.ids(of: entity, page: page)
+    func list(of entity: String, page: String?) async throws -> ListPage {
+        var listing = try await memory.list(of: entity, page: page)
         if fault == .listsNotAllIDs { listing.ids.removeLast() }
         if fault == .listsAnIDTwice, let first = listing.ids.first { listing.ids.append(first) }
         return listing
@@ -51,7 +51,7 @@ private struct BrokenService: SyncService {
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await memory.fetch(ids, of: entity).map { row in
             guard case .found(var found) = row else { return row }
-            if fault == .hasNoTimes { found.time = nil }
+            if fault == .hasNoTimes { found.modifiedAt = nil }
             if fault == .hasNoVersions { found.version = nil }
             return .found(found)
         }
@@ -75,7 +75,7 @@ private struct BrokenService: SyncService {
         case (.takesStaleChanges, _): operation.version = nil
         case (.takesOtherMembers, .update):
             operation = PushOperation(
-                entity: operation.entity, kind: .update, id: operation.id, body: ["title": "changed", "note": nil],
+                entity: operation.entity, kind: .update, id: operation.id, record: ["title": "changed", "note": nil],
                 version: operation.version, idempotencyKey: operation.idempotencyKey)
         default: break
         }
@@ -90,8 +90,8 @@ struct ServiceConformanceTests {
     ) async -> [ServiceConformance.Failure] {
         let memory = InMemoryService(
             ServiceCapabilities(
-                ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10))
+                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10))
         return await ServiceConformance(
             BrokenService(memory: memory, fault: fault), entity: "Task", member: "title", other: "note"
         ).run()

@@ -221,7 +221,7 @@ struct AppDatabaseStoreTests {
             SyncModel.Entity("Other", attributes: [SyncModel.Attribute("id", .integer)])
         ])
         let error = #expect(throws: SyncError.self) {
-            try DataStack(model: other, in: queue, migration: .allowingLoss)
+            try DataStack(model: other, in: queue, migration: .allowingDataLoss)
         }
         #expect(error?.code == .databaseReadOnly)
     }

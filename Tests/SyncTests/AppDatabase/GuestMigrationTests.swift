@@ -107,7 +107,7 @@ struct GuestMigrationTests {
         let error = #expect(throws: SyncError.self) { try DataStack(model: other, in: queue) }
         #expect(error?.code == .modelMismatch)
         #expect(try AppDatabase.schema(queue) == schema)
-        _ = try DataStack(model: other, in: queue, migration: .allowingLoss)
+        _ = try DataStack(model: other, in: queue, migration: .allowingDataLoss)
         #expect(try await queue.read { db in try AppDatabase.Bookmark.fetchCount(db) } == 1)
     }
 

@@ -72,7 +72,7 @@ struct ExistingTablesStoreTests {
                 "Post", where: .where(condition), orderedBy: ["author.fullName", "-title"])
             #expect(found == wantedRows)
         }
-        try adopted.drop()
+        try adopted.deleteAllRows()
         #expect(try await adopted.count("Author") == 0)
     }
 
@@ -164,8 +164,8 @@ struct ExistingTablesStoreTests {
         try await Sync.changes(repos("x", "yy", "zzz"), inEntity: "Repo", stack: stack)
         try await queue.write { db in try db.execute(sql: "UPDATE repos SET seen = 1") }
         let result = try await Sync.changes(repos("yy", "zzz", "wwww"), inEntity: "Repo", stack: stack)
-        #expect(result["Repo"].inserted == [.parts([.text("a"), .text("wwww")])])
-        #expect(result["Repo"].deleted == [.parts([.text("a"), .text("x")])])
+        #expect(result["Repo"].inserted == [.composite([.text("a"), .text("wwww")])])
+        #expect(result["Repo"].deleted == [.composite([.text("a"), .text("x")])])
         try await queue.vacuum()
         try await Sync.changes(Data(#"[{"id": 3}, {"id": 2}]"#.utf8), inEntity: "Owner", stack: stack)
         #expect(

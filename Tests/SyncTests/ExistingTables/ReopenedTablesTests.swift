@@ -25,7 +25,7 @@ struct ReopenedTablesTests {
         let ways: [() throws -> DataStack] = [
             { try DataStack(model: more, existingTablesIn: pool) }, { try DataStack(model: more, in: pool) },
             { try DataStack(model: more, at: folder.database) },
-            { try DataStack(model: more, at: folder.database, migration: .allowingLoss) },
+            { try DataStack(model: more, at: folder.database, migration: .allowingDataLoss) },
         ]
         for open in ways {
             let error = #expect(throws: SyncError.self) { _ = try open() }
@@ -36,7 +36,7 @@ struct ReopenedTablesTests {
         #expect(throws: SyncError.self) { try DataStack.migration(to: more, at: folder.database) }
         #expect(try await first.contents() == all)
 
-        #expect(try DataStack.migration(to: less, at: folder.database).losses.isEmpty)
+        #expect(try DataStack.migration(to: less, at: folder.database).dataLosses.isEmpty)
         let stacks = try [
             DataStack(at: folder.database), DataStack(model: less, in: pool),
             DataStack(model: AppTables.model(), at: folder.database),

@@ -14,7 +14,7 @@ extension DataStack {
         orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> [Data] {
         var pieces: [Data] = []
-        try exportText(entity, as: form, where: predicate, orderedBy: order, limit: limit) { pieces.append($0) }
+        try writeExport(entity, as: form, where: predicate, orderedBy: order, limit: limit) { pieces.append($0) }
         return pieces
     }
 

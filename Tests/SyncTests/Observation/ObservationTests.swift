@@ -51,7 +51,7 @@ struct ObservationTests {
         try await writer.write { db in try db.execute(sql: "UPDATE User SET companyID = NULL WHERE id = 1") }
         #expect(try await rows.next()?.count == 2)
         let before = try await stack.count("User")
-        try stack.drop()
+        try stack.deleteAllRows()
         #expect(before > 0)
         #expect(try await rows.next()?.isEmpty == true)
     }
@@ -84,7 +84,7 @@ struct ObservationTests {
         var rows = stack.observe("Tag").makeAsyncIterator()
         _ = try await rows.next()
         let other = try SyncModel(entities: [SyncModel.Entity("Tag", attributes: [SyncModel.Attribute("id", .string)])])
-        let next = try DataStack(model: other, in: queue, migration: .allowingLoss)
+        let next = try DataStack(model: other, in: queue, migration: .allowingDataLoss)
         try await Sync.changes([["id": "x"]] as JSONValue, inEntity: "Tag", stack: next)
         let mismatch = await #expect(throws: SyncError.self) { while try await rows.next() != nil {} }
         #expect(mismatch?.code == .modelMismatch)

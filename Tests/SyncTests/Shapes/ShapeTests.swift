@@ -74,7 +74,7 @@ struct ShapeTests {
         _ stack: DataStack, _ options: ExportOptions, as form: PayloadFormat = .json
     ) throws -> Data {
         var text = Data()
-        try stack.exportText("Country", as: form, options: options) { text.append($0) }
+        try stack.writeExport("Country", as: form, options: options) { text.append($0) }
         return text
     }
 

@@ -19,7 +19,7 @@ struct ChangesConfigurationTests {
         #expect(service.filter(of: "Project") == "plans" && service.filter(of: "Task") == "tasks")
         #expect(service.identity == "https://api.example.com/sync")
         #expect(service.schemaVersion == 3)
-        #expect(service.capabilities.idLength == 16)
+        #expect(service.capabilities.generatedIDLength == 16)
     }
 
     @Test(

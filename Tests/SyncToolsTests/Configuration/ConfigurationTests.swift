@@ -21,14 +21,14 @@ struct ConfigurationTests {
     func readsConfiguration() throws {
         let configuration = try ServiceConfigurationFile(Data(Self.whole.utf8), environment: ["API_TOKEN": "secret"])
         #expect(configuration.entities.map(\.name) == ["Project", "Task"])
-        #expect(configuration.entities[1].policy == .serverWins)
-        #expect(configuration.settings.policy == .lastWriterWins)
+        #expect(configuration.entities[1].conflictPolicy == .serverWins)
+        #expect(configuration.settings.conflictPolicy == .lastWriterWins)
         let service = try #require(configuration.service() as? RESTService)
         #expect(
             service.capabilities
                 == ServiceCapabilities(
-                    ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: false,
-                    givesTimes: true, answersRecords: false, takesIDsOfParts: true, ordersVersions: true))
+                    idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: false,
+                    providesModificationTimes: true, returnsRecords: false, supportsCompositeIDs: true, hasOrderedVersions: true))
         #expect(
             service.options.paging == .page(page: "page", size: "per_page", limit: 50, total: "total_pages"))
     }
@@ -97,9 +97,9 @@ struct ConfigurationTests {
         let configuration = try ServiceConfigurationFile(Data(text.utf8), environment: [:])
         let service = try #require(configuration.service() as? PocketBaseService)
         var options = PocketBaseOptions()
-        (options.updated, options.overlap, options.batchSize) = (updated, .seconds(overlap), batch)
+        (options.updatedField, options.overlap, options.batchSize) = (updated, .seconds(overlap), batch)
         #expect(service.options == options)
-        #expect(service.capabilities.batchSize == batch && service.capabilities.givesTimes == (updated != nil))
+        #expect(service.capabilities.maxBatchSize == batch && service.capabilities.providesModificationTimes == (updated != nil))
         #expect(service.filter(of: "Task") == "todos \(updated ?? "")")
     }
 
@@ -107,7 +107,7 @@ struct ConfigurationTests {
     func readsIdentity() throws {
         let text = Self.whole.replacingOccurrences(of: "\"rest\": {", with: "\"identity\": \"old\", \"rest\": {")
         let configuration = try ServiceConfigurationFile(Data(text.utf8), environment: ["API_TOKEN": "secret"])
-        #expect(configuration.settings.identity == "old")
+        #expect(configuration.settings.serviceIdentity == "old")
         let unset = text.replacingOccurrences(of: "https://api.example.com", with: "${ADDRESS}")
         let known = try ServiceConfigurationFile(Data(unset.utf8), environment: [:], makesRequests: false)
         #expect(known.settings.isScopeKnown)

@@ -26,7 +26,7 @@ struct ParseConfigurationTests {
         #expect(service.identity == "https://api.example.com/parse application")
         var options = ParseOptions(applicationID: "application", restKey: "secret")
         (options.sessionToken, options.pageSize, options.overlap) = ("s", 50, .seconds(5))
-        (options.ids, options.marker) = (.client, "syncKey")
+        (options.idAssignment, options.markerField) = (.client, "syncKey")
         #expect(service.options == options)
     }
 

@@ -18,10 +18,11 @@ let file = FileManager.default.temporaryDirectory.appendingPathComponent("engine
 let stack = try DataStack(model: SyncModel(schema: Data(schema.utf8)), at: file)
 let service = InMemoryService(
     ServiceCapabilities(
-        ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-        batchSize: 25), pageSize: 1000)
+        idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+        supportsPreconditions: true, providesModificationTimes: true,
+        maxBatchSize: 25), pageSize: 1000)
 for id in 1...pulled {
-    await service.put(
+    await service.set(
         "Task", JSONValue(id),
         [
             "title": .string("task \(id)"), "note": "something to do about it", "points": JSONValue(id % 13),
@@ -36,8 +37,8 @@ func measure(_ name: String, _ body: () async throws -> SyncReport) async throws
     let report = try await body()
     let seconds = ContinuousClock.now - start
     let requests = await service.requestCount - earlier
-    let (done, total) = (report.total.deleted + report.total.removed, report.total)
-    print("\(name): \(seconds), \(requests) requests, \(total.inserted) in, \(total.sent) out, \(done) deleted")
+    let (done, total) = (report.total.pulledDeletes + report.total.pushedDeletes, report.total)
+    print("\(name): \(seconds), \(requests) requests, \(total.pulledInserts) in, \(total.pushedUpdates) out, \(done) deleted")
 }
 
 // The time of the service alone, which the time of the pull contains.
@@ -46,7 +47,7 @@ var page: String?
 var cursor: String?
 repeat {
     let answer = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: page))
-    (page, cursor) = (answer.next, answer.cursor)
+    (page, cursor) = (answer.nextPage, answer.cursor)
 } while page != nil
 print("the service alone: \(ContinuousClock.now - start)")
 try await measure("pull") { try await engine.sync() }

@@ -69,7 +69,7 @@ struct Pieces {
 
     private func exportedBytes(_ stack: DataStack) throws -> Int {
         var count = 0
-        try stack.exportText(entity) { count += $0.count }
+        try stack.writeExport(entity) { count += $0.count }
         return count
     }
 
