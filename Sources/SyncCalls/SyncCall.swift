@@ -189,13 +189,13 @@ extension SyncCall {
         _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool, ending: PayloadGraph?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let pieces = BlockingChannel<GraphChunk>()
-        let staging = try withoutProgress.graphBuilder()
+        let builder = try withoutProgress.graphBuilder()
         return try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
                     do {
                         try await MappingThread.begin { _ in
-                            try await map(chunks, total, with: staging) { try await pieces.send($0) }
+                            try await map(chunks, total, with: builder) { try await pieces.send($0) }
                         }
                         pieces.finish(.success(()))
                     } catch {
@@ -247,10 +247,10 @@ extension SyncCall {
 
     /// Maps the payload and calls `body` with each chunk. The next chunk is mapped after `body` returns.
     private nonisolated(nonsending) func map<Chunks: AsyncSequence>(
-        _ chunks: Chunks, _ total: Int?, with staging: PayloadGraphBuilder, _ body: (GraphChunk) async throws -> Void
+        _ chunks: Chunks, _ total: Int?, with builder: PayloadGraphBuilder, _ body: (GraphChunk) async throws -> Void
     ) async throws where Chunks.Element: ContiguousBytes {
         let progress = options.progress
-        var pieces = try ChunkedGraphBuilder(staging, options: options) {
+        var pieces = try ChunkedGraphBuilder(builder, options: options) {
             progress?(SyncProgress(.mapping, completed: $0, total: total))
         }
         for try await chunk in chunks {

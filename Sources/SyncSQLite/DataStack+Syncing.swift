@@ -140,12 +140,16 @@ struct SQLiteWriter: StoreWriter {
         do {
             return try transaction(deferringIndexes: false)
         } catch {
-            guard try !stack.hasExistingTables && AddedIndex.isInTheWay(error, of: stack.layout, in: db) else { throw error }
+            guard try !stack.hasExistingTables && AddedIndex.isInTheWay(error, of: stack.layout, in: db) else {
+                throw error
+            }
             return try transaction(deferringIndexes: true)
         }
     }
 
-    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult.Link] {
+    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult
+        .Link]
+    {
         try stack.pendingReferences(among: references, in: db)
     }
 }

@@ -159,26 +159,26 @@ struct ModelPrinter {
     }
 
     private func notes(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> String {
-        var remarks: [String] = []
-        if isKey(attribute, of: entity) { remarks.append("primary key") }
-        if let key = attribute.remoteKey { remarks.append("from \(key)") }
-        if !attribute.isOptional { remarks.append("required") }
-        if attribute.defaultValue != nil { remarks.append("has a default") }
+        var notes: [String] = []
+        if isKey(attribute, of: entity) { notes.append("primary key") }
+        if let key = attribute.remoteKey { notes.append("from \(key)") }
+        if !attribute.isOptional { notes.append("required") }
+        if attribute.defaultValue != nil { notes.append("has a default") }
         if !attribute.transformers.isEmpty {
-            remarks.append("transformed by \(attribute.transformers.joined(separator: ", then "))")
+            notes.append("transformed by \(attribute.transformers.joined(separator: ", then "))")
         }
-        if let format = attribute.format { remarks.append("format \(format.text)") }
-        if !attribute.isExportable { remarks.append("not exported") }
-        return remarks.joined(separator: ", ")
+        if let format = attribute.format { notes.append("format \(format.text)") }
+        if !attribute.isExportable { notes.append("not exported") }
+        return notes.joined(separator: ", ")
     }
 
     private func notes(_ relationship: SyncModel.Relationship) -> String {
-        var remarks: [String] = []
-        if let inverse = relationship.inverse { remarks.append("inverse \(inverse)") }
-        if relationship.deleteRule != .nullify { remarks.append("\(relationship.deleteRule.rawValue)") }
-        if let key = relationship.remoteKey { remarks.append("from \(key)") }
-        if !relationship.isExportable { remarks.append("not exported") }
-        return remarks.joined(separator: ", ")
+        var notes: [String] = []
+        if let inverse = relationship.inverse { notes.append("inverse \(inverse)") }
+        if relationship.deleteRule != .nullify { notes.append("\(relationship.deleteRule.rawValue)") }
+        if let key = relationship.remoteKey { notes.append("from \(key)") }
+        if !relationship.isExportable { notes.append("not exported") }
+        return notes.joined(separator: ", ")
     }
 
     private func isKey(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> Bool {

@@ -92,8 +92,8 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
         }
         let inferred = try InferredModel(from: samples)
         if !quiet {
-            let remarks = TruncatedList(inferred.notes, upTo: all ? nil : Self.maximumNotes)
-            for line in remarks.lines({ "\($0)" }, hint: "use --all to list them") { Terminal.writeError(line) }
+            let notes = TruncatedList(inferred.notes, upTo: all ? nil : Self.maximumNotes)
+            for line in notes.lines({ "\($0)" }, hint: "use --all to list them") { Terminal.writeError(line) }
         }
         try await inferred.model.write(to: output, besides: inputs)
     }

@@ -110,11 +110,11 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
         guard try FileStatus.ofDatabase(at: database) != nil else {
             throw SyncError(.cannotOpenStore, "there is no database '\(database)'")
         }
-        let adopted = try AdoptedModel(at: URL(argument: database), tables: table)
+        let introspected = try AdoptedModel(at: URL(argument: database), tables: table)
         if !quiet {
-            for remark in adopted.notes { Terminal.writeError(TerminalText(lines: "note: \(remark)")) }
+            for remark in introspected.notes { Terminal.writeError(TerminalText(lines: "note: \(remark)")) }
         }
-        try await adopted.model.write(to: output, besides: inputs)
+        try await introspected.model.write(to: output, besides: inputs)
     }
 }
 

@@ -166,7 +166,8 @@ import Testing
         #expect(address.key == .integer(2))
         let error = try #require(throws: SyncError.self) { try stack.fetch("Address", id: 1) }
         #expect(error.code == .keylessEntity)
-        #expect(try #require(throws: SyncError.self) { try stack.makeTemporaryKey(for: "Address") }.code == .keylessEntity)
+        #expect(
+            try #require(throws: SyncError.self) { try stack.makeTemporaryKey(for: "Address") }.code == .keylessEntity)
     }
 
     @Test func insertsKeepForeignKeysAndIntegrity() throws {

@@ -69,7 +69,8 @@ struct StoreMonitorTests {
         try stack.write { db in
             try settle(tables, in: db, isOwn: false)
             try stack.watch.visit(db, isOwn: false)
-                .storeValidLinks(StoreMonitor.ValidLinks(checked: [AssociationID(1)], valid: [AssociationID(1)]), at: Moment(db))
+                .storeValidLinks(
+                    StoreMonitor.ValidLinks(checked: [AssociationID(1)], valid: [AssociationID(1)]), at: Moment(db))
         }
         #expect(try settled().isEmpty && links().valid.isEmpty)
         try stack.write { db in try settle(tables, in: db) }
@@ -127,7 +128,8 @@ struct StoreMonitorTests {
     private func keep(_ links: Set<AssociationID>, dataVersion: Int = 0, in db: Database) throws {
         var moment = try Moment(db)
         moment.dataVersion += dataVersion
-        try stack.watch.visit(db, isOwn: true).storeValidLinks(StoreMonitor.ValidLinks(checked: links, valid: links), at: moment)
+        try stack.watch.visit(db, isOwn: true).storeValidLinks(
+            StoreMonitor.ValidLinks(checked: links, valid: links), at: moment)
     }
 
     @Test("Links stay valid until another connection commits")

@@ -23,7 +23,8 @@ struct CancelledRunTests {
     private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: idempotency, supportsPreconditions: true,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: idempotency,
+                supportsPreconditions: true,
                 providesModificationTimes: true, maxBatchSize: 2))
     }
 

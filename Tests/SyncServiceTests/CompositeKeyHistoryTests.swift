@@ -53,13 +53,17 @@ private actor PartedHistory {
         let idempotency: ServiceCapabilities.CreateIdempotency = number(2) == 0 ? .idempotencyKey : .matchByContent
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: number(2) == 0 ? .tombstones : .listing, createIdempotency: idempotency,
-                supportsPreconditions: number(3) > 0, providesModificationTimes: true, maxBatchSize: 1 + number(4), requiresClientCascades: true,
+                idAssignment: .server, deletionDetection: number(2) == 0 ? .tombstones : .listing,
+                createIdempotency: idempotency,
+                supportsPreconditions: number(3) > 0, providesModificationTimes: true, maxBatchSize: 1 + number(4),
+                requiresClientCascades: true,
                 supportsCompositeIDs: true), pageSize: 1 + number(5))
         let deletions = DeleteConflictPolicy.allCases[number(2)]
         let policy: ConflictPolicy = number(2) == 0 ? .clientWins : .serverWins
         steps.append("\(service.capabilities) \(deletions) \(policy)")
-        let entities = ["Area", "Place", "Mark"].map { SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions) }
+        let entities = ["Area", "Place", "Mark"].map {
+            SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions)
+        }
         var settings = Device.settings
         settings.deletionLimit = nil
         settings.inDoubtTimeout = .zero

@@ -36,7 +36,8 @@ struct CompositeKeyTests {
     ) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: deletions, createIdempotency: idempotency, supportsPreconditions: true,
+                idAssignment: .server, deletionDetection: deletions, createIdempotency: idempotency,
+                supportsPreconditions: true,
                 providesModificationTimes: true, maxBatchSize: 10, supportsCompositeIDs: true))
     }
 
@@ -462,7 +463,8 @@ struct CompositeKeyTests {
     func idsOfOnePart() throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+                supportsPreconditions: true,
                 providesModificationTimes: true))
         let error = #expect(throws: SyncError.self) {
             try Device(service, schema: Self.schema, entities: ["Mark"], Device.settings)

@@ -40,7 +40,8 @@ struct DecisionTableTests {
     func cell(_ cell: Cell) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .client, deletionDetection: cell.remote == .absent ? .listing : .tombstones, createIdempotency: .clientID,
+                idAssignment: .client, deletionDetection: cell.remote == .absent ? .listing : .tombstones,
+                createIdempotency: .clientID,
                 supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 5))
         let schema = """
             {"entities": {"Note": {"attributes": {"id": "string", "text": "string", "stars": "integer"}}}}

@@ -14,7 +14,8 @@ struct DeletionTests {
     ) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10, requiresClientCascades: sendsCascades))
     }
 

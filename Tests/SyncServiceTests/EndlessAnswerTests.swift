@@ -46,7 +46,8 @@
             let error = await #expect(throws: ServiceError.self) {
                 try await CurlTransport().send(server.request, body: nil)
             }
-            #expect(error == .invalidResponse("the headers and trailers have more than \(ResponseSizeLimit.head) bytes"))
+            #expect(
+                error == .invalidResponse("the headers and trailers have more than \(ResponseSizeLimit.head) bytes"))
         }
     }
 
@@ -67,7 +68,8 @@
             guard count > 0 else { return }
             #expect(
                 throws: ServiceError.invalidResponse("the response has more than \(count - 1) values; request smaller pages")
-            ) {
+            )
+            {
                 try ResponseSizeLimit.checkValues(of: body, limit: count - 1)
             }
         }

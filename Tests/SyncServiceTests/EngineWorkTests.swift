@@ -40,7 +40,8 @@ struct EngineWorkTests {
         InMemoryService(
             ServiceCapabilities(
                 idAssignment: .server, deletionDetection: .tombstones,
-                createIdempotency: marker.map { .markerField($0) } ?? .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                createIdempotency: marker.map { .markerField($0) } ?? .idempotencyKey, supportsPreconditions: true,
+                providesModificationTimes: true,
                 maxBatchSize: batchSize), pageSize: pageSize)
     }
 

@@ -132,7 +132,8 @@ private final class Ticks: @unchecked Sendable {
 /// A service that only has files.
 private actor FilesOnly: FileService {
     nonisolated let capabilities = ServiceCapabilities(
-        idAssignment: .client, deletionDetection: .listing, createIdempotency: .clientID, supportsPreconditions: false, providesModificationTimes: false)
+        idAssignment: .client, deletionDetection: .listing, createIdempotency: .clientID, supportsPreconditions: false,
+        providesModificationTimes: false)
     nonisolated let identity = "files"
     private(set) var asked: [String] = []
     private var fails = false

@@ -79,7 +79,8 @@ struct FirstContactTests {
         let service = InMemoryService(
             ServiceCapabilities(
                 idAssignment: makesIDs ? .client : .server, deletionDetection: .tombstones,
-                createIdempotency: makesIDs ? .clientID : .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10)
+                createIdempotency: makesIDs ? .clientID : .idempotencyKey, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 10)
         )
         await service.set("Project", "p1", ["name": "theirs"])
         let schema = Device.schema.replacingOccurrences(
@@ -101,7 +102,8 @@ struct FirstContactTests {
     func madeSince() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10, hasSharedCursor: true), pageSize: 100)
         for id in 1...20 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         var settings = Device.settings

@@ -28,7 +28,8 @@ struct JSONAPIService: SyncService {
 
     var capabilities: ServiceCapabilities {
         ServiceCapabilities(
-            idAssignment: ids, deletionDetection: .listing, createIdempotency: ids == .client ? .clientID : .matchByContent,
+            idAssignment: ids, deletionDetection: .listing,
+            createIdempotency: ids == .client ? .clientID : .matchByContent,
             supportsPreconditions: false, providesModificationTimes: updated != nil)
     }
 
@@ -143,7 +144,8 @@ extension JSONAPIService {
         if case .string(let address)? = link?["href"] ?? link {
             next = try exchange.url(following: address, from: answer.url).absoluteString
         }
-        return PullPage(records: rows, nextPage: next, isFullListing: true, serverTime: answer.time, invalidRecords: skipped)
+        return PullPage(
+            records: rows, nextPage: next, isFullListing: true, serverTime: answer.time, invalidRecords: skipped)
     }
 
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
@@ -223,7 +225,8 @@ extension JSONAPIService {
             return row == .notFound ? .notFound : .rejected(errors.text)
         // It names a member where that is the reason: a value that is taken.
         case 409 where !errors.areOfResource: return .rejected(errors.text)
-        case 409 where operation.kind == .create: return operation.id == nil ? .rejected(errors.text) : .alreadyExists(nil)
+        case 409 where operation.kind == .create:
+            return operation.id == nil ? .rejected(errors.text) : .alreadyExists(nil)
         case 409: return .conflict(nil)
         // Somebody else answers.
         case 300..<400, 407: throw answer.refusal

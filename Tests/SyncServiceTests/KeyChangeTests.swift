@@ -10,11 +10,13 @@ import Testing
 @Suite("Deleted rows and changed keys")
 struct KeyChangeTests {
     private func service(
-        _ idempotency: ServiceCapabilities.CreateIdempotency = .idempotencyKey, _ ids: ServiceCapabilities.IDAssignment = .server
+        _ idempotency: ServiceCapabilities.CreateIdempotency = .idempotencyKey,
+        _ ids: ServiceCapabilities.IDAssignment = .server
     ) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                idAssignment: ids, deletionDetection: .tombstones, createIdempotency: idempotency, supportsPreconditions: true,
+                idAssignment: ids, deletionDetection: .tombstones, createIdempotency: idempotency,
+                supportsPreconditions: true,
                 providesModificationTimes: true, maxBatchSize: 10))
     }
 
@@ -42,7 +44,8 @@ struct KeyChangeTests {
 
     @Test(
         "A row that is deleted during its create is deleted on the service too",
-        arguments: [.idempotencyKey, .markerField("m"), .matchByContent] as [ServiceCapabilities.CreateIdempotency], [false, true])
+        arguments: [.idempotencyKey, .markerField("m"), .matchByContent] as [ServiceCapabilities.CreateIdempotency],
+        [false, true])
     func deletedInFlight(_ idempotency: ServiceCapabilities.CreateIdempotency, isLost: Bool) async throws {
         let service = service(idempotency)
         let device = try Device(service, Self.settings)

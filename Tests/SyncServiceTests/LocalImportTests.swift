@@ -110,7 +110,8 @@ struct LocalImportTests {
     func cascadesAlone() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10))
         for id in 1...20 { await service.set("Project", JSONValue(id), ["name": "p"]) }
         for id in 1...30 {
@@ -189,7 +190,8 @@ struct LocalImportTests {
     func deletedLocally() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10))
         for id in 1...3 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))

@@ -10,7 +10,8 @@ import Testing
 struct LostCreationTests {
     private let service = InMemoryService(
         ServiceCapabilities(
-            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+            supportsPreconditions: true,
             providesModificationTimes: true,
             maxBatchSize: 10))
 

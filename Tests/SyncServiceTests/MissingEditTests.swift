@@ -9,7 +9,8 @@ import Testing
 struct MissingEditTests {
     private let service = InMemoryService(
         ServiceCapabilities(
-            idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true))
+            idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey,
+            supportsPreconditions: true, providesModificationTimes: true))
 
     private func device(_ policy: DeleteConflictPolicy) async throws -> Device {
         for id in 1...8 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)")]) }

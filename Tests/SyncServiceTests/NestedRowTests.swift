@@ -119,7 +119,8 @@ struct NestedRowTests {
     func swept() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true))
+                idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true))
         await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
         await service.set("Project", 71, ["name": "listed"])
         let device = try Device(service)
@@ -135,7 +136,8 @@ struct NestedRowTests {
     // MARK: Rows in no list
 
     private static let sweeping = ServiceCapabilities(
-        idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true)
+        idAssignment: .server, deletionDetection: .listing, createIdempotency: .idempotencyKey,
+        supportsPreconditions: true, providesModificationTimes: true)
 
     /// The event between two runs.
     enum Between: CaseIterable { case nothing, wholePull, relink, audit }

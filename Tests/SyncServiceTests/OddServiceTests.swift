@@ -112,7 +112,8 @@ struct OddServiceTests {
         try await device.stack.insert("Task", values: ["firstName": "new", "title": "t"])
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(try await device.rows("SELECT firstName FROM Task ORDER BY remoteID").contains("mine"))
-        #expect(try await device.engine.blockedChanges().allSatisfy { $0.reason.contains("its records have 'firstName'") })
+        #expect(
+            try await device.engine.blockedChanges().allSatisfy { $0.reason.contains("its records have 'firstName'") })
         #expect(try await device.engine.blockedChanges().count >= 1)
     }
 
@@ -137,7 +138,8 @@ struct OddServiceTests {
     func wholeRows() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: false,
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+                supportsPreconditions: false,
                 providesModificationTimes: true, maxBatchSize: 10, requiresCompleteRecords: true))
         await service.set("Project", "p", ["name": "p"])
         let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflictPolicy: .editWins) }

@@ -35,7 +35,8 @@ struct OwnEditTests {
     private static func service(_ kind: Kind) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: kind != .none,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: kind != .none,
                 providesModificationTimes: true, maxBatchSize: 10, pushesAtomically: kind == .together,
                 requiresCompleteRecords: kind == .wholeRows))
     }
@@ -222,7 +223,9 @@ struct OwnEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.idempotencyKey, .markerField("marker"), .matchByContent, .clientID]
+    private static let ways: [ServiceCapabilities.CreateIdempotency] = [
+        .idempotencyKey, .markerField("marker"), .matchByContent, .clientID,
+    ]
 
     @Test(
         "An in-doubt create is the base of later edits of the row", arguments: ConflictPolicy.allCases, ways.indices)
@@ -236,7 +239,8 @@ struct OwnEditTests {
         for (later, expected) in LongTests.some(cases, every: 3, of: LongTests.number(policy) + place) {
             let service = InMemoryService(
                 ServiceCapabilities(
-                    idAssignment: way == .clientID ? .client : .server, deletionDetection: .tombstones, createIdempotency: way,
+                    idAssignment: way == .clientID ? .client : .server, deletionDetection: .tombstones,
+                    createIdempotency: way,
                     supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
             let entities = Self.entities(policy)
             let device = try await Self.device(service, entities)

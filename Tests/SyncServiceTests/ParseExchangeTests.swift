@@ -43,7 +43,8 @@ struct ParseExchangeTests {
     private func operation(
         _ kind: PushOperation.Kind, _ id: JSONValue?, _ body: JSONValue, key: String = "key", paths: [[String]]? = nil
     ) -> PushOperation {
-        PushOperation(entity: "Task", kind: kind, id: id, record: body, fieldPaths: paths, version: nil, idempotencyKey: key)
+        PushOperation(
+            entity: "Task", kind: kind, id: id, record: body, fieldPaths: paths, version: nil, idempotencyKey: key)
     }
 
     @Test("A pull reads pages by time and ID, and converts values for the model")
@@ -127,7 +128,8 @@ struct ParseExchangeTests {
         let time = Date(isoText: "2026-01-04T00:00:00.000Z")
         #expect(
             update == [
-                .applied(RemoteRecord(id: "Ed1nuqPvcm", record: nil, version: "2026-01-04T00:00:00.000Z", modifiedAt: time))
+                .applied(
+                    RemoteRecord(id: "Ed1nuqPvcm", record: nil, version: "2026-01-04T00:00:00.000Z", modifiedAt: time))
             ])
         #expect(try await service.push([operation(.delete, "Ed1nuqPvcm", [:])]) == [.applied(nil)])
         #expect(try await service.push([operation(.delete, "Gone1", [:])]) == [.applied(nil)])

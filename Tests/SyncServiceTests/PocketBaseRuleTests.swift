@@ -62,7 +62,9 @@ struct PocketBaseRuleTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task ORDER BY title") == ["stays", "unsent"])
         #expect(
-            try await device.engine.blockedChanges().map(\.reason) == ["another row, hidden from the user, has this ID"])
+            try await device.engine.blockedChanges().map(\.reason) == [
+                "another row, hidden from the user, has this ID"
+            ])
         #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
     }
 
@@ -78,7 +80,9 @@ struct PocketBaseRuleTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task") == ["unsent"])
         #expect(
-            try await device.engine.blockedChanges().map(\.reason) == ["another row, hidden from the user, has this ID"])
+            try await device.engine.blockedChanges().map(\.reason) == [
+                "another row, hidden from the user, has this ID"
+            ])
         #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
     }
 

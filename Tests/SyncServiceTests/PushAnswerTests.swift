@@ -191,7 +191,11 @@ struct PushAnswerTests {
         settleTime: Duration = .seconds(30_000)
     ) throws -> Device {
         var options = RESTOptions()
-        if way == "marker" { options.markerField = "client_key" } else { options.idempotencyHeader = way.isEmpty ? nil : way }
+        if way == "marker" {
+            options.markerField = "client_key"
+        } else {
+            options.idempotencyHeader = way.isEmpty ? nil : way
+        }
         var settings = Device.settings
         settings.retryTimeout = patience
         settings.inDoubtTimeout = settleTime
@@ -311,7 +315,11 @@ struct PushAnswerTests {
 
     private func queueingService(_ queue: Queue, _ way: String) throws -> RESTService {
         var options = RESTOptions()
-        if way == "marker" { options.markerField = "client_key" } else { options.idempotencyHeader = way.isEmpty ? nil : way }
+        if way == "marker" {
+            options.markerField = "client_key"
+        } else {
+            options.idempotencyHeader = way.isEmpty ? nil : way
+        }
         return RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
             transport: Terse { [memory] request, _ in
@@ -376,7 +384,8 @@ struct PushAnswerTests {
     func deletedAndInsertedAgain() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+                supportsPreconditions: true,
                 providesModificationTimes: true, maxBatchSize: 10))
         let schema = Device.schema.replacingOccurrences(
             of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")

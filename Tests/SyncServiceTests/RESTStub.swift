@@ -99,7 +99,9 @@ actor RESTStub: HTTPTransport {
         return await response(try await change(request, entity, id, body ?? [:]))
     }
 
-    private func id(_ text: String) -> JSONValue { make.options.idAssignment == .client ? .string(text) : .number(text) }
+    private func id(_ text: String) -> JSONValue {
+        make.options.idAssignment == .client ? .string(text) : .number(text)
+    }
 
     private func response(_ reply: Reply) async -> (HTTPResponse, Data) {
         var response = HTTPResponse(status: .init(code: reply.status))

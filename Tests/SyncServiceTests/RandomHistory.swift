@@ -180,7 +180,8 @@ actor RandomHistory {
             isClient ? .clientID : [.idempotencyKey, .markerField("marker"), .matchByContent][number(3)]
         return ServiceCapabilities(
             idAssignment: isClient ? .client : .server, deletionDetection: number(2) == 0 ? .tombstones : .listing,
-            createIdempotency: idempotency, supportsPreconditions: number(3) > 0, providesModificationTimes: true, maxBatchSize: 1 + number(6),
+            createIdempotency: idempotency, supportsPreconditions: number(3) > 0, providesModificationTimes: true,
+            maxBatchSize: 1 + number(6),
             requiresClientCascades: !members.contains(.cascades), hasOrderedVersions: true)
     }
 

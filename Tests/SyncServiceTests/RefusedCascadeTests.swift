@@ -10,7 +10,8 @@ import Testing
 struct RefusedCascadeTests {
     private let service = InMemoryService(
         ServiceCapabilities(
-            idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+            idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+            supportsPreconditions: true, providesModificationTimes: true,
             maxBatchSize: 10, requiresClientCascades: true))
 
     private func device(_ schema: String = Device.schema) async throws -> Device {

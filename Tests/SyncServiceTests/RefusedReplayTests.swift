@@ -13,7 +13,8 @@ struct RefusedReplayTests {
         InMemoryService(
             ServiceCapabilities(
                 idAssignment: idempotency == .clientID ? .client : .server, deletionDetection: .tombstones,
-                createIdempotency: idempotency, supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
+                createIdempotency: idempotency, supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10))
     }
 
     private static let schema = """
@@ -23,7 +24,8 @@ struct RefusedReplayTests {
 
     private func device(_ service: InMemoryService, _ settings: EngineSettings = Device.settings) throws -> Device {
         try Device(
-            service, schema: service.capabilities.idAssignment == .client ? Self.schema : Device.schema, entities: ["Task"],
+            service, schema: service.capabilities.idAssignment == .client ? Self.schema : Device.schema,
+            entities: ["Task"],
             settings)
     }
 
@@ -40,7 +42,9 @@ struct RefusedReplayTests {
         }
     }
 
-    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.idempotencyKey, .clientID, .matchByContent, .markerField("marker")]
+    private static let ways: [ServiceCapabilities.CreateIdempotency] = [
+        .idempotencyKey, .clientID, .matchByContent, .markerField("marker"),
+    ]
 
     @Test("If a repeated create is rejected, the row is looked up and matched", arguments: ways)
     func matched(_ way: ServiceCapabilities.CreateIdempotency) async throws {

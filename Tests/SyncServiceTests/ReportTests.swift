@@ -81,7 +81,8 @@ struct ReportTests {
     func denied(_ tombstones: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: tombstones ? .tombstones : .listing, createIdempotency: .idempotencyKey,
+                idAssignment: .server, deletionDetection: tombstones ? .tombstones : .listing,
+                createIdempotency: .idempotencyKey,
                 supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
         await service.set("Project", 1, ["name": "p"])
         await service.set("Task", 1, ["title": "t", "project_id": 1])
@@ -125,7 +126,8 @@ struct ReportTests {
     func waiting() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .matchByContent, supportsPreconditions: true,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .matchByContent,
+                supportsPreconditions: true,
                 providesModificationTimes: true))
         let device = try device(service)
         try await device.engine.sync()

@@ -16,7 +16,8 @@ struct RevivedRowTests {
     ) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                idAssignment: way == .clientID ? .client : .server, deletionDetection: deletions, createIdempotency: way,
+                idAssignment: way == .clientID ? .client : .server, deletionDetection: deletions,
+                createIdempotency: way,
                 supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
     }
 
@@ -24,7 +25,8 @@ struct RevivedRowTests {
         _ service: InMemoryService, _ policy: ConflictPolicy = .clientWins, groups: [[String]] = []
     ) async throws -> Device {
         let entities = ["Project", "Task", "Tag"].map {
-            SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: .editWins, fieldGroups: $0 == "Task" ? groups : [])
+            SyncedEntity(
+                $0, conflictPolicy: policy, deleteConflictPolicy: .editWins, fieldGroups: $0 == "Task" ? groups : [])
         }
         let device = try Device(service, entities: entities)
         try await device.engine.sync()
@@ -180,7 +182,8 @@ struct RevivedRowTests {
         "A restored row has the edits of all devices with each policy, and no conflicts in unedited columns",
         arguments: ConflictPolicy.allCases, [0, 1, 2])
     func edits(_ policy: ConflictPolicy, _ place: Int) async throws {
-        let way = ([.idempotencyKey, .markerField("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])[place]
+        let way = ([.idempotencyKey, .markerField("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])[
+            place]
         let cases = [false, true].flatMap { isPulledFirst in [[], [["points", "project"]]].map { (isPulledFirst, $0) } }
         for (isPulledFirst, groups) in LongTests.some(cases, every: 2, of: LongTests.number(policy) + place) {
             let (service, devices) = try await Self.known(way, policy, groups: groups)

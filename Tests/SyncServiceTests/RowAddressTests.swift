@@ -147,7 +147,8 @@ struct RowAddressTests {
         try await device.write("DELETE FROM Task WHERE id = ''")
         #expect(try await device.engine.push().total.blockedChanges == 1)
         #expect(
-            try await device.engine.blockedChanges().first?.reason == "the ID \"\" cannot be used in a URL: it is empty")
+            try await device.engine.blockedChanges().first?.reason
+                == "the ID \"\" cannot be used in a URL: it is empty")
         #expect(await memory.rows.count == 3)
         #expect(await !memory.requests.contains { $0.hasPrefix("POST") })
     }

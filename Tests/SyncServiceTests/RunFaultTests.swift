@@ -50,7 +50,8 @@ struct RunFaultTests {
     func twice(_ hasPreconditions: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: hasPreconditions,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: hasPreconditions,
                 providesModificationTimes: true, maxBatchSize: 2))
         for id in 1...4 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(AskedTwice(inner: service))

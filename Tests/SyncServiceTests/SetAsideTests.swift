@@ -13,7 +13,8 @@ struct SetAsideTests {
     private func service(_ deletions: ServiceCapabilities.DeletionDetection = .tombstones) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10), pageSize: 1)
     }
 

@@ -12,7 +12,8 @@ struct StoreFaultTests {
     private static func service(_ count: Int) async -> InMemoryService {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10), pageSize: 20)
         for id in 1...count {
             await service.set("Task", JSONValue(id), ["title": .string(String(repeating: "long ", count: 200))])

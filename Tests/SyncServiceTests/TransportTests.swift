@@ -116,7 +116,8 @@ struct TransportTests {
         #expect(code(["Nobody"]) == .unknownEntity)
         let timeless = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .listing, createIdempotency: .matchByContent, supportsPreconditions: false, providesModificationTimes: false))
+                idAssignment: .server, deletionDetection: .listing, createIdempotency: .matchByContent,
+                supportsPreconditions: false, providesModificationTimes: false))
         #expect(code([SyncedEntity("Task", conflictPolicy: .lastWriterWins)], timeless) == .invalidOption)
         let device = try Device(InMemoryService())
         try await device.engine.sync()

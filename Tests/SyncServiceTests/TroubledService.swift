@@ -187,7 +187,8 @@ actor TroubledService: SyncService {
     /// Has the ledger check deletions, and deletes dependent rows.
     private func look(since before: [String: [JSONValue: JSONValue]], _ operations: [PushOperation]) async throws {
         var after = await contents()
-        let isSure = capabilities.supportsPreconditions && operations.allSatisfy { $0.kind != .delete || $0.version != nil }
+        let isSure =
+            capabilities.supportsPreconditions && operations.allSatisfy { $0.kind != .delete || $0.version != nil }
         for entity in Self.entities {
             for (id, record) in before[entity] ?? [:] where after[entity]?[id] == nil {
                 let project = record["project_id"] ?? .null

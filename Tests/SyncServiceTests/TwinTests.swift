@@ -12,7 +12,8 @@ struct TwinTests {
     func marker(_ attempt: String) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .markerField("client_ref"), supportsPreconditions: true,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .markerField("client_ref"),
+                supportsPreconditions: true,
                 providesModificationTimes: true))
         let device = try Device(service)
         try await device.stack.insert("Task", values: ["title": "mine"])
@@ -53,7 +54,8 @@ struct TwinTests {
         let service = InMemoryService(
             ServiceCapabilities(
                 idAssignment: way == .naturalKey ? .server : .client, deletionDetection: .tombstones,
-                createIdempotency: way == .naturalKey ? .idempotencyKey : .clientID, supportsPreconditions: true, providesModificationTimes: true))
+                createIdempotency: way == .naturalKey ? .idempotencyKey : .clientID, supportsPreconditions: true,
+                providesModificationTimes: true))
         let task = SyncedEntity(
             "Task", conflictPolicy: policy, mergesWholeRow: isWhole, naturalKey: way == .naturalKey ? ["done"] : [])
         let device = try Device(service, entities: [task])

@@ -194,7 +194,8 @@ struct TwoDeviceTests {
         let service = InMemoryService(
             ServiceCapabilities(
                 idAssignment: makesIDs ? .client : .server, deletionDetection: .tombstones,
-                createIdempotency: makesIDs ? .clientID : .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10)
+                createIdempotency: makesIDs ? .clientID : .idempotencyKey, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 10)
         )
         let schema =
             makesIDs

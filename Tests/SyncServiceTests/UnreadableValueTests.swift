@@ -45,7 +45,8 @@ struct UnreadableValueTests {
     func there(_ sendsWholeRows: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10, requiresCompleteRecords: sendsWholeRows))
         let record: JSONValue = [
             "at": "next monday", "who": "nobody", "price": "1,50 €", "count": .number("10000000000000000000000000"),
@@ -78,7 +79,8 @@ struct UnreadableValueTests {
     func createdAgain(_ why: String) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+                supportsPreconditions: true,
                 providesModificationTimes: true, maxBatchSize: 10, requiresCompleteRecords: true))
         await service.set("Thing", 1, ["at": "next monday", "count": 1, "title": "t"])
         var settings = Device.settings

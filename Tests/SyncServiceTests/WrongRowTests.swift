@@ -70,7 +70,8 @@ struct WrongRowTests {
     private func memory(_ idempotency: ServiceCapabilities.CreateIdempotency) async -> InMemoryService {
         let memory = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: idempotency, supportsPreconditions: true,
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: idempotency,
+                supportsPreconditions: true,
                 providesModificationTimes: true, maxBatchSize: 10))
         for id in 1...6 { await memory.set("Task", JSONValue(id), ["title": .string("t\(id)")]) }
         return memory
@@ -134,7 +135,8 @@ struct WrongRowTests {
     private actor Numbering: SyncService {
         nonisolated let identity = "numbering"
         nonisolated let capabilities = ServiceCapabilities(
-            idAssignment: .server, deletionDetection: .listing, createIdempotency: .matchByContent, supportsPreconditions: false, providesModificationTimes: false,
+            idAssignment: .server, deletionDetection: .listing, createIdempotency: .matchByContent,
+            supportsPreconditions: false, providesModificationTimes: false,
             maxBatchSize: 10)
         private(set) var rows: [String: [RemoteRecord]] = [:]
 

@@ -223,7 +223,8 @@ struct ClosedStoreTests {
     private static var service: InMemoryService {
         InMemoryService(
             ServiceCapabilities(
-                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true)
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true)
         )
     }
 

@@ -13,7 +13,8 @@ options.versionField = "updated_at"
 options.deletedField = "deleted_at"
 options.idempotencyHeader = "Idempotency-Key"
 let service = BuiltInService.rest(baseURL: serviceURL, options: options)
-let engine = try SyncEngine(stack: stack, service: service, entities: [SyncedEntity("Task", conflictPolicy: .lastWriterWins)])
+let engine = try SyncEngine(
+    stack: stack, service: service, entities: [SyncedEntity("Task", conflictPolicy: .lastWriterWins)])
 
 try stack.insert("Task", values: ["title": "made offline"])
 let report = try await engine.sync()  // and again whenever there is a network

@@ -191,7 +191,9 @@ package struct NodeBatch: Sendable {
     package func version(after version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].next }
 
     /// Returns the occurrence that gave a version its values; -1 if occurrences are not tracked.
-    package func occurrence(ofVersion version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].occurrence }
+    package func occurrence(ofVersion version: Int32) -> Int32 {
+        versions.isEmpty ? -1 : versions[Int(version)].occurrence
+    }
 
     /// Moves the versions of one node to another that describes the same row. Later values in document order replace
     /// earlier ones.

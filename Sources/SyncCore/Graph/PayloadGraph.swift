@@ -193,7 +193,8 @@ package struct PayloadGraph: Sendable {
         let prefix = tablePaths.indices.contains(Int(location.table)) ? tablePaths[Int(location.table)] : []
         let key = pool.payloadText(at: location.offset, length: Int(location.length))
         let index = location.index < 0 ? "" : "[\(location.index)]"
-        return path(of: Int(occurrences[occurrence].parent), pool) + "." + (prefix + [key]).joined(separator: ".") + index
+        return path(of: Int(occurrences[occurrence].parent), pool) + "." + (prefix + [key]).joined(separator: ".")
+            + index
     }
 
     private func rootPath(_ location: RecordOccurrence.Location, _ pool: TextPool) -> String {

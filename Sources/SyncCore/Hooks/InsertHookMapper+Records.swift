@@ -12,7 +12,9 @@ extension InsertHookMapper {
     /// - Throws: What the hook or the mapping throws; ``SyncError`` `recordExpected` if the hook returns no object, or
     ///   `invalidOption` if it changes the key.
     package mutating func next(after plan: PayloadGraph, newOccurrences new: [Int]) throws -> PayloadGraph? {
-        let open = rows(new, plan).filter { row in !row.occurrences.contains { answeredPaths.contains(plan.recordPaths[$0]) } }
+        let open = rows(new, plan).filter { row in
+            !row.occurrences.contains { answeredPaths.contains(plan.recordPaths[$0]) }
+        }
         guard !open.isEmpty else { return nil }
         let pending = Set(open.map(\.row))
         let ready = open.filter { row in !row.occurrences.contains { isInside(pending, $0, plan) } }

@@ -141,9 +141,9 @@ extension JSONReader {
             loneLists.insert(list)
             try pass()
         case .passed: try pass()
-        case .metadata(let remark):
+        case .metadata(let metadata):
             try pass()
-            try record(remark, spare.value(at: 0, in: scanner.bytes))
+            try record(metadata, spare.value(at: 0, in: scanner.bytes))
         case .refused: try refuse(at: node)
         }
         return false
@@ -166,8 +166,8 @@ extension JSONReader {
         try scanner.value(into: &tape, depth: cursor.depth)
     }
 
-    private mutating func record(_ remark: RecordLocations.Metadata, _ value: JSONValue) throws {
-        switch remark {
+    private mutating func record(_ metadata: RecordLocations.Metadata, _ value: JSONValue) throws {
+        switch metadata {
         case .errors: if let error = SyncError(errorsOfService: value) { throw error }
         case .link: page.record(link: value)
         case .pageInfo: page.record(pageInfo: value)
@@ -193,7 +193,9 @@ extension JSONReader {
     /// Reads the next key of the innermost object, or the end of the object. Returns true if the object is a record.
     private mutating func member(into tape: inout JSONTape) throws -> Bool {
         let isFirst = cursor.levels.last?.names.isEmpty ?? true
-        if try scanner.peek(isFirst ? "a key or '}'" : "',' or '}'") == .closeBrace { return try leaveContainer(into: &tape) }
+        if try scanner.peek(isFirst ? "a key or '}'" : "',' or '}'") == .closeBrace {
+            return try leaveContainer(into: &tape)
+        }
         if !isFirst { try scanner.expect(.comma, "',' or '}'") }
         let start = scanner.position
         let name = try scanner.key()

@@ -87,7 +87,8 @@ package struct LinkAssertions: Sendable {
     package func replacedEnd(_ end: CompiledAssociation.End) -> ReplacedEnd {
         guard batch.replacements.contains(where: { $0.end == end }) else { return ReplacedEnd() }
         var replaced = ReplacedEnd(count: count(end))
-        for replacement in batch.replacements where replacement.end == end && records.isEffective(replacement.occurrence) {
+        for replacement in batch.replacements
+        where replacement.end == end && records.isEffective(replacement.occurrence) {
             replaced.record(replacement.node, replacement.sequence, deletes: replacement.kind == .delete)
         }
         return replaced
@@ -100,7 +101,8 @@ package struct LinkAssertions: Sendable {
         guard !link.first.isToMany || !link.second.isToMany else { return ends }
         for assertion in batch.assertions where records.effect(of: assertion) == .full {
             // A rejected object says nothing about the row that it describes.
-            let saysBoth = assertion.isByID ? !namesOtherEntity(assertion, assertion.assertedBy.other) : isPossible(assertion)
+            let saysBoth =
+                assertion.isByID ? !namesOtherEntity(assertion, assertion.assertedBy.other) : isPossible(assertion)
             if !link.first.isToMany, saysBoth || assertion.assertedBy == .first {
                 ends.first.record(assertion.first, assertion.sequence, deletes: false)
             }
@@ -145,13 +147,18 @@ package enum LinkRule {
     ///   - second: The sequence of the last replacement at the second end.
     @inline(__always)
     package static func holds(asserted: Int64, preserved: Int64, firstReplaced: Int64, secondReplaced: Int64) -> Bool {
-        holds(asserted: asserted, preservedByFirst: preserved, preservedBySecond: preserved, firstReplaced: firstReplaced, secondReplaced: secondReplaced)
+        holds(
+            asserted: asserted, preservedByFirst: preserved, preservedBySecond: preserved, firstReplaced: firstReplaced,
+            secondReplaced: secondReplaced)
     }
 
     /// Returns whether a link holds or stays, with a separate list at each end that may only keep it.
     @inline(__always)
-    static func holds(asserted: Int64, preservedByFirst: Int64, preservedBySecond: Int64, firstReplaced: Int64, secondReplaced: Int64) -> Bool {
-        (firstReplaced <= asserted || firstReplaced == preservedByFirst) && (secondReplaced <= asserted || secondReplaced == preservedBySecond)
+    static func holds(
+        asserted: Int64, preservedByFirst: Int64, preservedBySecond: Int64, firstReplaced: Int64, secondReplaced: Int64
+    ) -> Bool {
+        (firstReplaced <= asserted || firstReplaced == preservedByFirst)
+            && (secondReplaced <= asserted || secondReplaced == preservedBySecond)
     }
 }
 
@@ -173,7 +180,9 @@ package struct EffectiveRecords: Sendable {
 
     /// Returns whether a record is effective. An occurrence of -1, which is not tracked, always is.
     @inline(__always)
-    package func isEffective(_ occurrence: Int32) -> Bool { occurrence < 0 || effectiveOccurrences.isEmpty || effectiveOccurrences[Int(occurrence)] }
+    package func isEffective(_ occurrence: Int32) -> Bool {
+        occurrence < 0 || effectiveOccurrences.isEmpty || effectiveOccurrences[Int(occurrence)]
+    }
 
     /// Returns the effect of a link assertion. Its occurrence may be the listed child, while the list belongs to the
     /// record around it.

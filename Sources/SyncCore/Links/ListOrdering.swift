@@ -168,7 +168,9 @@ package enum ListOrdering {
         guard positions[row] != position else { return positions }
         var new = positions
         if positions.contains(position) {
-            for (other, occupied) in positions.enumerated() { if let occupied, occupied >= position { new[other] = after(occupied) } }
+            for (other, occupied) in positions.enumerated() {
+                if let occupied, occupied >= position { new[other] = after(occupied) }
+            }
         }
         new[row] = position
         return new

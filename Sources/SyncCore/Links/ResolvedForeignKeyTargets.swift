@@ -46,7 +46,8 @@ package struct ResolvedForeignKeyTargets: Sendable {
             let target = nodes[child]
             let holds = LinkRule.holds(
                 asserted: isAsserted ? sequences[child] : LinkRule.never,
-                preserved: preserved.isEmpty ? LinkRule.never : preserved[RowAndTarget(first: node, second: target)] ?? LinkRule.never,
+                preserved: preserved.isEmpty
+                    ? LinkRule.never : preserved[RowAndTarget(first: node, second: target)] ?? LinkRule.never,
                 firstReplaced: cleared, secondReplaced: second.sequence(of: target))
             if !holds { nodes[child] = .nowhere }
         }

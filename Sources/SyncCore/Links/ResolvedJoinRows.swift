@@ -41,7 +41,8 @@ package struct ResolvedJoinRows: Sendable {
 
         func holds(asserted: Int64, _ first: Int64, _ second: Int64) -> Bool {
             LinkRule.holds(
-                asserted: asserted, preservedByFirst: self.first, preservedBySecond: self.second, firstReplaced: first, secondReplaced: second)
+                asserted: asserted, preservedByFirst: self.first, preservedBySecond: self.second, firstReplaced: first,
+                secondReplaced: second)
         }
     }
 
@@ -99,7 +100,8 @@ package struct ResolvedJoinRows: Sendable {
         for index in rows.indices {
             let holds = rows[index].holds(
                 first.sequence(of: rows[index].first), second.sequence(of: rows[index].second),
-                preservations.isEmpty ? Preservation() : preservations[order.code(rows[index]), default: Preservation()])
+                preservations.isEmpty ? Preservation() : preservations[order.code(rows[index]), default: Preservation()]
+            )
             guard holds else { continue }
             if count != index { rows[count] = rows[index] }
             count += 1

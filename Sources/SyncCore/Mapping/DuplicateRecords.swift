@@ -73,7 +73,10 @@ struct DuplicateRecords {
         let (table, node) = (row.table.index, row.node.index)
         while assertedRows.count <= table { assertedRows.append(AssertedRows()) }
         let missing = node + 1 - assertedRows[table].slotOffsets.count
-        if missing > 0 { assertedRows[table].slotOffsets += repeatElement(-1, count: max(missing, assertedRows[table].slotOffsets.count)) }
+        if missing > 0 {
+            assertedRows[table].slotOffsets += repeatElement(
+                -1, count: max(missing, assertedRows[table].slotOffsets.count))
+        }
         if assertedRows[table].slotOffsets[node] < 0 {
             assertedRows[table].slotOffsets[node] = assertedRows[table].slots.count
             assertedRows[table].slots += first
@@ -82,7 +85,9 @@ struct DuplicateRecords {
         assertedRows[table].slots.withUnsafeBufferPointer {
             body(UnsafeBufferPointer(rebasing: $0[start..<start + values.count]))
         }
-        for slot in values.indices where values[slot].kind != .absent { assertedRows[table].slots[start + slot] = values[slot] }
+        for slot in values.indices where values[slot].kind != .absent {
+            assertedRows[table].slots[start + slot] = values[slot]
+        }
     }
 }
 
@@ -386,7 +391,8 @@ extension InconsistentRecordFinder {
         }
         add(
             .init(
-                record: statement.record, earlier: earlier, name: model.entities[statement.entity].relationships[statement.index].name,
+                record: statement.record, earlier: earlier,
+                name: model.entities[statement.entity].relationships[statement.index].name,
                 value: text(targets), earlierValue: text(earlierTargets)))
     }
 }

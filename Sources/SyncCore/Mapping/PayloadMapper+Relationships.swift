@@ -117,7 +117,8 @@ extension PayloadMapper {
             let target = try record(tape, at: element.value, as: relationship.destination, context, bytes)
             guard let statement, let target else { continue }
             statement.add(
-                target.node, kind: target.entity, at: position, occurrence: target.occurrence, isListed: true, to: &plan)
+                target.node, kind: target.entity, at: position, occurrence: target.occurrence, isListed: true, to: &plan
+            )
             position += 1
         }
         if position > 0, list.isWhole, plan.operations.contains(.deleteRelationships) {
@@ -155,7 +156,9 @@ extension PayloadMapper {
         {
             return arrival.owner
         }
-        guard let child, let location = plan.rows[child.table.index].nodes[child.node.index].ownerIndex else { return nil }
+        guard let child, let location = plan.rows[child.table.index].nodes[child.node.index].ownerIndex else {
+            return nil
+        }
         let owner = plan.rows[child.table.index].owners[location]
         guard owner.link == relationship.link, owner.end == relationship.end.other || relationship.isSymmetric else {
             return nil

@@ -69,11 +69,11 @@ extension PayloadMapper {
         reader.path.reset(to: listedRecords)
         listedRecords += 1
         reader.path.root = .init(location, tape)
-        let marks = reader.checkpoint
+        let checkpoint = reader.checkpoint
         let context = Context(permission: .full, isResource: true)
         try reader.read(tape, at: location.token, as: entity, context, bytes, &plan)
-        let key = reader.key(of: model.entities[entity], tape, context, from: marks, bytes, &plan)
-        reader.removeCandidates(after: marks)
+        let key = reader.key(of: model.entities[entity], tape, context, from: checkpoint, bytes, &plan)
+        reader.removeCandidates(after: checkpoint)
         let rowKey = plan.arena.withUnsafeBufferPointer { RowKey(key, TextPool(payload: bytes, arena: $0)) }
         if let rowKey { resourceKeys[entity, tape.text(at: id, in: bytes)] = rowKey }
     }

@@ -22,7 +22,8 @@ extension PayloadMapper {
     }
 
     /// Maps a record of one of the lists of a payload.
-    mutating func mapRoot(_ tape: JSONTape, at location: TokenLocation, _ layout: PayloadLayout, _ bytes: Bytes) throws {
+    mutating func mapRoot(_ tape: JSONTape, at location: TokenLocation, _ layout: PayloadLayout, _ bytes: Bytes) throws
+    {
         let list = layout.lists[location.list]
         reader.path.reset(to: listedRecords)
         listedRecords += 1
@@ -70,12 +71,14 @@ extension PayloadMapper {
         guard let parent = plan.parent else { return }
         LinkAssertionBuilder(parent, in: model).add(
             root.node, kind: root.entity,
-            at: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), occurrence: root.occurrence, to: &plan)
+            at: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), occurrence: root.occurrence,
+            to: &plan)
     }
 
     /// Returns the entity of a record of a list; nil if no entity has its type, which is reported.
     private mutating func entity(
-        _ tape: JSONTape, at location: TokenLocation, _ list: PayloadLayout.List, _ layout: PayloadLayout, _ bytes: Bytes
+        _ tape: JSONTape, at location: TokenLocation, _ list: PayloadLayout.List, _ layout: PayloadLayout,
+        _ bytes: Bytes
     ) -> Int? {
         guard let types = layout.types else { return list.entity }
         guard let type = tape.member(named: "type", of: location.token, in: bytes), tape.tokens[type].kind == .string

@@ -97,16 +97,16 @@ package struct PayloadMapper: ~Copyable {
         let entityID = tables.kinds.isEmpty ? asked : kind(tape, of: token, as: asked, context, bytes)
         if entityID < 0 { return nil }
         let entity = model.entities[entityID]
-        let marks = reader.checkpoint
+        let checkpoint = reader.checkpoint
         let firstDiagnostic = reader.diagnostics.reported.count
         let outer = current
         current = nil
         defer {
-            reader.removeCandidates(after: marks)
+            reader.removeCandidates(after: checkpoint)
             current = outer
         }
         try reader.read(tape, at: token, as: entityID, context, bytes, &plan)
-        let key = key(of: entity, tape, context, from: marks, bytes)
+        let key = key(of: entity, tape, context, from: checkpoint, bytes)
         let (mapped, occurrence) = commit(key, as: entity, context, bytes)
         if let mapped {
             current = mapped
@@ -114,9 +114,10 @@ package struct PayloadMapper: ~Copyable {
                 reader.diagnostics.name(key, from: firstDiagnostic)
             }
         }
-        for index in marks.candidates..<reader.candidates.count where reader.candidates[index].isChosen {
+        for index in checkpoint.candidates..<reader.candidates.count where reader.candidates[index].isChosen {
             try map(
-                reader.candidates[index], tape, of: mapped, occurrence, as: entityID, context, kindsFrom: marks.kinds,
+                reader.candidates[index], tape, of: mapped, occurrence, as: entityID, context,
+                kindsFrom: checkpoint.kinds,
                 bytes)
         }
         return mapped
@@ -133,13 +134,14 @@ package struct PayloadMapper: ~Copyable {
     /// Returns the key of the record just read; absent or null if it has none.
     @inline(__always)
     private mutating func key(
-        of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, from marks: RecordReader.Checkpoint, _ bytes: Bytes
+        of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, from checkpoint: RecordReader.Checkpoint,
+        _ bytes: Bytes
     ) -> PackedValue {
         if context.isRoot, let rootKey, entity.isKeyed {
             if let slot = entity.keySlot { reader.row[slot] = rootKey }
             return rootKey
         }
-        return reader.key(of: entity, tape, context, from: marks, bytes, &plan)
+        return reader.key(of: entity, tape, context, from: checkpoint, bytes, &plan)
     }
 
     /// Merges the values just read into their node. A skipped record has no node, but its nested records are mapped.

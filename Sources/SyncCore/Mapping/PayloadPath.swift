@@ -49,7 +49,9 @@ package struct PayloadPath {
         case (.connected(let index, _), .key(let offset, let length, let table)):
             .init(offset: offset, length: Int32(length), table: Int32(table), index: Int32(index))
         case (.name(let offset, let length), _):
-            .init(offset: offset, length: Int32(length), table: PayloadGraph.RecordOccurrence.Location.nameTable, index: -1)
+            .init(
+                offset: offset, length: Int32(length), table: PayloadGraph.RecordOccurrence.Location.nameTable,
+                index: -1)
         default: rootLocation
         }
     }

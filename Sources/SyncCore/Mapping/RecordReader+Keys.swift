@@ -60,7 +60,9 @@ extension RecordReader {
             return appendKey(of: .init(table: table, node: arrival.owner), bytes, &plan)
         }
         guard
-            let candidate = candidates[checkpoint.candidates...].first(where: { $0.isChosen && $0.relationship == index })
+            let candidate = candidates[checkpoint.candidates...].first(where: {
+                $0.isChosen && $0.relationship == index
+            })
         else { return false }
         return appendKey(tape, at: candidate.value, of: model.entities[relationship.destination], bytes, &plan)
     }
@@ -103,7 +105,8 @@ extension RecordReader {
             return Coercion.append(keyText.bytes, to: &plan.arena)
         }
         let keyToken = tape.tokens[token].kind == .object ? find(slot, tape, object: token, entity, bytes) : token
-        guard keyToken >= 0, let key = value(tape, at: keyToken, for: slot, of: entity.table, bytes, &plan), key.kind != .null
+        guard keyToken >= 0, let key = value(tape, at: keyToken, for: slot, of: entity.table, bytes, &plan),
+            key.kind != .null
         else { return nil }
         return key
     }

@@ -18,7 +18,8 @@ public struct EntityStatus: Sendable, Hashable {
     public let isInitialSyncComplete: Bool
 
     package init(
-        entity: String, pendingChanges: Int, blockedChanges: Int, openConflicts: Int, conflictingValues: Int, lastSync: Date?,
+        entity: String, pendingChanges: Int, blockedChanges: Int, openConflicts: Int, conflictingValues: Int,
+        lastSync: Date?,
         isInitialSyncComplete: Bool
     ) {
         self.entity = entity

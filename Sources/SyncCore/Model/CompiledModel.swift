@@ -36,7 +36,8 @@ package final class CompiledModel: Sendable {
             || compiler.hierarchies.contains { hierarchy in
                 hierarchy.hasSubEntities
                     || hierarchy.attributes.enumerated().contains { slot, attribute in
-                        !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([hierarchy.id.index, slot])
+                        !attribute.isOptional && attribute.defaultValue == nil
+                            && !keys.contains([hierarchy.id.index, slot])
                     }
             }
     }

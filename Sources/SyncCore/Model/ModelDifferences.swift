@@ -8,11 +8,11 @@ package struct ModelDifferences: Sendable {
     private let names: [String: String]
 
     package init(stored: SyncModel, given: SyncModel) {
-        let pairs = Self.matchedMembers(stored.entities, given.entities, name: \.name, renamedFrom: \.renamedFrom)
+        let matched = Self.matchedMembers(stored.entities, given.entities, name: \.name, renamedFrom: \.renamedFrom)
         names = Dictionary(
-            pairs.compactMap { _, old, new in old.flatMap { old in new.map { (old.name, $0.name) } } },
+            matched.compactMap { _, old, new in old.flatMap { old in new.map { (old.name, $0.name) } } },
             uniquingKeysWith: { first, _ in first })
-        for (name, old, new) in pairs {
+        for (name, old, new) in matched {
             switch (old, new) {
             case (let old?, let new?):
                 compare("entities.\(name)", old.name, new.name)
@@ -31,13 +31,13 @@ package struct ModelDifferences: Sendable {
     ) -> [(name: String, old: Member?, new: Member?)] {
         var left = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
         let given = Set(new.map(name))
-        var pairs = new.map { member -> (name: String, old: Member?, new: Member?) in
+        var matched = new.map { member -> (name: String, old: Member?, new: Member?) in
             let earlier = renamedFrom(member).flatMap { given.contains($0) ? nil : $0 }
             let source = left.removeValue(forKey: name(member)) ?? earlier.flatMap { left.removeValue(forKey: $0) }
             return (name(member), source, member)
         }
-        pairs += left.map { ($0.key, $0.value, nil) }
-        return pairs.sorted { $0.name < $1.name }
+        matched += left.map { ($0.key, $0.value, nil) }
+        return matched.sorted { $0.name < $1.name }
     }
 
     private mutating func compare(_ old: SyncModel.Entity, _ new: SyncModel.Entity) {

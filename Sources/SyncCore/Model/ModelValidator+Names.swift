@@ -310,7 +310,8 @@ extension ModelValidator {
         // Undeclared column names come first, so that the problem is reported at the attribute that declares a column.
         for isGiven in [false, true] {
             for attribute in hierarchy.attributes where (attribute.column != nil) == isGiven {
-                let owner = hierarchy.entities.first { model.declarations[$0].attributes.contains(attribute) } ?? hierarchy.root
+                let owner =
+                    hierarchy.entities.first { model.declarations[$0].attributes.contains(attribute) } ?? hierarchy.root
                 take(attribute.columnName, .attribute(attribute.name, of: model.entities[owner].name))
             }
         }

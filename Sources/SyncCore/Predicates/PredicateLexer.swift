@@ -23,7 +23,9 @@ struct PredicateLexer {
         }
     }
 
-    private var location: PredicateSourceLocation { PredicateSourceLocation(line: line, column: position - lineStart + 1) }
+    private var location: PredicateSourceLocation {
+        PredicateSourceLocation(line: line, column: position - lineStart + 1)
+    }
 
     private func byte(_ offset: Int = 0) -> UInt8? {
         position + offset < bytes.count ? bytes[position + offset] : nil
@@ -106,7 +108,9 @@ struct PredicateLexer {
                 digits()
             }
         }
-        if byte()?.startsWord == true { throw location.error("a name cannot begin with a digit; quote a string") }
+        if byte()?.startsWord == true {
+            throw location.error("a name cannot begin with a digit; quote a string")
+        }
         return .number(String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
@@ -155,7 +159,9 @@ struct PredicateLexer {
             guard low & 0xFC00 == 0xDC00 else { throw location.error("unpaired high surrogate") }
             unit = 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
         }
-        guard let scalar = Unicode.Scalar(unit) else { throw location.error("unpaired low surrogate") }
+        guard let scalar = Unicode.Scalar(unit) else {
+            throw location.error("unpaired low surrogate")
+        }
         return Array(String(scalar).utf8)
     }
 

@@ -117,7 +117,8 @@ struct PredicateParser {
             let valueLocation = token.location
             try parseNull(after: op)
             return .comparison(
-                try PredicateComparison(path, op, .null, names: names, pathLocation: pathLocation, valueLocation: valueLocation))
+                try PredicateComparison(
+                    path, op, .null, names: names, pathLocation: pathLocation, valueLocation: valueLocation))
         }
         let ignoresCase = try parseOptions()
         let valueLocation = token.location

@@ -88,8 +88,8 @@ struct PredicateResolver {
         case .relationship(let last):
             if comparison.literal == .null { return .target(last, key: nil) }
             let slot = try keySlot(of: last, comparison)
-            let tree = model[model.entities[last.destination].table]
-            return .target(last, key: ResolvedComparison.Key(attribute: tree.attributes[slot], slot: slot))
+            let hierarchy = model[model.entities[last.destination].table]
+            return .target(last, key: ResolvedComparison.Key(attribute: hierarchy.attributes[slot], slot: slot))
         }
     }
 

@@ -124,7 +124,9 @@ struct ResolvedPredicatePath {
     /// Resolves a path.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` for an unknown name. The message lists the known ones.
-    init(_ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at location: PredicateSourceLocation)
+    init(
+        _ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at location: PredicateSourceLocation
+    )
         throws
     {
         var hops: [CompiledRelationship] = []

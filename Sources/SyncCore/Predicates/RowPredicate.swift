@@ -148,7 +148,8 @@ package struct PredicateComparison: Sendable, Hashable {
     /// - Throws: ``SyncError`` `invalidPredicate` if the operator does not take such a value.
     init(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: PredicateValue, ignoresCase: Bool = false,
-        names: Set<String> = [], pathLocation: PredicateSourceLocation = .none, valueLocation: PredicateSourceLocation = .none
+        names: Set<String> = [], pathLocation: PredicateSourceLocation = .none,
+        valueLocation: PredicateSourceLocation = .none
     ) throws {
         self.path = path
         self.operator = op

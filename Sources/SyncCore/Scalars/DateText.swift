@@ -127,7 +127,8 @@ package enum DateParser {
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return milliseconds(number: text) }
         let century = twoDigits(text, 0)
-        let date = CalendarDate(year: century &* 100 &+ twoDigits(text, 2), month: twoDigits(text, 5), day: twoDigits(text, 8))
+        let date = CalendarDate(
+            year: century &* 100 &+ twoDigits(text, 2), month: twoDigits(text, 5), day: twoDigits(text, 8))
         guard century < 100, date.isValid else { return nil }
         var milliseconds = Int64(date.daysSince1970) &* 86_400_000
         if text.count > 10 {

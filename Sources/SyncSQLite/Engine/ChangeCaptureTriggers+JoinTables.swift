@@ -42,9 +42,11 @@ extension ChangeCaptureTriggers {
             when: CaptureSuppression.deleting.isSet, [engineJoinRowDeletion(joinTable)])
         return [part]
             + (after + (joinTable.isOrdered ? before : [])).map { name, event, body in
-                let condition = Self.isCapturing + (name.hasSuffix("update") ? named.isNoRenumbering(of: joinTable) : "")
+                let condition =
+                    Self.isCapturing + (name.hasSuffix("update") ? named.isNoRenumbering(of: joinTable) : "")
                 return Self.trigger(
-                    "\(joinTable.name)_\(name)_\(joinTable.end)\(owner)", event, on: joinTable.name, when: condition, body)
+                    "\(joinTable.name)_\(name)_\(joinTable.end)\(owner)", event, on: joinTable.name, when: condition,
+                    body)
             }
     }
 

@@ -42,7 +42,8 @@ struct ChangeCaptureTriggers {
         let (isOld, isNew) = (table.isOwn("OLD"), table.isOwn("NEW"))
         let hasOtherKey = "(\((table.key.ownColumns.map(differs) + isRenamed).joined(separator: " OR ")))"
         var triggers = [
-            trigger("replace", "BEFORE INSERT", when: Self.isCapturing, replaced(uniqueColumns + [[table.table.keyColumn]])),
+            trigger(
+                "replace", "BEFORE INSERT", when: Self.isCapturing, replaced(uniqueColumns + [[table.table.keyColumn]])),
             trigger("insert", "AFTER INSERT", when: Self.isCapturing + isNew, insertion),
             trigger(
                 "delete", "AFTER DELETE", when: Self.isCapturing + isOld,

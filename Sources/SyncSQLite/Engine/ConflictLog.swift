@@ -16,7 +16,8 @@ struct ConflictLog {
     /// The reason of a row that may have been edited while the triggers were missing.
     static let audited = "deleted by the service; possibly edited while change capture was off"
     /// The SQL list of all reasons above.
-    static let deletionReasons = [deleted, missing, cascaded, preexisting, audited].map(\.literal).joined(separator: ", ")
+    static let deletionReasons = [deleted, missing, cascaded, preexisting, audited].map(\.literal).joined(
+        separator: ", ")
 
     private let db: Database
 

@@ -40,7 +40,8 @@ struct ConflictResolver {
         let edited = values.editTime == 0 ? nil : Date(timeIntervalSince1970: Double(values.editTime) / 1000)
         let conflict = SyncConflict(
             entity: row.table.entity.name, key: try row.table.recordKey(row.key, in: db),
-            field: row.table.displayName(ofField: values.field), base: values.base, local: values.here, remote: values.there,
+            field: row.table.displayName(ofField: values.field), base: values.base, local: values.here,
+            remote: values.there,
             localEditDate: edited)
         switch engine.registration.resolver?(conflict) ?? .usePolicy {
         case .local: return (ConflictOutcome(winner: .local, reason: "resolver"), nil)

@@ -36,13 +36,15 @@ struct CreationIDs {
             sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"
                 + (key == nil ? "" : " AND k = ?"),
             arguments: StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
-        var births = rows.byCreationID ?? [:]
+        var byCreationID = rows.byCreationID ?? [:]
         rows.byCreationID = nil
         for row in found {
             let creationID = try row.decode(String.self, atIndex: 0)
-            births[registration.markerField == nil ? CreationID(creationID).text(of: registration.idLength) : creationID] = row[1]
+            byCreationID[
+                registration.markerField == nil ? CreationID(creationID).text(of: registration.idLength) : creationID] =
+                row[1]
         }
-        rows.byCreationID = births
+        rows.byCreationID = byCreationID
     }
 
     /// Gives a new row the key of the pulled row that has its creation ID.
@@ -59,8 +61,8 @@ struct CreationIDs {
             sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND taken IS NULL",
             arguments: [table.number, own])
         guard !isOnItsWay, try table.isStored(own, in: db) else { return nil }
-        let adoption = KeyReplacement(engine, table, db)
-        return try table.isStored(key, in: db) ? adoption.unite(own, with: key) : adoption.rekey(own, to: id)
+        let replacement = KeyReplacement(engine, table, db)
+        return try table.isStored(key, in: db) ? replacement.unite(own, with: key) : replacement.rekey(own, to: id)
     }
 
     private func isNew(_ key: DatabaseValue) throws -> Bool {

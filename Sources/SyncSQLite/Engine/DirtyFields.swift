@@ -46,7 +46,9 @@ struct DirtyFields {
         let (names, joinTables) = (
             known.union(groups.joined().filter(isInStep)), editedJoinRows.filter { isInStep($0.name) }
         )
-        guard !names.isEmpty || !joinTables.isEmpty else { return editedNames.isEmpty && editedJoinRows.isEmpty ? [] : nil }
+        guard !names.isEmpty || !joinTables.isEmpty else {
+            return editedNames.isEmpty && editedJoinRows.isEmpty ? [] : nil
+        }
         if table.registration.mergesWholeRow || sendsWholeRows {
             return try all(of: key, values).filter { field in
                 names.contains(field.name) || syncedColumns.contains(field.joinTable?.name ?? field.name)
@@ -61,7 +63,9 @@ struct DirtyFields {
     private func isEdited(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> Bool {
         let base = BaseOrder(table, joinTable, db)
         if let agreed = try base.keys(of: key) {
-            if ListOrderMerge.isMoved(try LinkedRowList(joinTable).others(of: key, in: db), from: agreed) { return true }
+            if ListOrderMerge.isMoved(try LinkedRowList(joinTable).others(of: key, in: db), from: agreed) {
+                return true
+            }
         }
         let isEdited = try db.finds(
             sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
@@ -70,7 +74,8 @@ struct DirtyFields {
     }
 
     private func field(_ column: TrackedTable.Column, _ values: [String: DatabaseValue]) -> OutgoingField {
-        OutgoingField(name: column.name, column: column, joinTable: nil, value: values[column.name] ?? .null, others: [])
+        OutgoingField(
+            name: column.name, column: column, joinTable: nil, value: values[column.name] ?? .null, others: [])
     }
 
     private func field(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> OutgoingField {

@@ -47,7 +47,8 @@ struct EditRebase {
         /// Returns the edit with base values for columns where the service has a value that was sent.
         func agreeing(with remote: [String: DatabaseValue]) -> Edit {
             var edit = self
-            for (name, values) in triedValues where !unrevertedColumns.contains(name) && (base[name] != nil || kind == "create") {
+            for (name, values) in triedValues
+            where !unrevertedColumns.contains(name) && (base[name] != nil || kind == "create") {
                 guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
                 edit.base[name] = (there, editTime(of: name) ?? SQLiteEngineStore.now)
                 edit.agreed.insert(name)
@@ -81,7 +82,8 @@ struct EditRebase {
     mutating func revert(
         _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
     ) throws {
-        guard revertedKeys[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table) else {
+        guard revertedKeys[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table)
+        else {
             return
         }
         let kind = try String.fetchOne(
@@ -97,7 +99,8 @@ struct EditRebase {
         let tried = kind == nil ? [:] : try TriedValues(table, db).all(of: key)
         let made = kind == "create" ? try MadeTimes(of: key, table, db) : nil
         let joinRowEdits = try JoinRowEdits(
-            row, isNew: made?.isRestored == false, isAudited: isAudited, isCurrent: isCurrent, syncedColumns: syncedColumns,
+            row, isNew: made?.isRestored == false, isAudited: isAudited, isCurrent: isCurrent,
+            syncedColumns: syncedColumns,
             base: base,
             tried: tried, engine, db)
         base = base.filter { local[$0.key] != nil }
@@ -105,7 +108,8 @@ struct EditRebase {
         try joinRowEdits.revert()
         edits.append(
             Edit(
-                row: row, kind: kind, unrevertedColumns: unreverted, syncedColumns: syncedColumns, isAudited: isAudited, base: base,
+                row: row, kind: kind, unrevertedColumns: unreverted, syncedColumns: syncedColumns, isAudited: isAudited,
+                base: base,
                 creationTimes: made, triedValues: tried, local: local,
                 joinRowEdits: joinRowEdits, isCurrent: isCurrent))
     }
@@ -182,7 +186,9 @@ struct EditRebase {
     ) throws {
         guard let here = edit.local[name], var there = remote[name] else { return }
         // The column kept its local value, and the page did not change it. So the service still has the base value.
-        if edit.unrevertedColumns.contains(name), there.isExactly(here), let base = edit.base[name] { there = base.value }
+        if edit.unrevertedColumns.contains(name), there.isExactly(here), let base = edit.base[name] {
+            there = base.value
+        }
         guard let base = edit.base[name] else {
             // A column without a base value is unchanged and takes the remote value, unless the row is new.
             if here.isExactly(there) { return }
@@ -228,7 +234,9 @@ struct EditRebase {
         let isNew = group.contains {
             edit.isEdited($0) && edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0])
         }
-        let names = group.filter { edit.creationTimes != nil || edit.base[$0] != nil || edit.syncedColumns.contains($0) }
+        let names = group.filter {
+            edit.creationTimes != nil || edit.base[$0] != nil || edit.syncedColumns.contains($0)
+        }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
             names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.editTime != 0 } || isNew

@@ -38,7 +38,8 @@ struct EngineSetup {
             }
             let number = isThere ?? Int(db.lastInsertedRowID)
             let table = try TrackedTable(
-                entity, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model, stack.layout)
+                entity, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model,
+                stack.layout)
             if isThere == nil {
                 // An earlier version of the library may have left entries of a former entity with this number.
                 try EngineSchema.deleteEntity(number, in: db)
@@ -69,7 +70,8 @@ struct EngineSetup {
                 name: name, policy: .clientWins, deletions: .deleteWins, mergesWholeRow: false, naturalKey: [],
                 sendsCascades: true)
             return try? TrackedTable(
-                unregistered, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model, stack.layout)
+                unregistered, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model,
+                stack.layout)
         }
     }
 

@@ -30,7 +30,9 @@ struct FieldReader: Sendable {
     func values(of key: DatabaseValue, in db: Database) throws -> [String: DatabaseValue]? {
         guard let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) else { return nil }
         return Dictionary(
-            uniqueKeysWithValues: try names.enumerated().map { position, name in (name, try Self.value(row, position + 1)) })
+            uniqueKeysWithValues: try names.enumerated().map { position, name in
+                (name, try Self.value(row, position + 1))
+            })
     }
 
     /// Returns the complete text, including any part after a NUL character.

@@ -95,7 +95,9 @@ struct JoinRowEdits {
 
     func revert() throws {
         for change in changes { try set(change.op < 0, change.joinTable, change.other) }
-        for list in lists { if let base = list.base { try LinkedRowList(list.joinTable).order(base, of: row.key, in: db) } }
+        for list in lists {
+            if let base = list.base { try LinkedRowList(list.joinTable).order(base, of: row.key, in: db) }
+        }
     }
 
     // MARK: Reapplying edits
@@ -162,9 +164,9 @@ struct JoinRowEdits {
     /// At the known version, every difference is such an edit. At another version, the local list is logged.
     private func mergeMissedEdits(_ list: List, _ there: [DatabaseValue], _ outcome: inout Outcome) throws {
         guard isAudited, !isNew, syncedColumns.contains(list.joinTable.name) else { return }
-        let noted = Set(changes.filter { $0.joinTable.name == list.joinTable.name }.map(\.other))
-        let added = Set(list.local).subtracting(there).subtracting(noted)
-        let removed = Set(there).subtracting(list.local).subtracting(noted)
+        let recorded = Set(changes.filter { $0.joinTable.name == list.joinTable.name }.map(\.other))
+        let added = Set(list.local).subtracting(there).subtracting(recorded)
+        let removed = Set(there).subtracting(list.local).subtracting(recorded)
         let isMoved = list.joinTable.isOrdered && list.base == nil && ListOrderMerge.isMoved(list.local, from: there)
         if added.isEmpty, removed.isEmpty, isCurrent || !isMoved { return }
         guard isCurrent else {
@@ -216,7 +218,8 @@ struct JoinRowEdits {
     ) throws {
         if resolution.winner == .open {
             outcome.isOpen = true
-            if try resolver.isOpen(list.joinTable.field, row, LinkedRowList.text(list.local), LinkedRowList.text(there)) {
+            if try resolver.isOpen(list.joinTable.field, row, LinkedRowList.text(list.local), LinkedRowList.text(there))
+            {
                 return
             }
         }
@@ -242,7 +245,8 @@ struct JoinRowEdits {
     private func keys(_ json: JSONValue, _ joinTable: TrackedTable.JoinTable) throws -> [DatabaseValue]? {
         guard case .array(let wanted) = json else { return nil }
         let stored = try LinkedRowList(joinTable).others(of: row.key, in: db)
-        let known = Dictionary(try stored.map { (try engine.id($0, of: joinTable.destination, in: db), $0) }) { first, _ in
+        let known = Dictionary(try stored.map { (try engine.id($0, of: joinTable.destination, in: db), $0) }) {
+            first, _ in
             first
         }
         return wanted.compactMap { known[$0] }
@@ -252,7 +256,8 @@ struct JoinRowEdits {
 
     private func isLinked(_ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?",
+            sql:
+                "SELECT 1 FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?",
             arguments: [row.key, other])
     }
 

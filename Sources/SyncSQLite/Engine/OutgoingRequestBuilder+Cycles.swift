@@ -39,25 +39,25 @@ extension OutgoingRequestBuilder {
     /// reference.
     func isInCycle(_ key: DatabaseValue, _ table: TrackedTable, _ pending: [OutgoingField]) throws -> Bool {
         let own = RowName(table: table.number, key: key)
-        var awaitedBy: [RowName: [RowName]] = [:]
+        var pendingByTarget: [RowName: [RowName]] = [:]
         var rest = [own]
         while let row = rest.popLast() {
-            guard awaitedBy[row] == nil else { continue }
+            guard pendingByTarget[row] == nil else { continue }
             guard let table = order.first(where: { $0.number == row.table }), let edits = edits[row.table],
                 try isSendable(row), let values = try table.fieldReader.values(of: row.key, in: db)
             else { return false }
             let next = try pendingRows(of: edits.all(of: row.key, values))
-            awaitedBy[row] = next
+            pendingByTarget[row] = next
             rest += next
         }
-        return try pendingRows(of: pending).allSatisfy { reaches(own, from: $0, awaitedBy) }
+        return try pendingRows(of: pending).allSatisfy { reaches(own, from: $0, pendingByTarget) }
     }
 
-    private func reaches(_ row: RowName, from first: RowName, _ awaitedBy: [RowName: [RowName]]) -> Bool {
+    private func reaches(_ row: RowName, from first: RowName, _ pendingByTarget: [RowName: [RowName]]) -> Bool {
         var (seen, rest): (Set<RowName>, [RowName]) = ([], [first])
         while let next = rest.popLast() {
             if next == row { return true }
-            if seen.insert(next).inserted { rest += awaitedBy[next] ?? [] }
+            if seen.insert(next).inserted { rest += pendingByTarget[next] ?? [] }
         }
         return false
     }

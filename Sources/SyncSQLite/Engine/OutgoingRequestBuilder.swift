@@ -288,7 +288,8 @@ struct OutgoingRequestBuilder {
             try creationID == CreationID(reviving: own.text, of: table.entity.name).text
             || change.kind == "create" && MadeTimes(of: change.key, table, db).isRestored
         // Another device that creates the row again uses the same key.
-        let idem = open?.key ?? (change.attempts == 0 || isRestoration ? creationID : "\(creationID)-\(change.attempts)")
+        let idem =
+            open?.key ?? (change.attempts == 0 || isRestoration ? creationID : "\(creationID)-\(change.attempts)")
         let kind: OutgoingRequest.Kind =
             switch change.kind {
             case "create": .create
@@ -313,7 +314,8 @@ struct OutgoingRequestBuilder {
         requests.append(
             OutgoingRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
-                idempotencyKey: idem, edit: change.seq, preparedAt: now, attempts: open?.attempts ?? 0, naturalKey: natural,
+                idempotencyKey: idem, edit: change.seq, preparedAt: now, attempts: open?.attempts ?? 0,
+                naturalKey: natural,
                 isRestoration: isRestoration))
     }
 

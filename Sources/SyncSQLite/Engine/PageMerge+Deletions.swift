@@ -44,10 +44,10 @@ extension PageMerge {
             // Write the record and roll back, to compare it by column.
             try db.inSavepoint {
                 let options = SyncOptions(resultDetail: .counts)
-                let staging = try PayloadGraphBuilder(
+                let builder = try PayloadGraphBuilder(
                     inEntity: table.entity.name, of: engine.model, parent: nil,
                     operations: .all.subtracting(.delete), options: options)
-                let plan = try staging.map(.array([record])).plan.unlinking(engine.unlinkedTables)
+                let plan = try builder.map(.array([record])).plan.unlinking(engine.unlinkedTables)
                 _ = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: false)
                 guard let there = try table.fieldReader.values(of: key, in: db) else { return .rollback }
                 isSame =
@@ -173,7 +173,9 @@ extension PageMerge {
                 result = try deleteByRules(keys)
                 keepsEdits = try tookEditsAlong(since: before)
                 // Rows that were edited, and so also rows that were moved, are logged when they are deleted.
-                if try !keepsEdits && lastConflict() > before { followed = try moved.cascaded(by: keys, excluding: taken) }
+                if try !keepsEdits && lastConflict() > before {
+                    followed = try moved.cascaded(by: keys, excluding: taken)
+                }
                 return keepsEdits || !followed.isEmpty ? .rollback : .commit
             }
             try moved.revert(followed)

@@ -35,16 +35,16 @@ struct PageMerge {
         var written: [(row: PulledPage.Record, standing: LocalRowState)] = []
         var editedRows: [(row: PulledPage.Record, standing: LocalRowState)] = []
         var deleted: [(row: PulledPage.Record, standing: LocalRowState)] = []
-        let twins = try NaturalKeyMatcher(engine, table, db)
-        let births = try CreationIDs(engine, table, db)
+        let naturalKeys = try NaturalKeyMatcher(engine, table, db)
+        let creationIDs = try CreationIDs(engine, table, db)
         for row in rows {
             guard var key = try table.key.k(of: row.id, in: db) else {
                 refused.append((row, "the ID of the record is not a valid key of \(table.entity.name)"))
                 continue
             }
-            let marked = try births?.matchNewRow(row, key)
+            let marked = try creationIDs?.matchNewRow(row, key)
             let isMarked = marked != nil
-            key = try marked ?? twins?.matchNewRow(row, key) ?? key
+            key = try marked ?? naturalKeys?.matchNewRow(row, key) ?? key
             let isOurs = isSame || isMarked || engine.registration.makesIDs || table.key.hasParts
             let standing = try LocalRowState(of: key, table, db)
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
@@ -58,7 +58,7 @@ struct PageMerge {
                 try preexisting.insert(standing, of: table)
                 if standing.state == .clean, standing.isAudited { editedRows.append((row, standing)) }
             case .mergeDuplicate:
-                if isOurs || twins != nil {
+                if isOurs || naturalKeys != nil {
                     editedRows.append((row, standing))
                 } else {
                     // An app chose a key for its new row that the service assigned to another row.
@@ -117,12 +117,12 @@ struct PageMerge {
     ) throws {
         let records = rows.compactMap(\.row.record)
         let options = SyncOptions(resultDetail: .counts)
-        let staging = try PayloadGraphBuilder(
+        let builder = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil,
             operations: .all.subtracting(.delete), options: options)
         // Registered rows are pulled by themselves. A nested list determines which of them are linked, and deletes
         // none.
-        let plan = try staging.map(.array(records)).plan.unlinking(engine.unlinkedTables)
+        let plan = try builder.map(.array(records)).plan.unlinking(engine.unlinkedTables)
         let nested = try NestedRecordMerge(plan, engine, db)
         var edits = EditRebase(engine, db, clock: clock)
         for (row, standing) in editedRows {

@@ -37,7 +37,9 @@ struct PreservedReferences {
             try insertPending(
                 for: link.side(joinTable.end.other).entity, relationship, target: "p.\(joinTable.table.other)",
                 position: joinTable.table.position.map { "ifnull(p.\($0), 0)" } ?? "0",
-                from: "JOIN \(joinTable.table.table) AS p ON p.\(joinTable.table.mine) = r.\(owners.table.keyColumn.quoted)")
+                from:
+                    "JOIN \(joinTable.table.table) AS p ON p.\(joinTable.table.mine) = r.\(owners.table.keyColumn.quoted)"
+            )
         }
     }
 

@@ -67,10 +67,11 @@ extension RequestCompletion {
         }
         try db.executeCached(
             sql: "UPDATE sync_change SET rounds = 1 WHERE e = ? AND k = ?", arguments: [table.number, old])
-        let (table, adoption) = (table, KeyReplacement(engine, table, db))
+        let (table, replacement) = (table, KeyReplacement(engine, table, db))
         let moved = try engine.muted(in: db) {
-            let key = try table.isStored(key, in: db) ? adoption.unite(old, with: key) : adoption.rekey(old, to: new)
-            try adoption.notifyReferencing(to: key, formerly: old)
+            let key =
+                try table.isStored(key, in: db) ? replacement.unite(old, with: key) : replacement.rekey(old, to: new)
+            try replacement.notifyReferencing(to: key, formerly: old)
             return key
         }
         try engine.insertNew(moved, table, in: db)
@@ -121,8 +122,8 @@ extension RequestCompletion {
         guard reply.request.kind == .create, let id,
             let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
         else { return old }
-        let adoption = KeyReplacement(engine, table, db)
-        if try adoption.isOfAnotherEntity(new) { return old }
+        let replacement = KeyReplacement(engine, table, db)
+        if try replacement.isOfAnotherEntity(new) { return old }
         let isTaken = try isInUse(id, old)
         // The row that was sent is deleted here, and a row with the assigned key was created or pulled since. It is the
         // same row.
@@ -136,9 +137,9 @@ extension RequestCompletion {
             return new
         }
         return try engine.muted(in: db) {
-            if try isNew(new) { try adoption.giveLocalKey(to: new) }
-            let key = try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
-            if RowKey(old)?.isLocal == false { try adoption.notifyReferencing(to: key, formerly: old) }
+            if try isNew(new) { try replacement.giveLocalKey(to: new) }
+            let key = try isTaken ? replacement.unite(old, with: new) : replacement.rekey(old, to: own)
+            if RowKey(old)?.isLocal == false { try replacement.notifyReferencing(to: key, formerly: old) }
             return key
         }
     }

@@ -65,7 +65,9 @@ struct RequestCompletion {
         case .notListed(let reason):
             // With a marker, the row is found whenever the service lists it. If it was deleted here, its deletion is
             // sent then.
-            if try table.isStored(key, in: db) || engine.registration.markerField != nil { return try block(key, reason) }
+            if try table.isStored(key, in: db) || engine.registration.markerField != nil {
+                return try block(key, reason)
+            }
             try removeRequest()
             try engine.deleteState(key, table, in: db)
         case .postponed: try removeRequest()

@@ -54,14 +54,14 @@ extension SQLiteEngineStore {
             var answers: [RequestCompletion.Answer] = []
             try db.execute(sql: "UPDATE sync_engine SET seq = seq + 1")
             for reply in replies {
-                var settlement = try RequestCompletion(self, reply, serverTime, db)
-                let keys = [settlement.key]
-                try settlement.complete()
-                for key in (keys + [settlement.key]).compactMap(\.self) {
-                    memory.outboxScan.requeue(OutgoingRequestBuilder.RowName(table: settlement.table.number, key: key))
+                var completion = try RequestCompletion(self, reply, serverTime, db)
+                let keys = [completion.key]
+                try completion.complete()
+                for key in (keys + [completion.key]).compactMap(\.self) {
+                    memory.outboxScan.requeue(OutgoingRequestBuilder.RowName(table: completion.table.number, key: key))
                 }
-                outcome.add(settlement.outcome)
-                if let answer = settlement.answer { answers.append(answer) }
+                outcome.add(completion.outcome)
+                if let answer = completion.answer { answers.append(answer) }
             }
             outcome.add(try write(answers, serverTime, db))
             return outcome

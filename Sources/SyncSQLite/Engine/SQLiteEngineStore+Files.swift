@@ -38,7 +38,8 @@ extension SQLiteEngineStore {
                     SELECT \(column.quoted) FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?
                     """, arguments: [key])
             return FileAttributeState(
-                pendingHash: waiting, name: name, remoteID: try OutgoingRecordBuilder(self, db).remoteID(of: key, table))
+                pendingHash: waiting, name: name, remoteID: try OutgoingRecordBuilder(self, db).remoteID(of: key, table)
+            )
         }
     }
 

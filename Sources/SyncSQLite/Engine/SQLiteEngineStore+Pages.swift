@@ -69,7 +69,8 @@ extension SQLiteEngineStore {
             cursors[table.entity.name] = PullState(
                 cursor: try isSame ? row.decode(atIndex: 0) : nil, next: try isSame ? row.decode(atIndex: 1) : nil,
                 isInitialSyncComplete: try row.decode(Int.self, atIndex: 2) != 0,
-                lastListing: try row.decode(atIndex: 4), hasUnprocessedListing: try isSame && row.decode(Bool.self, atIndex: 5))
+                lastListing: try row.decode(atIndex: 4),
+                hasUnprocessedListing: try isSame && row.decode(Bool.self, atIndex: 5))
         }
         return cursors
     }

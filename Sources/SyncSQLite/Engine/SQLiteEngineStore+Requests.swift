@@ -9,8 +9,8 @@ extension SQLiteEngineStore {
         try await writing(lease, keepsMemory: true) { [self] db in
             let last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT seq FROM sync_engine")) ?? 0
             let tables = parentsFirst.filter { entities.contains($0.entity.name) }
-            var freezer = try OutgoingRequestBuilder(self, tables, upTo: edit ?? last, db)
-            return (try freezer.prepareRequests(limit), edit ?? last)
+            var builder = try OutgoingRequestBuilder(self, tables, upTo: edit ?? last, db)
+            return (try builder.prepareRequests(limit), edit ?? last)
         }
     }
 
@@ -34,7 +34,8 @@ extension SQLiteEngineStore {
                         idempotencyKey: try row.decode(atIndex: 5), edit: try row.decode(atIndex: 11),
                         preparedAt: try row.decode(atIndex: 6),
                         attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
-                        isRestoration: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table.entity.name).text,
+                        isRestoration: try row.decode(atIndex: 5)
+                            == CreationID(reviving: id, of: table.entity.name).text,
                         acceptedAtEdit: try row.decode(atIndex: 9))
                 }
             }

@@ -55,7 +55,9 @@ extension SQLiteEngineStore {
         if let column = table.columns.first(where: { $0.name == field || $0.relationship == field }) {
             return column.name
         }
-        if let joinTable = table.joinTables.first(where: { $0.isOrdered && $0.relationship == field }) { return joinTable.field }
+        if let joinTable = table.joinTables.first(where: { $0.isOrdered && $0.relationship == field }) {
+            return joinTable.field
+        }
         throw SyncError(
             .invalidOption, "\(table.entity.name) has no synced field '\(field)'",
             entity: table.entity.name)
@@ -120,7 +122,8 @@ extension SQLiteEngineStore {
                     """, arguments: StatementArguments(arguments))
             for joinTable in table.joinTables {
                 try restore(
-                    LinkedRowList.keys(values[joinTable.field] ?? .null), joinTable, of: table.key.k(of: free, in: db), in: db)
+                    LinkedRowList.keys(values[joinTable.field] ?? .null), joinTable, of: table.key.k(of: free, in: db),
+                    in: db)
             }
             if registration.makesIDs, free == own, let key = try table.key.k(of: free, in: db) {
                 let id = try table.json(key, in: db)

@@ -51,7 +51,9 @@ struct TriedValues {
 extension SQLiteEngineStore {
     /// Returns the keys of a list that was sent. Temporary keys that were replaced since are returned as their current
     /// keys.
-    func sentKeys(_ value: DatabaseValue, _ joinTable: TrackedTable.JoinTable, in db: Database) throws -> [DatabaseValue] {
+    func sentKeys(_ value: DatabaseValue, _ joinTable: TrackedTable.JoinTable, in db: Database) throws
+        -> [DatabaseValue]
+    {
         let numbers = tables.filter { $0.entity.table == joinTable.destination }.map { "\($0.number)" }
             .joined(separator: ", ")
         return try LinkedRowList.keys(value).map { key in

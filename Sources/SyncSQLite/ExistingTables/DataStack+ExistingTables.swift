@@ -76,7 +76,8 @@ struct ExistingTablesStore {
                 return version
             }
         }
-        return OpenStore(model: model, database: writer, schemaVersion: version, isAppDatabase: true, hasExistingTables: true)
+        return OpenStore(
+            model: model, database: writer, schemaVersion: version, isAppDatabase: true, hasExistingTables: true)
     }
 }
 
@@ -98,7 +99,8 @@ extension StoredModel {
                 "the database already has tables that Sync created for a model; open it with 'DataStack(model:in:)'")
         }
         let isSame = try kept?.needsMigration(to: model) == false
-        let readsValues = try !isSame || OtherUUIDs.exist(in: db, of: StoreLayout(model.compiled, hasExistingTables: true))
+        let readsValues =
+            try !isSame || OtherUUIDs.exist(in: db, of: StoreLayout(model.compiled, hasExistingTables: true))
         try TableCompatibilityCheck.check(model, in: db, readsValues: readsValues)
         if kept == nil {
             try createOwnTables(for: model, version: SchemaSQL.existingTablesVersion, in: db)
@@ -113,8 +115,11 @@ extension StoredModel {
 /// Defers foreign keys of existing tables to the end of a sync, whose statements may violate them. Foreign keys of the
 /// store's own tables are declared as deferred.
 enum DeferredForeignKeys {
-    static func during<Result>(_ db: Database, _ hasExistingTables: Bool, _ body: () throws -> Result) throws -> Result {
-        guard hasExistingTables, try Bool.fetchOne(db, sql: "PRAGMA defer_foreign_keys") != true else { return try body() }
+    static func during<Result>(_ db: Database, _ hasExistingTables: Bool, _ body: () throws -> Result) throws -> Result
+    {
+        guard hasExistingTables, try Bool.fetchOne(db, sql: "PRAGMA defer_foreign_keys") != true else {
+            return try body()
+        }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         // Switching it off resets the count of open violations, so it stays on until the transaction ends if there are
         // any.

@@ -69,7 +69,7 @@ struct IntrospectedEntities {
                 parts[column.name] = addRelationship(column, table, to: target, isPart: key.contains(column.name))
                 continue
             }
-            if !isKey, let remark = try addNote(onForeignKeyOf: column, table, db) { notes.append(remark) }
+            if !isKey, let note = try addNote(onForeignKeyOf: column, table, db) { notes.append(note) }
             let name = names.member(IntrospectedNames.plain(column.name), of: entity)
             let type = Self.type(of: column, isKey: key.contains(column.name))
             let isOptional = !column.isNotNull && !key.contains(column.name)

@@ -14,10 +14,10 @@ extension TableCompatibilityCheck {
         var sql: String?
         var foreign = count
         if let expression = Self.expression(column, type) {
-            let mended = "\(condition) AND \(Self.condition("(\(expression))", type))"
-            foreign -= try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table) WHERE \(mended)") ?? 0
+            let fixable = "\(condition) AND \(Self.condition("(\(expression))", type))"
+            foreign -= try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table) WHERE \(fixable)") ?? 0
             let isPart = foreign > 0
-            let update = "UPDATE \(table) SET \(column) = \(expression) WHERE \(isPart ? mended : condition)"
+            let update = "UPDATE \(table) SET \(column) = \(expression) WHERE \(isPart ? fixable : condition)"
             if foreign < count {
                 // Referencing values change with a key.
                 let others = try isKey ? unknownReferences(to: name, of: found.table) : []
@@ -150,7 +150,9 @@ extension TableCompatibilityCheck {
     /// Returns the columns that a sync writes, by table.
     func columnsOfTables() -> [String: Set<String>] {
         var columns: [String: Set<String>] = [:]
-        for hierarchy in layout.model.hierarchies { columns[layout[hierarchy.id].name.foldedForSQL] = knownColumns(of: hierarchy) }
+        for hierarchy in layout.model.hierarchies {
+            columns[layout[hierarchy.id].name.foldedForSQL] = knownColumns(of: hierarchy)
+        }
         for case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) in layout.links {
             let known = [first, second, firstOrder, secondOrder].compactMap(\.self)
             columns[name.foldedForSQL] = Set(known.map(\.foldedForSQL))

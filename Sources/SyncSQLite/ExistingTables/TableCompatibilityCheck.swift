@@ -35,7 +35,9 @@ struct TableCompatibilityCheck {
     ) throws -> [TableIncompatibilities.Found] {
         let layout = StoreLayout(model.compiled, hasExistingTables: true)
         var check = TableCompatibilityCheck(layout, db, readsValues, isMended)
-        for hierarchy in model.compiled.hierarchies { check.tables[hierarchy.id] = try ExistingTable(layout[hierarchy.id].name, in: db) }
+        for hierarchy in model.compiled.hierarchies {
+            check.tables[hierarchy.id] = try ExistingTable(layout[hierarchy.id].name, in: db)
+        }
         for hierarchy in model.compiled.hierarchies { try check.check(tableOf: hierarchy) }
         for link in model.compiled.links where link.storage == .joinTable { try check.check(joinTableOf: link) }
         return check.problems + check.lookups
@@ -95,7 +97,9 @@ struct TableCompatibilityCheck {
     func knownColumns(of hierarchy: EntityHierarchy) -> Set<String> {
         let names = layout[hierarchy.id]
         var known = names.columns + (names.hasEntityColumn ? [TableLayout.entityColumn] : [])
-        for (column, order) in layout.foreignKeyColumns(of: hierarchy) { known += [column] + [order].compactMap(\.self) }
+        for (column, order) in layout.foreignKeyColumns(of: hierarchy) {
+            known += [column] + [order].compactMap(\.self)
+        }
         return Set(known.map(\.foldedForSQL))
     }
 
@@ -176,7 +180,9 @@ extension TableCompatibilityCheck {
                         + "set \"optional\": false, or allow NULL in the column",
                     .definition { $0.dropClauses("NOT", of: name) })
             }
-            if keeps, readsValues { try checkValues(of: name, attribute.type, isKey: slot == hierarchy.keySlot, &found) }
+            if keeps, readsValues {
+                try checkValues(of: name, attribute.type, isKey: slot == hierarchy.keySlot, &found)
+            }
         }
     }
 

@@ -41,9 +41,12 @@ struct StoreReader {
             try StoredModel.read(db, or: .notAStore)
                 .map { ($0, try StoreMonitor.schemaVersion(db), try StoredModel.hasExistingTables(db)) }
         }
-        guard let (model, version, hasExistingTables) = found else { throw SyncError(.cannotOpenStore, "'\(name)' is empty") }
+        guard let (model, version, hasExistingTables) = found else {
+            throw SyncError(.cannotOpenStore, "'\(name)' is empty")
+        }
         return OpenStore(
-            model: model, database: queue, schemaVersion: version, unlocked: unlocked, hasExistingTables: hasExistingTables)
+            model: model, database: queue, schemaVersion: version, unlocked: unlocked,
+            hasExistingTables: hasExistingTables)
     }
 
     private func connection(readOnly: Bool = false) throws -> DatabaseQueue {
@@ -171,7 +174,8 @@ extension DataStack {
             try StoredModel.createOrUpdate(model, in: db)
             return (try StoreMonitor.schemaVersion(db), try StoredModel.hasExistingTables(db))
         }
-        return DataStack(OpenStore(model: model, database: copy, schemaVersion: version, hasExistingTables: hasExistingTables))
+        return DataStack(
+            OpenStore(model: model, database: copy, schemaVersion: version, hasExistingTables: hasExistingTables))
     }
 
     private func copied() throws -> DatabaseQueue {

@@ -272,7 +272,8 @@ struct MigratedKeys {
 
     /// Returns the new table, if all its rows come from this old table and keep their keys.
     private static func stableSuccessor(of hierarchy: EntityHierarchy, _ map: MigrationMap) -> TableID? {
-        let successors = Set(hierarchy.entities.compactMap { map.successors[$0] }.map { map.new.model.entities[$0].table })
+        let successors = Set(
+            hierarchy.entities.compactMap { map.successors[$0] }.map { map.new.model.entities[$0].table })
         guard successors.count == 1, let id = successors.first else { return nil }
         let new = map.new.model[id]
         let sources = new.entities.compactMap { map.entities[$0] }.map { map.old.model.entities[$0].table }

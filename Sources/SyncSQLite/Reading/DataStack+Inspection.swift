@@ -12,7 +12,8 @@ extension DataStack {
     }
 
     /// Creates a store in an app database, in memory or in a file.
-    package static func appDatabase(_ model: SyncModel, at path: String?, transformers: TransformerPolicy) throws -> DataStack
+    package static func appDatabase(_ model: SyncModel, at path: String?, transformers: TransformerPolicy) throws
+        -> DataStack
     {
         let app: any DatabaseWriter = try path.map { try DatabasePool(path: $0) } ?? DatabaseQueue()
         try app.write { db in

@@ -21,7 +21,7 @@ struct RecordSQL {
         self.entity = entity
         hierarchy = layout.model[entity.table]
         table = layout[entity.table]
-        var partedKeys: [Int: (key: KeyColumns, first: Int)] = [:]
+        var compositeKeys: [Int: (key: KeyColumns, first: Int)] = [:]
         var expressions: [String] = []
         let first = 1 + (table.hasEntityColumn ? 1 : 0) + table.columns.count
         for id in hierarchy.entities {
@@ -29,10 +29,10 @@ struct RecordSQL {
             guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else {
                 continue
             }
-            partedKeys[id] = (key, first + expressions.count)
+            compositeKeys[id] = (key, first + expressions.count)
             expressions += key.expressions(of: Self.alias)
         }
-        self.compositeKeys = partedKeys
+        self.compositeKeys = compositeKeys
         keyExpressions = expressions
     }
 
@@ -119,9 +119,9 @@ struct RecordSQL {
             key = ColumnValue.recordKey(row[slot + offset], as: hierarchy.attributes[slot].type) ?? key
         }
         if let position = type.keyOwner.flatMap({ compositeKeys[$0] }),
-            let parted = try position.key.recordKey(row, at: position.first)
+            let composite = try position.key.recordKey(row, at: position.first)
         {
-            key = parted
+            key = composite
         }
         guard let key else { throw SyncError(.databaseError, "a row has no key", entity: type.name) }
         return SyncRow(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)

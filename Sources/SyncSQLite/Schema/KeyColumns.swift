@@ -28,7 +28,9 @@ struct KeyColumns: Sendable {
         let hierarchy = layout.model[entity.table]
         table = layout[entity.table]
         self.type = type
-        func attribute(_ slot: Int) -> Part { .column(layout[entity.table].columns[slot], hierarchy.attributes[slot].type) }
+        func attribute(_ slot: Int) -> Part {
+            .column(layout[entity.table].columns[slot], hierarchy.attributes[slot].type)
+        }
         if let slot = entity.keySlot {
             parts = [attribute(slot)]
         } else {

@@ -21,7 +21,8 @@ struct JoinRowMatcher {
     private var seen: Set<JoinKey> = []
 
     init(
-        _ asserted: ResolvedJoinRows, of link: CompiledAssociation, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup],
+        _ asserted: ResolvedJoinRows, of link: CompiledAssociation, _ ends: (SyncTable, SyncTable),
+        _ lookups: [NodeLookup],
         collectingUnmentioned: Bool, _ session: SQLiteSession
     ) {
         self.asserted = asserted
@@ -64,8 +65,8 @@ struct JoinRowMatcher {
             {
                 asserted.rows[guess].isStored = true
                 guess += 1
-            } else if let met = compare(statement) {
-                guess = met + 1
+            } else if let matched = compare(statement) {
+                guess = matched + 1
             }
         }
         try counter.finish()

@@ -29,7 +29,10 @@ struct NodeBinding {
         let entities = table.hierarchy.entities.map { table.model.entities[$0] }
         takesDefault = Dictionary(
             entities.map { entity in
-                (entity.id, table.hierarchy.attributes.indices.map { $0 != entity.keySlot && entity.slots.contains($0) })
+                (
+                    entity.id,
+                    table.hierarchy.attributes.indices.map { $0 != entity.keySlot && entity.slots.contains($0) }
+                )
             }, uniquingKeysWith: { $1 })
         pool = table.pool
     }
@@ -59,7 +62,9 @@ struct NodeBinding {
         bindValues(of: node, to: statement, offset)
         for index in columns.targets.indices {
             bindTarget(of: node, index, to: statement, at: offset + columns.foreignKeys + index + 1)
-            if let position = columns.orders[index] { bindPosition(of: node, index, to: statement, at: offset + position + 1) }
+            if let position = columns.orders[index] {
+                bindPosition(of: node, index, to: statement, at: offset + position + 1)
+            }
         }
     }
 

@@ -62,7 +62,9 @@ struct RowMatcher {
     /// Returns the node of a stored row.
     mutating func node(_ statement: RawStatement, entity: Int, guess: Int) -> Int? {
         let compiled = model.entities[entity]
-        if columns.hasSurrogateKey, let known = table.keys.node(ofSurrogate: statement.integer(0)) { return known.index }
+        if columns.hasSurrogateKey, let known = table.keys.node(ofSurrogate: statement.integer(0)) {
+            return known.index
+        }
         guard let keyOwner = compiled.keyOwner else { return nil }
         guard let slot = compiled.keySlot else { return node(statement, compositeKeyOf: keyOwner, guess: guess) }
         guard columns.hasSurrogateKey else {
@@ -211,7 +213,8 @@ struct RowMatcher {
                 }
                 continue
             }
-            matches.unmatchedRows.references.append(.init(row: matches.unmatchedRows.rows.count, link: link, target: NodeID(target)))
+            matches.unmatchedRows.references.append(
+                .init(row: matches.unmatchedRows.rows.count, link: link, target: NodeID(target)))
             isNeeded = true
         }
         if isNeeded { matches.unmatchedRows.rows.append(.init(key: key, entity: entity)) }
@@ -280,16 +283,16 @@ final class RowColumns: Sendable {
             if let order { names.append(order.quoted) }
         }
         var selected = names
-        var partedKeys: [Int: (key: KeyColumns, first: Int)] = [:]
+        var compositeKeys: [Int: (key: KeyColumns, first: Int)] = [:]
         for id in hierarchy.entities {
             let entity = layout.model.entities[id]
             guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else {
                 continue
             }
-            partedKeys[id] = (key, selected.count)
+            compositeKeys[id] = (key, selected.count)
             selected += key.expressions(of: table.name)
         }
-        self.compositeKeys = partedKeys
+        self.compositeKeys = compositeKeys
         self.selected = selected
         self.orders = orders
         self.names = names

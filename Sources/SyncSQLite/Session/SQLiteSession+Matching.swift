@@ -81,7 +81,9 @@ extension SQLiteSession {
                 matcher.accept(statement, node: node, entity: entity)
             } else if collectsUnmatchedRows {
                 matcher.addUnmatchedRow(statement, entity: entity, watch)
-                if let keeping = watch.keeping, matcher.matches.unmatchedRows.rows.count >= weighed + Self.unmatchedBatchSize {
+                if let keeping = watch.keeping,
+                    matcher.matches.unmatchedRows.rows.count >= weighed + Self.unmatchedBatchSize
+                {
                     try matcher.filterUnmatchedRows(from: weighed, keeping)
                     weighed = matcher.matches.unmatchedRows.rows.count
                 }

@@ -18,9 +18,9 @@ extension SQLiteSession {
             }
         }
         let found = try touched.flatMap(referencesOfNodes)
-        let unsettled = touched.map(\.id).filter { !resolvedTables.contains($0) }
-        let arrived = try unsettled.isEmpty ? [] : arrivedReferences(unsettled)
-        if arrived.isEmpty { addResolvedTables(unsettled) }
+        let unresolved = touched.map(\.id).filter { !resolvedTables.contains($0) }
+        let arrived = try unresolved.isEmpty ? [] : arrivedReferences(unresolved)
+        if arrived.isEmpty { addResolvedTables(unresolved) }
         return ordered(found + arrived)
     }
 
@@ -31,7 +31,7 @@ extension SQLiteSession {
     private func referencesOfNodes(_ table: SyncTable) throws -> [PositionedReference] {
         let entities = layout.entityNames(of: [table.id])
         let owned = "WHERE owner_entity IN (\(entities)) AND owner_key = ?"
-        let awaited = "WHERE target_entity IN (\(entities)) AND target_key = ?"
+        let pending = "WHERE target_entity IN (\(entities)) AND target_key = ?"
         var found: [PositionedReference] = []
         for node in table.nodes {
             if node.index & 1023 == 1023 { try Task.checkCancellation() }
@@ -39,7 +39,7 @@ extension SQLiteSession {
             if let row { found += try references(owned, row) }
             guard table.isPresent(node) || table.batch.nodes[node.index].isGiven else { continue }
             let key = RowKey(table.batch.nodes[node.index].key, table.pool) ?? (table.hasSurrogateKey ? nil : row)
-            if let key { found += try references(awaited, key) }
+            if let key { found += try references(pending, key) }
         }
         return found
     }
@@ -177,7 +177,9 @@ extension SQLiteSession {
     /// Finds the dangling links of join tables that were read completely and have links to rows without a node.
     package func danglingJoinRows() throws -> [DanglingJoinRows] {
         try model.links.compactMap { link -> DanglingJoinRows? in
-            guard let ends = danglingCandidates[link.id], link.storage == .joinTable, !isValid(link.id) else { return nil }
+            guard let ends = danglingCandidates[link.id], link.storage == .joinTable, !isValid(link.id) else {
+                return nil
+            }
             let found = try dangling.exist(link.id, among: ends) ? self.dangling(link.id) : nil
             validLinks.valid.insert(link.id)
             storeValidLinks()
@@ -249,7 +251,9 @@ extension SQLiteSession {
     }
 
     /// Returns whether there are links to nodes that are not stored.
-    private func mayReferenceMissingRows(_ link: CompiledAssociation, _ end: CompiledAssociation.End, _ tables: SyncTables)
+    private func mayReferenceMissingRows(
+        _ link: CompiledAssociation, _ end: CompiledAssociation.End, _ tables: SyncTables
+    )
         throws -> Bool
     {
         let table = tables[link.side(end).table]

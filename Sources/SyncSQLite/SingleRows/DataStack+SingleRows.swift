@@ -28,8 +28,8 @@ extension DataStack {
     private func insertOrUpdate(
         _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, isOwn: Bool
     ) throws -> (row: SyncRow, result: SyncResult) {
-        let staging = try singleRowGraphBuilder(entity, options)
-        return try sync(singleRecord: try staging.map(singleRecord: record), options, in: db, isOwn: isOwn)
+        let builder = try singleRowGraphBuilder(entity, options)
+        return try sync(singleRecord: try builder.map(singleRecord: record), options, in: db, isOwn: isOwn)
     }
 
     /// Inserts the row of one JSON record, or updates the row with its key, in one transaction.

@@ -25,7 +25,9 @@ struct KeyUpdate {
         guard let columns = KeyColumns(entity, stack.layout) else { return row.rowKey }
         try stack.checkIsFree(key, of: entity, in: db)
         let isRowKey = hierarchy.keySlot != nil
-        if isRowKey { try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: key.databaseValue, in: hierarchy.id) }
+        if isRowKey {
+            try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: key.databaseValue, in: hierarchy.id)
+        }
         let values = try columns.values(of: key, entity: entity.name, in: db)
         let bound = values.map(ColumnValue.bound)
         let set = zip(columns.columns, bound).map { "\($0.quoted) = \($1.sql)" }.joined(separator: ", ")
@@ -63,7 +65,8 @@ struct KeyUpdate {
     /// Notifies observers of the referencing tables. SQLite does not report changes by foreign key actions to GRDB.
     private func notifyReferring(to hierarchy: EntityHierarchy) throws {
         var region = DatabaseRegion()
-        for link in stack.model.compiled.links where link.first.table == hierarchy.id || link.second.table == hierarchy.id {
+        for link in stack.model.compiled.links
+        where link.first.table == hierarchy.id || link.second.table == hierarchy.id {
             switch stack.layout[link.id] {
             case .foreignKey(let table, _, _) where link.second.table == hierarchy.id:
                 region = region.union(try Table(table).databaseRegion(db))

@@ -39,8 +39,10 @@ package struct WatermelonService: SyncService {
     /// A shared cursor, tombstones, IDs that the client assigns, and atomic pushes.
     package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
-            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: false,
-            providesModificationTimes: false, maxBatchSize: 1000, requiresClientCascades: true, returnsRecords: false, generatedIDLength: 16,
+            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+            supportsPreconditions: false,
+            providesModificationTimes: false, maxBatchSize: 1000, requiresClientCascades: true, returnsRecords: false,
+            generatedIDLength: 16,
             hasSharedCursor: true, pushesAtomically: true, requiresCompleteRecords: true)
     }
 
@@ -100,7 +102,8 @@ package struct WatermelonService: SyncService {
             let rows = try changes.rows(of: table).map { row in named(row, entity) }
             pages[entity] = PullPage(
                 records: rows, cursor: changes.timestamp,
-                isFullListing: changes.has(table) && (cursor == nil || changes.isReplacement(table)), serverTime: answer.time)
+                isFullListing: changes.has(table) && (cursor == nil || changes.isReplacement(table)),
+                serverTime: answer.time)
         }
         return pages
     }

@@ -37,7 +37,8 @@ extension EngineRun {
             let goesOn = try await hasNextPage(after: answer, &trail, entity)
             try checkTimes(answer.records, of: entity)
             if answer.isFullListing, page == nil { try await store.beginListing(of: entity, lease) }
-            var outcome = try await store.apply(PulledPage(answer, of: entity, acceptsOlderVersions: cursor == nil), lease)
+            var outcome = try await store.apply(
+                PulledPage(answer, of: entity, acceptsOlderVersions: cursor == nil), lease)
             // Quarantined records are tried again before the run ends. They are counted then.
             outcome[entity].blocked = 0
             record(outcome)
@@ -52,7 +53,9 @@ extension EngineRun {
     }
 
     /// Returns whether there is another page. If the pages have no end, the next run begins with the first page.
-    private func hasNextPage(after answer: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws -> Bool {
+    private func hasNextPage(after answer: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws
+        -> Bool
+    {
         do {
             return try trail.hasNext(answer.nextPage, after: answer.records.map(\.id))
         } catch {
@@ -116,7 +119,9 @@ extension EngineRun {
                 // The first page may have known records only, and a later page changes.
                 while true {
                     let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
-                    if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) { return true }
+                    if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) {
+                        return true
+                    }
                     guard try trail.hasNext(page.nextPage, after: page.records.map(\.id)) else { break }
                 }
             } catch ServiceError.cursorInvalid {
@@ -133,7 +138,9 @@ extension EngineRun {
     ) async throws -> Bool {
         do {
             for (entity, page) in try await service.pull(entities, since: cursor) {
-                if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) { return true }
+                if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) {
+                    return true
+                }
             }
             return false
         } catch ServiceError.cursorInvalid {
@@ -205,14 +212,16 @@ extension PulledPage {
         self.init(
             entity: entity, rows: page.records.map(Record.init),
             end: page.nextPage.map { .more(next: $0) } ?? .last(cursor: page.cursor),
-            isListing: page.isFullListing, serverTime: page.serverTime?.milliseconds, acceptsOlderVersions: acceptsOlderVersions)
+            isListing: page.isFullListing, serverTime: page.serverTime?.milliseconds,
+            acceptsOlderVersions: acceptsOlderVersions)
     }
 }
 
 extension PulledPage.Record {
     init(_ row: RemoteRecord) {
         self.init(
-            id: row.id, record: row.record, version: row.version, time: row.modifiedAt?.milliseconds, isWhole: row.isComplete)
+            id: row.id, record: row.record, version: row.version, time: row.modifiedAt?.milliseconds,
+            isWhole: row.isComplete)
     }
 }
 
@@ -240,7 +249,9 @@ extension EngineRun {
             listed.withLock { $0.insert(entity) }
         }
         var outcome = try await store.apply(
-            entities.compactMap { entity in pages[entity].map { PulledPage($0, of: entity, acceptsOlderVersions: isWhole) } },
+            entities.compactMap { entity in
+                pages[entity].map { PulledPage($0, of: entity, acceptsOlderVersions: isWhole) }
+            },
             lease)
         for entity in entities {
             // Quarantined records are tried again before the run ends. They are counted then.

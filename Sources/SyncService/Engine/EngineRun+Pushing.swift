@@ -16,7 +16,9 @@ extension EngineRun {
         // A change may have been blocked by a row whose deletion is known by now.
         if report.value.total.pulledDeletes > 0 { _ = try await store.retryBlocked(entities, lease) }
         // The rows that a blocked row references may exist by now, or again.
-        if start.hasBlockedChanges || report.value.total.blockedChanges > 0 { _ = try await store.retryBelow(entities, lease) }
+        if start.hasBlockedChanges || report.value.total.blockedChanges > 0 {
+            _ = try await store.retryBelow(entities, lease)
+        }
         var count = try await pushAll(&batchSize)
         // Rows below a row that the service accepted can be sent once the service lists that row.
         if try await waitForAcceptedRows() {
@@ -194,7 +196,8 @@ extension EngineRun {
     ///
     /// - Parameter isReplay: Whether the requests are in doubt and were sent again unchanged.
     /// - Returns: The number of changes that the service applied.
-    func complete(_ requests: [OutgoingRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int {
+    func complete(_ requests: [OutgoingRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int
+    {
         var replies: [RequestOutcome] = []
         var done = 0
         var failure: ServiceError?

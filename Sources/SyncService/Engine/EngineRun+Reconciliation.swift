@@ -37,7 +37,8 @@ extension EngineRun {
     /// service needs separate listings, an interrupted one is repeated.
     private func wasListed(_ entity: String) -> Bool {
         listed.value.contains(entity)
-            || service.capabilities.deletionDetection == .tombstones && start.cursors[entity]?.hasUnprocessedListing == true
+            || service.capabilities.deletionDetection == .tombstones
+                && start.cursors[entity]?.hasUnprocessedListing == true
     }
 
     /// Deletes the rows that the service deleted or lacks.

@@ -87,8 +87,8 @@ extension EngineRun {
         }
         let failure = "the service failed \(Self.mostTries) times: \(reason)"
         if mayBeMade(request) { return try await leaveOpen(request, failure) }
-        let settled = RequestOutcome(request: request, outcome: .failing(failure))
-        record(try await store.complete([settled], serverTime: nil, lease))
+        let outcome = RequestOutcome(request: request, outcome: .failing(failure))
+        record(try await store.complete([outcome], serverTime: nil, lease))
     }
 
     // MARK: Accepted rows that the service does not list yet
@@ -115,12 +115,16 @@ extension EngineRun {
                 if try await isListed(request) { isAnyListed = true }
             }
         }
-        for request in try await acceptedRequests() where !request.isSentOnceMore { try await block(notListed: request) }
+        for request in try await acceptedRequests() where !request.isSentOnceMore {
+            try await block(notListed: request)
+        }
         return isAnyListed
     }
 
     private func acceptedRequests() async throws -> [OutgoingRequest] {
-        try await store.inDoubtRequests(lease).filter { $0.acceptedAtEdit != nil && !openRequests.value.contains($0.id) }
+        try await store.inDoubtRequests(lease).filter {
+            $0.acceptedAtEdit != nil && !openRequests.value.contains($0.id)
+        }
     }
 
     /// Looks for the row of an accepted request.
@@ -173,8 +177,8 @@ extension EngineRun {
 
     private func leaveOpen(_ request: OutgoingRequest, _ reason: String) async throws {
         openRequests.withLock { $0.insert(request.id) }
-        let settled = RequestOutcome(request: request, outcome: .rejectedAfterRetry(reason))
-        record(try await store.complete([settled], serverTime: nil, lease))
+        let outcome = RequestOutcome(request: request, outcome: .rejectedAfterRetry(reason))
+        record(try await store.complete([outcome], serverTime: nil, lease))
     }
 
     /// Returns the row that the last attempt created, if there is one.
@@ -256,10 +260,10 @@ extension EngineRun {
 
     /// Waits as long as the service may still apply the request.
     private func waitForInDoubtRequest(since sent: Date) async throws {
-        let settled = sent.addingTimeInterval(settings.inDoubtTimeout.seconds)
-        let rest = settled.timeIntervalSince(settings.clock.now())
+        let deadline = sent.addingTimeInterval(settings.inDoubtTimeout.seconds)
+        let rest = deadline.timeIntervalSince(settings.clock.now())
         guard rest > 0, rest <= settings.inDoubtTimeout.seconds else { return }
-        try await patience.wait(until: settled, "an in-doubt request may still be executed")
+        try await patience.wait(until: deadline, "an in-doubt request may still be executed")
     }
 
     /// Looks for the row that a request created: by its marker, or by its values among the rows that the store does not

@@ -209,7 +209,9 @@ extension SyncEngine {
     /// Restores a row from the conflict log: one that was edited or inserted here and that the service deleted. The next run pushes it.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
-    public func restoreDeleted(_ entity: String, key: JSONValue) async throws { try await store.restore(entity, key: key) }
+    public func restoreDeleted(_ entity: String, key: JSONValue) async throws {
+        try await store.restore(entity, key: key)
+    }
 
     /// Resets state of the engine. See ``EngineReset``.
     ///

@@ -137,7 +137,9 @@ extension EngineRegistration {
             guard seen.insert(entity.name).inserted else {
                 throw SyncError(.invalidOption, "the entity is registered twice", entity: entity.name)
             }
-            if (entity.conflictPolicy ?? settings.conflictPolicy) == .lastWriterWins, !capabilities.providesModificationTimes {
+            if (entity.conflictPolicy ?? settings.conflictPolicy) == .lastWriterWins,
+                !capabilities.providesModificationTimes
+            {
                 throw SyncError(
                     .invalidOption,
                     "lastWriterWins requires the time of every record: set 'version' to the member with the "
@@ -149,11 +151,13 @@ extension EngineRegistration {
             entities: entities.map { entity in
                 Entity(
                     name: entity.name, policy: entity.conflictPolicy ?? settings.conflictPolicy,
-                    deletions: entity.deleteConflictPolicy ?? settings.deleteConflictPolicy, mergesWholeRow: entity.mergesWholeRow,
+                    deletions: entity.deleteConflictPolicy ?? settings.deleteConflictPolicy,
+                    mergesWholeRow: entity.mergesWholeRow,
                     groups: entity.fieldGroups, naturalKey: entity.naturalKey,
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.requiresClientCascades)
             },
-            service: settings.serviceIdentity ?? service.identity, user: settings.userID, isScopeKnown: settings.isScopeKnown,
+            service: settings.serviceIdentity ?? service.identity, user: settings.userID,
+            isScopeKnown: settings.isScopeKnown,
             isImport: settings.isImport, makesIDs: capabilities.idAssignment == .client,
             supportsCompositeIDs: capabilities.supportsCompositeIDs, idLength: capabilities.generatedIDLength,
             sendsWholeRows: capabilities.requiresCompleteRecords, ordersVersions: capabilities.hasOrderedVersions,

@@ -110,7 +110,9 @@ extension EngineRun {
         }
         switch try checked(await service.fetch([file.remoteID], of: file.entity).first, file.remoteID, file.entity) {
         case .found(let row)?:
-            if let name = file.name(in: row, of: service) { return try await recordUploaded(file, name, row, files, service) }
+            if let name = file.name(in: row, of: service) {
+                return try await recordUploaded(file, name, row, files, service)
+            }
         case .notFound?, nil: return  // The run that finds that out deletes the row.
         case .forbidden?: return try await block(file, FetchOutcome.forbiddenReason)
         }

@@ -39,7 +39,8 @@ package struct KintoService: SyncService {
     /// Ordered versions, tombstones, and IDs that the client assigns.
     package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
-            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID, supportsPreconditions: true,
+            idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+            supportsPreconditions: true,
             providesModificationTimes: true,
             maxBatchSize: Self.batchSize, requiresClientCascades: true, hasOrderedVersions: true)
     }
@@ -107,14 +108,16 @@ package struct KintoService: SyncService {
         let isEmpty = records.isEmpty && request.page == nil && next == nil
         return PullPage(
             records: rows, nextPage: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
-            cursor: isEmpty ? request.cursor : "\(last)", isFullListing: isListing, serverTime: answer.time, invalidRecords: skipped)
+            cursor: isEmpty ? request.cursor : "\(last)", isFullListing: isListing, serverTime: answer.time,
+            invalidRecords: skipped)
     }
 
     private func row(_ record: JSONValue) -> RemoteRecord? {
         guard let id = record["id"], case .number(let version)? = record["last_modified"] else { return nil }
         let time = Double(version).map { Date(timeIntervalSince1970: $0 / 1000) }
         return RemoteRecord(
-            id: id, record: record["deleted"] == .bool(true) ? JSONValue?.none : record, version: version, modifiedAt: time)
+            id: id, record: record["deleted"] == .bool(true) ? JSONValue?.none : record, version: version,
+            modifiedAt: time)
     }
 
     private func tag(_ answer: ServiceHTTPClient.Response) -> String? {

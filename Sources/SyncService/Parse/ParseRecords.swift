@@ -275,7 +275,9 @@ extension ParseService {
     /// Returns the lists of a change whose kind is unknown.
     func guessedLists(_ operation: PushOperation) -> [ParseRecords.Field] {
         records(of: operation.entity).lists.filter { field in
-            guard let value = operation.record.value(at: field.member.keyPath), value != .array([]) else { return false }
+            guard let value = operation.record.value(at: field.member.keyPath), value != .array([]) else {
+                return false
+            }
             return observedArray(field, of: operation.entity) == nil
         }
     }

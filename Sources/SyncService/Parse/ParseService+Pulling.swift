@@ -28,7 +28,8 @@ extension ParseService {
                 serverTime: answer.time, total: answer.count)
         }
         return PullPage(
-            records: rows, nextPage: next.text, isFullListing: request.cursor == nil, serverTime: answer.time, total: answer.count)
+            records: rows, nextPage: next.text, isFullListing: request.cursor == nil, serverTime: answer.time,
+            total: answer.count)
     }
 
     /// A time before any row.

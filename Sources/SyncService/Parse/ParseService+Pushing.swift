@@ -57,8 +57,8 @@ extension ParseService {
         for operation in operations {
             do {
                 steps.append(try await step(operation))
-            } catch let settled as ImmediateOutcome {
-                steps.append(.completed(settled.outcome))
+            } catch let immediate as ImmediateOutcome {
+                steps.append(.completed(immediate.outcome))
             } catch let refusal as RowAddress.Refusal {
                 steps.append(.completed(.rejected(refusal.description)))
             }
@@ -117,8 +117,8 @@ extension ParseService {
                 var again = operation
                 again.idempotencyKey += "-list\(rest.count)"
                 answer = try await send(request, again)
-            } catch let settled as ImmediateOutcome {
-                return settled.outcome
+            } catch let immediate as ImmediateOutcome {
+                return immediate.outcome
             } catch ServiceError.unreachable(let text) {
                 return .unknown(text)
             } catch ServiceError.invalidResponse(let text) {

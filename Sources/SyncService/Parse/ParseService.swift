@@ -68,8 +68,10 @@ package struct ParseService: SyncService {
                 .matchByContent
             }
         return ServiceCapabilities(
-            idAssignment: options.idAssignment, deletionDetection: .listing, createIdempotency: idempotency, supportsPreconditions: false,
-            providesModificationTimes: true, maxBatchSize: Self.batchSize, requiresClientCascades: true, returnsRecords: false,
+            idAssignment: options.idAssignment, deletionDetection: .listing, createIdempotency: idempotency,
+            supportsPreconditions: false,
+            providesModificationTimes: true, maxBatchSize: Self.batchSize, requiresClientCascades: true,
+            returnsRecords: false,
             hasOrderedVersions: true)
     }
 

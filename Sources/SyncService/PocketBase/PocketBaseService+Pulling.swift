@@ -45,10 +45,12 @@ extension PocketBaseService {
                 // An unchanged cursor keeps its text.
                 cursor = next == known ? request.cursor : next.map(Self.text)
             }
-            return PullPage(records: rows, cursor: cursor, isFullListing: isListing, serverTime: list.time, total: total)
+            return PullPage(
+                records: rows, cursor: cursor, isFullListing: isListing, serverTime: list.time, total: total)
         }
         let next = PocketBaseCursor(last: (last.version, id), began: seen.began, total: total)
-        return PullPage(records: rows, nextPage: next.text, isFullListing: isListing, serverTime: list.time, total: total)
+        return PullPage(
+            records: rows, nextPage: next.text, isFullListing: isListing, serverTime: list.time, total: total)
     }
 
     /// Returns one page of a full listing of IDs.
@@ -97,7 +99,8 @@ extension PocketBaseService {
         let name = "'\(collection(of: entity))'"
         return switch status {
         case 400:
-            options.updatedField.map { "; check that the collection \(name) has a field '\($0)' of type autodate" } ?? ""
+            options.updatedField.map { "; check that the collection \(name) has a field '\($0)' of type autodate" }
+                ?? ""
         case 403: "; check the list rule of the collection \(name)"
         case 404: "; check that the collection \(name) exists"
         default: ""

@@ -43,8 +43,10 @@ package struct PocketBaseService: SyncService {
     /// IDs that the client assigns, reconciliation for deletions, and batches.
     package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
-            idAssignment: .client, deletionDetection: .listing, createIdempotency: .clientID, supportsPreconditions: false,
-            providesModificationTimes: options.updatedField != nil, maxBatchSize: options.batchSize, generatedIDLength: 15,
+            idAssignment: .client, deletionDetection: .listing, createIdempotency: .clientID,
+            supportsPreconditions: false,
+            providesModificationTimes: options.updatedField != nil, maxBatchSize: options.batchSize,
+            generatedIDLength: 15,
             hasOrderedVersions: options.updatedField != nil)
     }
 

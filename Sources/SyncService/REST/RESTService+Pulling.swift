@@ -32,7 +32,8 @@ extension RESTService {
         next?.passes = place.passes
         guard let next else { return try await end(rows, skipped, place, request, answer, total: total(json)) }
         return PullPage(
-            records: rows, nextPage: next.text, isFullListing: isListing(request), serverTime: answer.time, total: total(json),
+            records: rows, nextPage: next.text, isFullListing: isListing(request), serverTime: answer.time,
+            total: total(json),
             invalidRecords: skipped)
     }
 
@@ -54,7 +55,8 @@ extension RESTService {
             var anew = RESTCursor(options.paging)
             anew.passes = place.passes + 1
             return PullPage(
-                records: rows, nextPage: anew.text, isFullListing: isListing(request), serverTime: answer.time, total: total,
+                records: rows, nextPage: anew.text, isFullListing: isListing(request), serverTime: answer.time,
+                total: total,
                 invalidRecords: skipped)
         }
         var cursor: String?

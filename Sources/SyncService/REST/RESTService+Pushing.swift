@@ -45,7 +45,9 @@ extension RESTService {
 
     private func create(_ operation: PushOperation) async throws -> PushOutcome {
         var headers: [HTTPField.Name: String] = [:]
-        if let name = options.idempotencyHeader.flatMap({ HTTPField.Name($0) }) { headers[name] = operation.idempotencyKey }
+        if let name = options.idempotencyHeader.flatMap({ HTTPField.Name($0) }) {
+            headers[name] = operation.idempotencyKey
+        }
         var body = operation.record
         if let marker = options.markerField { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
         let answer: ServiceHTTPClient.Response
@@ -218,7 +220,8 @@ extension RESTService {
     }
 
     private func precondition(_ operation: PushOperation) -> [HTTPField.Name: String] {
-        guard let name = options.preconditionHeader.flatMap({ HTTPField.Name($0) }), let version = operation.version else {
+        guard let name = options.preconditionHeader.flatMap({ HTTPField.Name($0) }), let version = operation.version
+        else {
             return [:]
         }
         // An entity tag is quoted (RFC 9110).

@@ -39,7 +39,8 @@ package struct RESTService: SyncService {
                 .matchByContent
             }
         return ServiceCapabilities(
-            idAssignment: options.idAssignment, deletionDetection: options.sinceParameter != nil && options.deletedField != nil ? .tombstones : .listing,
+            idAssignment: options.idAssignment,
+            deletionDetection: options.sinceParameter != nil && options.deletedField != nil ? .tombstones : .listing,
             createIdempotency: idempotency, supportsPreconditions: options.preconditionHeader != nil,
             providesModificationTimes: options.versionField != nil, returnsRecords: false, supportsCompositeIDs: true,
             hasOrderedVersions: options.versionField != nil)

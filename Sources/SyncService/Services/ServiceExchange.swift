@@ -37,7 +37,8 @@ public struct PullPage: Sendable, Hashable {
 
     /// Creates a page of remote changes.
     public init(
-        records: [RemoteRecord], nextPage: String? = nil, cursor: String? = nil, isFullListing: Bool = false, serverTime: Date? = nil,
+        records: [RemoteRecord], nextPage: String? = nil, cursor: String? = nil, isFullListing: Bool = false,
+        serverTime: Date? = nil,
         total: Int? = nil, invalidRecords: [Int] = []
     ) {
         self.records = records
@@ -217,7 +218,9 @@ public struct RemoteRecord: Sendable, Hashable {
     public var isComplete: Bool
 
     /// Creates a record.
-    public init(id: JSONValue, record: JSONValue?, version: String? = nil, modifiedAt: Date? = nil, isComplete: Bool = true) {
+    public init(
+        id: JSONValue, record: JSONValue?, version: String? = nil, modifiedAt: Date? = nil, isComplete: Bool = true
+    ) {
         self.id = id
         self.record = record
         self.version = version

@@ -127,10 +127,13 @@ public struct ServiceCapabilities: Sendable, Hashable {
 
     /// Creates capabilities.
     public init(
-        idAssignment: IDAssignment, deletionDetection: DeletionDetection, createIdempotency: CreateIdempotency, supportsPreconditions: Bool,
+        idAssignment: IDAssignment, deletionDetection: DeletionDetection, createIdempotency: CreateIdempotency,
+        supportsPreconditions: Bool,
         providesModificationTimes: Bool,
-        maxBatchSize: Int = 1, requiresClientCascades: Bool = false, returnsRecords: Bool = true, supportsCompositeIDs: Bool = false,
-        generatedIDLength: Int? = nil, hasSharedCursor: Bool = false, pushesAtomically: Bool = false, requiresCompleteRecords: Bool = false,
+        maxBatchSize: Int = 1, requiresClientCascades: Bool = false, returnsRecords: Bool = true,
+        supportsCompositeIDs: Bool = false,
+        generatedIDLength: Int? = nil, hasSharedCursor: Bool = false, pushesAtomically: Bool = false,
+        requiresCompleteRecords: Bool = false,
         hasOrderedVersions: Bool = false
     ) {
         self.idAssignment = idAssignment
@@ -188,7 +191,8 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
     var isTransient: Bool {
         switch self {
         case .unreachable, .retryLater: true
-        case .unauthorized, .cursorInvalid, .serverRestored, .payloadTooLarge, .stalePush, .batchRejected, .invalidResponse, .rejected:
+        case .unauthorized, .cursorInvalid, .serverRestored, .payloadTooLarge, .stalePush, .batchRejected,
+            .invalidResponse, .rejected:
             false
         }
     }
@@ -197,7 +201,8 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
     var isOfPage: Bool {
         switch self {
         case .invalidResponse, .rejected(status: 400..<500, _): true
-        case .unreachable, .retryLater, .unauthorized, .cursorInvalid, .serverRestored, .payloadTooLarge, .stalePush, .batchRejected,
+        case .unreachable, .retryLater, .unauthorized, .cursorInvalid, .serverRestored, .payloadTooLarge, .stalePush,
+            .batchRejected,
             .rejected:
             false
         }

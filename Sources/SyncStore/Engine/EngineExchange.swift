@@ -44,7 +44,8 @@ package struct PulledPage: Sendable {
     package let acceptsOlderVersions: Bool
 
     package init(
-        entity: String, rows: [Record], end: End, isListing: Bool, serverTime: Int64?, acceptsOlderVersions: Bool = false
+        entity: String, rows: [Record], end: End, isListing: Bool, serverTime: Int64?,
+        acceptsOlderVersions: Bool = false
     ) {
         self.entity = entity
         self.rows = rows

@@ -203,7 +203,9 @@ package struct PullState: Sendable {
     /// Whether a full pull is complete and the rows that it lacks have not been processed yet.
     package let hasUnprocessedListing: Bool
 
-    package init(cursor: String?, next: String?, isInitialSyncComplete: Bool, lastListing: Int64?, hasUnprocessedListing: Bool) {
+    package init(
+        cursor: String?, next: String?, isInitialSyncComplete: Bool, lastListing: Int64?, hasUnprocessedListing: Bool
+    ) {
         self.cursor = cursor
         self.next = next
         self.isInitialSyncComplete = isInitialSyncComplete
@@ -269,7 +271,8 @@ package struct EngineRegistration: Sendable {
     package init(
         entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, isImport: Bool = false,
         makesIDs: Bool,
-        supportsCompositeIDs: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false, ordersVersions: Bool = false,
+        supportsCompositeIDs: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false,
+        ordersVersions: Bool = false,
         markerField: String? = nil, filters: [String: String],
         resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)? = nil
     ) {

@@ -61,7 +61,9 @@ final class RowIdentityCache {
     /// nothing about the row.
     func hasPendingChanges(_ row: StoredRow) throws -> Bool {
         if try isLocal(row) { return true }
-        if rowsWithPendingChanges[row.table] == nil { rowsWithPendingChanges[row.table] = try store.rowsWithPendingChanges(of: row.table) }
+        if rowsWithPendingChanges[row.table] == nil {
+            rowsWithPendingChanges[row.table] = try store.rowsWithPendingChanges(of: row.table)
+        }
         return rowsWithPendingChanges[row.table]?.contains(row.key) ?? false
     }
 

@@ -32,8 +32,12 @@ package struct JoinTableDiff: Sendable {
             _ rows: () -> JoinKey?
         ) {
             var positions = stored
-            if link.hasPositions(.first), asserted.firstPosition >= 0 { positions.first = Int64(asserted.firstPosition) }
-            if link.hasPositions(.second), asserted.secondPosition >= 0 { positions.second = Int64(asserted.secondPosition) }
+            if link.hasPositions(.first), asserted.firstPosition >= 0 {
+                positions.first = Int64(asserted.firstPosition)
+            }
+            if link.hasPositions(.second), asserted.secondPosition >= 0 {
+                positions.second = Int64(asserted.secondPosition)
+            }
             guard positions != stored, let rows = rows() else { return nil }
             self.index = index
             self.rows = rows

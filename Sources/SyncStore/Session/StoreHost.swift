@@ -26,5 +26,6 @@ package protocol StoreWriter {
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult
 
     /// Returns the references that are still pending.
-    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult.Link]
+    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult
+        .Link]
 }

@@ -127,7 +127,8 @@ package protocol StoreSession: AnyObject {
 
     /// Sets the positions of links in the lists of the rows at one end.
     func setPositions(
-        _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End)
+        throws
 
     /// Returns the dangling links of foreign keys that affect the payload graph.
     func danglingLinks() throws -> [DanglingJoinRows]

@@ -27,7 +27,8 @@ package struct MatchedNodes: Sendable {
         rowStates = Array(repeating: .missing, count: count)
         entities = hierarchy.hasSubEntities ? batch.nodes.map { Int32($0.entity) } : []
         foreignKeys = hierarchy.foreignKeys.map { _ in StoredForeignKeys(count: count) }
-        changed = ChangedColumns(columnCount: hierarchy.attributes.count + 2 * hierarchy.foreignKeys.count, nodeCount: count)
+        changed = ChangedColumns(
+            columnCount: hierarchy.attributes.count + 2 * hierarchy.foreignKeys.count, nodeCount: count)
     }
 }
 

@@ -142,7 +142,9 @@ package final class SyncTable {
     // MARK: Effective records
 
     /// Recomputes the effective values from the effective occurrences.
-    func resolveEffectiveValues(isEffective: (_ occurrence: Int32) -> Bool) { values.resolve(batch, isEffective: isEffective) }
+    func resolveEffectiveValues(isEffective: (_ occurrence: Int32) -> Bool) {
+        values.resolve(batch, isEffective: isEffective)
+    }
 
     func skip(_ node: NodeID) { skippedNodes.insert(node) }
 
@@ -224,7 +226,9 @@ package struct SyncTables: Sequence {
 
     private func resolveTargets(of table: SyncTable, _ index: Int, keys: NodeRowKeys) {
         for (node, key) in table.matches.foreignKeys[index].unnamedTargets {
-            if let target = keys.owned(key) { table.matches.foreignKeys[index].targets[node.index] = LinkTarget(target) }
+            if let target = keys.owned(key) {
+                table.matches.foreignKeys[index].targets[node.index] = LinkTarget(target)
+            }
         }
         for (node, surrogate) in table.matches.foreignKeys[index].surrogateTargets.enumerated() {
             guard let surrogate else { continue }

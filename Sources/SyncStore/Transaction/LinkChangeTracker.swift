@@ -145,7 +145,9 @@ final class LinkChangeTracker {
     }
 
     /// Sets the position of a row in the list of another row, if they are linked.
-    func setPosition(_ position: Int64, of row: RowKey, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End)
+    func setPosition(
+        _ position: Int64, of row: RowKey, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End
+    )
         throws
     {
         try loadAll(of: owner, id, from: end)
@@ -345,10 +347,14 @@ final class TrackedLinks {
 
     func reservedPositions(_ row: RowKey, _ end: CompiledAssociation.End) -> [Int64]? { reserved[end][row] }
 
-    func setReservedPositions(_ positions: [Int64], in row: RowKey, _ end: CompiledAssociation.End) { reserved[end][row] = positions }
+    func setReservedPositions(_ positions: [Int64], in row: RowKey, _ end: CompiledAssociation.End) {
+        reserved[end][row] = positions
+    }
 
     /// Reserves a position in a list, if its reserved positions are loaded.
-    func reserve(_ position: Int64, in row: RowKey, _ end: CompiledAssociation.End) { reserved[end][row]?.append(position) }
+    func reserve(_ position: Int64, in row: RowKey, _ end: CompiledAssociation.End) {
+        reserved[end][row]?.append(position)
+    }
 
     /// Releases a reserved position of a list.
     func releasePosition(_ position: Int64, in row: RowKey, _ end: CompiledAssociation.End) {
@@ -377,7 +383,9 @@ extension TrackedLinks {
         return Set(changed.keys.map(\.first)).sorted { $0.precedes($1) }.compactMap { row in
             let now = keys(of: row, .first).first
             let position = now.flatMap { positions[$0]?.second }
-            guard let was = stored[row] else { return now.map { .init(row: row, target: $0.second, position: position) } }
+            guard let was = stored[row] else {
+                return now.map { .init(row: row, target: $0.second, position: position) }
+            }
             if was == now, case .present(let old) = changed[was], old.second == position { return nil }
             return ForeignKeyUpdate(row: row, target: now?.second, position: position)
         }

@@ -90,13 +90,17 @@ struct ArrivedTargets {
 extension SyncTransaction {
     /// Returns the to-one link that a reference sets; nil for a to-many relationship, or outside a paged import.
     func oneLink(of reference: PendingReference) -> PagedImportState.ToOneLink? {
-        guard pagedImport != nil, let relationship = relationship(of: reference), !relationship.isToMany else { return nil }
+        guard pagedImport != nil, let relationship = relationship(of: reference), !relationship.isToMany else {
+            return nil
+        }
         return .init(row: reference.owner, link: relationship.link, end: relationship.end)
     }
 
     /// Records that a page sets a to-one link to a row that is not stored yet.
     mutating func addUnresolved(_ reference: PositionedReference) {
-        if reference.position < 0, let link = oneLink(of: reference.reference) { pagedImport?.pendingLinks.insert(link) }
+        if reference.position < 0, let link = oneLink(of: reference.reference) {
+            pagedImport?.pendingLinks.insert(link)
+        }
     }
 
     /// Removes the other links of a pending to-one reference whose row has arrived with a link to another row. The
@@ -120,7 +124,8 @@ extension SyncTransaction {
             oneLink(of: reference).map({ pagedImport?.pendingLinks.contains($0) == true }) != true
         else { return }
         let before = try links.target(of: first.key, link.id)
-        pagedImport?.resolvedReferences[.init(row: first, link: link.id, end: .first)] = .init(target: second.key, before: before)
+        pagedImport?.resolvedReferences[.init(row: first, link: link.id, end: .first)] = .init(
+            target: second.key, before: before)
     }
 
     /// Restores a foreign key that a reference from before the paged import set on an earlier page. The current page
@@ -132,7 +137,9 @@ extension SyncTransaction {
             one.end == .first ? [one.row.key] : try links.targets(of: one.row.key, one.link, from: .second)
         for holder in holders {
             let first = StoredRow(table: link.first.table, key: holder)
-            guard let late = pagedImport?.resolvedReferences.removeValue(forKey: .init(row: first, link: one.link, end: .first)),
+            guard
+                let late = pagedImport?.resolvedReferences.removeValue(
+                    forKey: .init(row: first, link: one.link, end: .first)),
                 try links.target(of: first.key, one.link) == late.target
             else { continue }
             if let before = late.before {

@@ -17,7 +17,10 @@ extension SyncTransaction {
             guard link.storage == .foreignKey else { continue }
             let rows = dangling.joinRows.compactMap(\.first).map { StoredRow(table: link.first.table, key: $0) }
             try previousValues?.capture(rows)
-            for row in rows { deletionCandidates[row].repairedRelationships.formUnion([link.first.relationship?.name].compactMap { $0 }) }
+            for row in rows {
+                deletionCandidates[row].repairedRelationships.formUnion(
+                    [link.first.relationship?.name].compactMap { $0 })
+            }
         }
         if !found.isEmpty { try store.removeDangling(found.map(\.link)) }
         for dangling in found { recordRemoved(dangling) }
@@ -50,7 +53,9 @@ extension SyncTransaction {
                 continue
             }
             table.matches.foreignKeys[index].targets[node.index] = .nowhere
-            if !table.matches.foreignKeys[index].positions.isEmpty { table.matches.foreignKeys[index].positions[node.index] = nil }
+            if !table.matches.foreignKeys[index].positions.isEmpty {
+                table.matches.foreignKeys[index].positions[node.index] = nil
+            }
         }
         let known = table.matches.unmatchedRows.rows
         table.matches.unmatchedRows.references.removeAll { $0.link == link.id && unmatched.contains(known[$0.row].key) }
@@ -58,11 +63,13 @@ extension SyncTransaction {
 
     /// Reports rows that lost a dangling link as updated, if they are still stored.
     mutating func reportRepairedRows() throws {
-        let mended = deletionCandidates.rows { !$0.repairedRelationships.isEmpty }
-        guard !mended.isEmpty else { return }
-        try identities.load(mended)
-        for row in mended {
-            if let found = try identities[row] { recordUpdate(found, row, deletionCandidates[row].repairedRelationships.sorted()) }
+        let repaired = deletionCandidates.rows { !$0.repairedRelationships.isEmpty }
+        guard !repaired.isEmpty else { return }
+        try identities.load(repaired)
+        for row in repaired {
+            if let found = try identities[row] {
+                recordUpdate(found, row, deletionCandidates[row].repairedRelationships.sorted())
+            }
         }
     }
 }

@@ -82,9 +82,9 @@ extension SyncTransaction {
             let owners = try next.lazy.flatMap { row in
                 try ends[row.table.index].flatMap { try targets(of: row, $0) }
             }
-            let hidden = Set(owners.filter { tables[$0.table].hasSurrogateKey }).subtracting(seen)
-            try identities.load(hidden)
-            next = try hidden.filter { try identities.isKeyless($0) }
+            let surrogate = Set(owners.filter { tables[$0.table].hasSurrogateKey }).subtracting(seen)
+            try identities.load(surrogate)
+            next = try surrogate.filter { try identities.isKeyless($0) }
             seen.formUnion(next)
         }
     }

@@ -43,7 +43,9 @@ extension SyncTransaction {
             effectiveRecords.effectiveOccurrences = Array(repeating: false, count: plan.occurrences.count)
             for (index, occurrence) in plan.occurrences.enumerated() {
                 let table = tables[occurrence.table]
-                guard occurrence.parent < 0 || effectiveRecords.effectiveOccurrences[Int(occurrence.parent)] else { continue }
+                guard occurrence.parent < 0 || effectiveRecords.effectiveOccurrences[Int(occurrence.parent)] else {
+                    continue
+                }
                 guard let node = occurrence.node else {
                     effectiveRecords.effectiveOccurrences[index] = !occurrence.permission.isEmpty
                     continue
@@ -54,11 +56,14 @@ extension SyncTransaction {
                     effectiveRecords.effectiveOccurrences[index] = !occurrence.permission.isEmpty
                     continue
                 }
-                effectiveRecords.effectiveOccurrences[index] = occurrence.permission.contains(isStored ? .update : .insert)
+                effectiveRecords.effectiveOccurrences[index] = occurrence.permission.contains(
+                    isStored ? .update : .insert)
                 guard someOnlyUpdate, !isStored else { continue }
                 let row = PayloadGraph.RowReference(table: table.id, node: node)
                 if effectiveRecords.effectiveOccurrences[index] { inserted.insert(row) }
-                if occurrence.permission == .update { effectiveRecords.effectiveOccurrences[index] = inserted.contains(row) }
+                if occurrence.permission == .update {
+                    effectiveRecords.effectiveOccurrences[index] = inserted.contains(row)
+                }
             }
         } while inserted.count > insertedBefore
     }

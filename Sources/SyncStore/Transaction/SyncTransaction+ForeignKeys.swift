@@ -8,7 +8,9 @@ extension SyncTransaction {
         }
         dropUnownedRows()
         for table in tables {
-            for (index, link) in table.hierarchy.foreignKeys.enumerated() { try setChangedForeignKeys(model[link], table, index) }
+            for (index, link) in table.hierarchy.foreignKeys.enumerated() {
+                try setChangedForeignKeys(model[link], table, index)
+            }
         }
     }
 
@@ -50,7 +52,9 @@ extension SyncTransaction {
 
     /// Marks foreign keys and positions that differ from the stored ones, and records the link changes.
     private mutating func setChangedForeignKeys(_ link: CompiledAssociation, _ table: SyncTable, _ index: Int) throws {
-        let (states, stored, resolved) = (table.matches.rowStates, table.matches.foreignKeys[index], table.foreignKeys[index])
+        let (states, stored, resolved) = (
+            table.matches.rowStates, table.matches.foreignKeys[index], table.foreignKeys[index]
+        )
         let target = table.index(of: .foreignKey(index))
         let position = table.index(of: .position(index))
         let hasPositions = link.hasPositions(.second) && !resolved.positions.isEmpty
@@ -81,7 +85,9 @@ extension SyncTransaction {
         let second = tables[link.second.table]
         if model.isKeyless(table.entity(of: node)), let row = table.row(node) { deletionCandidates.addOrphan(row) }
         if let target = before.node {
-            if model.isKeyless(second.entity(of: target)), let row = second.row(target) { deletionCandidates.addOrphan(row) }
+            if model.isKeyless(second.entity(of: target)), let row = second.row(target) {
+                deletionCandidates.addOrphan(row)
+            }
         } else if second.hasSurrogateKey, !table.matches.foreignKeys[index].surrogateTargets.isEmpty,
             let key = table.matches.foreignKeys[index].surrogateTargets[node.index]
         {

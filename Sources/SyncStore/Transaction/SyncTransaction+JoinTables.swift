@@ -21,7 +21,8 @@ extension SyncTransaction {
         }
         for end in [CompiledAssociation.End.first, .second] { preserveStoredOrder(of: joinRows, link, end, &compared) }
         var changes = JoinTableChanges(
-            link: link, removed: compared.removed.map(\.rows), moved: compared.moved.filter { $0.positions != $0.stored },
+            link: link, removed: compared.removed.map(\.rows),
+            moved: compared.moved.filter { $0.positions != $0.stored },
             added: [], positions: [])
         let hasPositions = link.hasPositions(.first) || link.hasPositions(.second)
         changes.added.reserveCapacity(joinRows.rows.count { $0.isNew })
@@ -68,7 +69,8 @@ extension SyncTransaction {
         let link = changes.link
         if !changes.removed.isEmpty { try store.remove(changes.removed, link) }
         for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) {
-            let moved = changes.moved.compactMap { moved in moved.positions[end].map { (key: moved.rows, position: $0) } }
+            let moved = changes.moved.compactMap { moved in moved.positions[end].map { (key: moved.rows, position: $0) }
+            }
             if !moved.isEmpty { try store.setPositions(moved, link, end) }
         }
         guard !changes.added.isEmpty else { return }

@@ -223,7 +223,8 @@ extension SyncTransaction {
     /// surrogate keys. Marks those that were matched since.
     func collectUnmatchedRows() throws {
         for table in tables {
-            for (link, isWatched) in zip(table.hierarchy.foreignKeys, watchedForeignKeys(table.hierarchy)) where isWatched {
+            for (link, isWatched) in zip(table.hierarchy.foreignKeys, watchedForeignKeys(table.hierarchy))
+            where isWatched {
                 try collectUnmatchedRows(table, model[link])
             }
             removeMatchedRows(table)
@@ -250,7 +251,8 @@ extension SyncTransaction {
             guard let target = nodes[stored.row] else { continue }
             let row = StoredRow(table: table.id, key: stored.other)
             let entity = table.hierarchy.hasSubEntities ? try identities[row]?.entity : nil
-            table.matches.unmatchedRows.references.append(.init(row: table.matches.unmatchedRows.rows.count, link: link.id, target: target))
+            table.matches.unmatchedRows.references.append(
+                .init(row: table.matches.unmatchedRows.rows.count, link: link.id, target: target))
             table.matches.unmatchedRows.rows.append(.init(key: stored.other, entity: entity ?? table.hierarchy.root))
         }
     }
@@ -265,7 +267,9 @@ extension SyncTransaction {
     private func removeMatchedRows(_ table: SyncTable) {
         guard table.keys.hasOwned, !table.matches.unmatchedRows.rows.isEmpty else { return }
         let dropped = Set(
-            table.matches.unmatchedRows.rows.indices.filter { table.keys.owned(table.matches.unmatchedRows.rows[$0].key) != nil })
+            table.matches.unmatchedRows.rows.indices.filter {
+                table.keys.owned(table.matches.unmatchedRows.rows[$0].key) != nil
+            })
         table.matches.unmatchedRows.references.removeAll { dropped.contains($0.row) }
         for index in dropped { table.matches.unmatchedRows.rows[index].isMatched = true }
     }

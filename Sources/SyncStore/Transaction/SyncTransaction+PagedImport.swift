@@ -153,7 +153,8 @@ extension SyncTransaction {
 
     /// Moves the flags to the temporary table if they exceed the limit.
     mutating func spillRowFlags() throws {
-        guard let size = pagedImport?.rowFlags.size, size > options.rowFlagLimit, var rows = pagedImport?.rowFlags else { return }
+        guard let size = pagedImport?.rowFlags.size, size > options.rowFlagLimit, var rows = pagedImport?.rowFlags
+        else { return }
         pagedImport?.rowFlags = RowFlagTable()
         let table = try store.moveRowFlags(&rows, to: pagedImport?.rowFlagTable)
         pagedImport?.rowFlagTable = table

@@ -100,7 +100,8 @@ extension SyncTransaction {
         }
         for (id, keys) in keys {
             let link = model[id]
-            for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) || readsAllLinks(link, end) {
+            for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) || readsAllLinks(link, end)
+            {
                 try links.load(keys.lazy.map { $0.row(end) }, id, from: end)
                 try links.loadReservedPositions(in: keys.lazy.map { $0.row(end) }, id, end)
             }
@@ -176,7 +177,8 @@ extension SyncTransaction {
     /// Returns the last replacement of each end, also by a reference to a missing row and by the scope of a parent.
     func replacedEndsWithPending() -> ReplacedEnds {
         var replacedEnds = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEndsWithPending() })
-        guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: hasUnreadableKeys) else {
+        guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: hasUnreadableKeys)
+        else {
             return replacedEnds
         }
         if replacedEnds[parent.link, parent.end].isEmpty {

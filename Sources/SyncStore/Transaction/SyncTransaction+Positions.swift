@@ -39,7 +39,8 @@ extension SyncTransaction {
             let (owner, child) = assertion.ends(from: end)
             // Rows keep links that are part of their composite key, even if a list omits them.
             let isReplaced = table.isPresent(owner, as: .new) || (replaced.isReplaced(owner) && !link.isKeyPart)
-            guard !isReplaced || joined.contains(owner) || reduced.contains(owner), let key = others.rowKey(child) else {
+            guard !isReplaced || joined.contains(owner) || reduced.contains(owner), let key = others.rowKey(child)
+            else {
                 continue
             }
             lists[owner, default: []].insert(key)
@@ -81,7 +82,8 @@ extension SyncTransaction {
 extension SyncTransaction {
     /// Returns the positions that the lists of nodes at an end reserve for rows that are not stored.
     func reservedPositions(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> ListEnds {
-        ListEnds(reserving: unresolvedLinks[link.id], at: end, count: tables[link.side(end).table].matches.rowStates.count)
+        ListEnds(
+            reserving: unresolvedLinks[link.id], at: end, count: tables[link.side(end).table].matches.rowStates.count)
     }
 
     /// Returns the next free position of stored lists at an end. The list of a new node is empty.

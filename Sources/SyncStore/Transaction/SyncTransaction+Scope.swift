@@ -44,7 +44,8 @@ extension SyncTransaction {
         let unlisted = deletionCandidates.unlisted
         try loadTargets(of: unlisted) { $0.unlisted.union($0.unlinked) }
         for row in unlisted {
-            for link in deletionCandidates[row].unlisted.union(deletionCandidates[row].unlinked) where !model[link].isKeyPart {
+            for link in deletionCandidates[row].unlisted.union(deletionCandidates[row].unlinked)
+            where !model[link].isKeyPart {
                 try recordRemovedTarget(model[link], of: row)
                 try links.clearTarget(of: row.key, link)
             }
@@ -77,9 +78,9 @@ extension SyncTransaction {
     private func missing(_ rows: some Sequence<StoredRow>, of table: SyncTable) throws -> [StoredRow] {
         let rows = Array(rows)
         try loadRowFlags(of: rows)
-        let unmentioned = try rows.filter { try !isMentioned($0) }
-        if table.hasSurrogateKey { try identities.load(unmentioned) }
-        return try unmentioned.filter { try !identities.hasPendingChanges($0) }
+        let outsidePayload = try rows.filter { try !isMentioned($0) }
+        if table.hasSurrogateKey { try identities.load(outsidePayload) }
+        return try outsidePayload.filter { try !identities.hasPendingChanges($0) }
     }
 }
 
@@ -176,7 +177,8 @@ extension SyncTransaction {
         guard let limit = options.deletionLimit else { return }
         for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
             let deleted = changes.deletedCount
-            let gone = deleted - changes.insertedCount - (pagedImport?.changes.insertedCount(model.entities[id].name) ?? 0)
+            let gone =
+                deleted - changes.insertedCount - (pagedImport?.changes.insertedCount(model.entities[id].name) ?? 0)
             // In a large table, only as many rows are counted as are needed to allow the deletions.
             let enough = limit.rows(allowing: deleted)
             if let enough,
@@ -233,7 +235,9 @@ extension SyncTransaction {
     }
 
     /// Returns whether the rows that a list omits stay, because an unreadable record may be of any of them.
-    func hasUnreadableKeys(_ root: PayloadGraph.RootList) -> Bool { !options.deletesBesideUnread && unreadableKeys(root).count > 0 }
+    func hasUnreadableKeys(_ root: PayloadGraph.RootList) -> Bool {
+        !options.deletesBesideUnread && unreadableKeys(root).count > 0
+    }
 
     /// The tables whose rows may belong to records with unreadable keys.
     var tablesWithUnreadableKeys: Set<TableID> {

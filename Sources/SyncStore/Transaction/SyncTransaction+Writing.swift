@@ -54,7 +54,9 @@ extension SyncTransaction {
         guard !dirty.isEmpty else { return }
         if let previousValues {
             try previousValues.capture(dirty.compactMap(table.row))
-            for node in dirty { if let row = table.row(node) { previousValues.record(row, as: table.identity(of: node)) } }
+            for node in dirty {
+                if let row = table.row(node) { previousValues.record(row, as: table.identity(of: node)) }
+            }
         }
         try store.update(dirty, table)
         // Consecutive rows mostly have the same changed columns.

@@ -303,7 +303,7 @@ struct ReferenceCall {
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
         var counts = SyncResult.RootCounts()
         if hasUnreadableKey { sync.tableWithUnreadableKeys = entity.table }
-        var mentions: [ReferenceOccurrence] = []
+        var occurrences: [ReferenceOccurrence] = []
         var listed: [ReferenceOccurrence.Statement.Target] = []
         var skipped: [ReferenceOccurrence.Statement.Target] = []
         for (index, record) in records.enumerated() {
@@ -311,11 +311,11 @@ struct ReferenceCall {
             sync.addOccurrences(in: record, as: entity, context)
             switch sync.add(record, as: entity, at: "[\(index)]", context) {
             case .occurrence(let occurrence):
-                mentions.append(occurrence)
+                occurrences.append(occurrence)
                 listed.append(.row(occurrence.row, links: true))
                 if sync.isNew(occurrence.row) { counts.inserted += 1 } else { counts.matched += 1 }
             case .skipped(let id): if let id { skipped.append(.row(id, links: false)) }
-            case .unreadable(let inner): mentions += inner
+            case .unreadable(let inner): occurrences += inner
             }
         }
         if let parent {
@@ -329,10 +329,10 @@ struct ReferenceCall {
                     try sync.store.isKind(id, of: entity.id)
                         && predicate.map { try sync.store.matches(id, $0, of: entity) } ?? true
                 })
-            list.inner = mentions
-            mentions = [ReferenceOccurrence(row: parent.row, statements: [list])]
+            list.inner = occurrences
+            occurrences = [ReferenceOccurrence(row: parent.row, statements: [list])]
         }
-        sync.link(mentions)
+        sync.link(occurrences)
         return counts
     }
 

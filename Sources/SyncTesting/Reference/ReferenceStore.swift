@@ -28,8 +28,8 @@ package struct ReferenceStore: Sendable {
     /// - Parameter key: The composite key, which the row keeps forever.
     mutating func addRow(of entity: CompiledEntity, key: StoredValue? = nil) -> ReferenceRow.ID {
         lastID += 1
-        let partedKey = entity.compositeKey == nil ? nil : key
-        rows[lastID] = ReferenceRow(entity: entity, values: newValues(of: entity), compositeKey: partedKey)
+        let compositeKey = entity.compositeKey == nil ? nil : key
+        rows[lastID] = ReferenceRow(entity: entity, values: newValues(of: entity), compositeKey: compositeKey)
         return lastID
     }
 

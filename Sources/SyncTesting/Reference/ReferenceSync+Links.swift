@@ -182,12 +182,12 @@ extension ReferenceSync {
         var fallen = 0
         var first = true
         while true {
-            let unmentioned = try scope(store).filter { !isMentioned($0) && !store.isLocal($0) }
-            fallen += unmentioned.count
-            guard first || !unmentioned.isEmpty else { return fallen }
+            let outsidePayload = try scope(store).filter { !isMentioned($0) && !store.isLocal($0) }
+            fallen += outsidePayload.count
+            guard first || !outsidePayload.isEmpty else { return fallen }
             let left = first ? droppedRows : []
             first = false
-            try remove(Set(unmentioned + left))
+            try remove(Set(outsidePayload + left))
         }
     }
 

@@ -52,7 +52,8 @@ struct ScenarioExecution: Sendable {
 
     private func run(_ steps: [ScenarioStep]) async throws -> [ScenarioReport.Failure] {
         let store = try ScenarioStoreFile(
-            needsFile: scenario.needsStoreFile, usesAppDatabase: options.usesAppDatabase, usesExistingTables: options.usesExistingTables)
+            needsFile: scenario.needsStoreFile, usesAppDatabase: options.usesAppDatabase,
+            usesExistingTables: options.usesExistingTables)
         defer { store.remove() }
         guard let path = scenario.model else { throw ScenarioError("the case has no model") }
         var actions = ScenarioActions(

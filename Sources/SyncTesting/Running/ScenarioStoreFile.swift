@@ -23,7 +23,9 @@ struct ScenarioStoreFile: Sendable {
     /// Opens the store. Transformers are optional: a case that depends on one lists it in `needs`, and models name
     /// others too.
     func open(_ model: SyncModel) throws -> DataStack {
-        if usesExistingTables, let stack = try DataStack.withExistingTables(model.withOtherNames(), transformers: .optional) {
+        if usesExistingTables,
+            let stack = try DataStack.withExistingTables(model.withOtherNames(), transformers: .optional)
+        {
             return stack
         }
         if usesAppDatabase {

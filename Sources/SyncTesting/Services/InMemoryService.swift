@@ -60,7 +60,8 @@ public actor InMemoryService: SyncService {
     /// Creates a service without rows.
     public init(
         _ capabilities: ServiceCapabilities = ServiceCapabilities(
-            idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+            idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+            supportsPreconditions: true, providesModificationTimes: true,
             maxBatchSize: 10, supportsCompositeIDs: true),
         identity: String = "fake", pageSize: Int = 3
     ) {
@@ -146,7 +147,9 @@ public actor InMemoryService: SyncService {
 
     /// Returns a page of changes, oldest first.
     public func pull(_ request: PullRequest) async throws -> PullPage {
-        if try await nextFault(for: .pull(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
+        if try await nextFault(for: .pull(request.entity)) != nil {
+            throw ServiceError.unreachable("the answer was lost")
+        }
         let since = request.page.flatMap { Int($0) } ?? request.cursor.flatMap { Int($0) } ?? 0
         let isWhole = request.cursor == nil
         let changed = (rows[request.entity] ?? [:]).filter {
@@ -157,19 +160,24 @@ public actor InMemoryService: SyncService {
         let hasMore = changed.count > page.count
         return PullPage(
             records: page.map { remote($0.key, $0.value) }, nextPage: hasMore ? "\(last)" : nil,
-            cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isFullListing: isWhole, serverTime: Date())
+            cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isFullListing: isWhole, serverTime: Date()
+        )
     }
 
     /// Returns all IDs with their versions, in one page.
     public func list(of entity: String, page: String?) async throws -> ListPage {
-        if try await nextFault(for: .ids(entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
+        if try await nextFault(for: .ids(entity)) != nil {
+            throw ServiceError.unreachable("the answer was lost")
+        }
         let rows = (rows[entity] ?? [:]).filter { !$0.value.isDeleted }
         return ListPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
     }
 
     /// Returns rows by their IDs.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        if try await nextFault(for: .fetch(ids, entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
+        if try await nextFault(for: .fetch(ids, entity)) != nil {
+            throw ServiceError.unreachable("the answer was lost")
+        }
         return ids.map { id in
             guard let row = rows[entity]?[id], !row.isDeleted else { return .notFound }
             return .found(remote(id, row))

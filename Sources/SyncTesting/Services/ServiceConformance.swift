@@ -86,7 +86,9 @@ public struct ServiceConformance: Sendable {
             try await service.fetch([newID(99_999)], of: entity) == [.notFound] || capabilities.idAssignment == .server,
             "creation", "a fetch of an unknown ID does not return 'absent'")
         // This check is last, so that a service whose versions are not times still passes through all the others.
-        if capabilities.providesModificationTimes { try expect(row.modifiedAt != nil, "creation", "the row has no time") }
+        if capabilities.providesModificationTimes {
+            try expect(row.modifiedAt != nil, "creation", "the row has no time")
+        }
     }
 
     @Sendable private func pages() async throws {
@@ -171,7 +173,9 @@ public struct ServiceConformance: Sendable {
     }
 
     @Sendable private func twice() async throws {
-        guard capabilities.createIdempotency == .clientID || capabilities.createIdempotency == .idempotencyKey else { return }
+        guard capabilities.createIdempotency == .clientID || capabilities.createIdempotency == .idempotencyKey else {
+            return
+        }
         // A service that reads its pages again because rows moved may return a row twice.
         let before = Set(try await whole()).count
         let operation = creation(60)

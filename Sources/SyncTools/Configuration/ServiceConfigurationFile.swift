@@ -260,7 +260,9 @@ extension ConfigurationValue {
             let path = try reader.optional("path") { try $0.pathBelow() }
             var entity = SyncedEntity(name)
             entity.conflictPolicy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) }
-            entity.deleteConflictPolicy = try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) }
+            entity.deleteConflictPolicy = try reader.optional("deleteConflicts") {
+                try $0.choice(DeleteConflictPolicy.self)
+            }
             entity.fieldGroups =
                 try reader.optional("groups") {
                     try $0.elements().map { try $0.elements().map { try $0.neededText() } }
@@ -293,7 +295,8 @@ extension ConfigurationValue {
         options.versionField = try reader.optional("version") { try $0.text() }
         options.deletedField = try reader.optional("deleted") { try $0.text() }
         options.updateMethod = try reader.optional("update") { try $0.choice(RESTOptions.Update.self) } ?? .patch
-        options.idAssignment = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? .server
+        options.idAssignment =
+            try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? .server
         options.idempotencyHeader = try reader.optional("idempotency") { try $0.headerName() }
         options.markerField = try reader.optional("marker") { try $0.text() }
         options.preconditionHeader = try reader.optional("preconditions") { try $0.headerName() }
@@ -354,7 +357,8 @@ extension ConfigurationValue {
         options.sessionToken = try reader.optional("sessionToken") { try $0.secret() }
         options.pageSize = try reader.optional("pageSize") { try $0.count() } ?? options.pageSize
         options.overlap = try reader.optional("overlap") { try $0.duration() } ?? options.overlap
-        options.idAssignment = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? options.idAssignment
+        options.idAssignment =
+            try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? options.idAssignment
         options.markerField = try reader.optional("marker") { try $0.field() }
         try reader.end()
         return options

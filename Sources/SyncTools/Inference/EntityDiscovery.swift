@@ -271,15 +271,15 @@ struct EntityDiscovery {
     /// Unifies entities that have the same keys and share rows, such as `author` and `editor`. Shared rows have the
     /// same ID and are equal in more than the ID. Returns false if there are none.
     private mutating func mergeDuplicates() -> Bool {
-        var twins = DuplicateEntityFinder()
+        var duplicates = DuplicateEntityFinder()
         for name in order {
             guard let object = objects[name] else { continue }
-            twins.add(name, object, key: key(of: name), isRoot: isRoot(name))
+            duplicates.add(name, object, key: key(of: name), isRoot: isRoot(name))
         }
         for (alias, meant) in links {
-            if let twin = twins.unified[meant] { links[alias] = twin }
+            if let duplicate = duplicates.unified[meant] { links[alias] = duplicate }
         }
-        return !twins.unified.isEmpty
+        return !duplicates.unified.isEmpty
     }
 
     /// Creates the inferred entity of a name.

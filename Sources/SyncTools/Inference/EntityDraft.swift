@@ -196,7 +196,8 @@ extension EntityDraft {
 
     /// Sets the remote key of a member that would otherwise be exported under another key. A relationship that is read
     /// from several keys stays as it is: with a remote key it would be read from one only.
-    private mutating func setRemoteKeyForSpelling(of name: String, _ keys: [String], in model: SyncModel) throws -> Bool {
+    private mutating func setRemoteKeyForSpelling(of name: String, _ keys: [String], in model: SyncModel) throws -> Bool
+    {
         guard let key = keys.first.map(RemoteKeyPath.escaped), keys.count == 1 else { return false }
         if let index = attributeIndexes[name] {
             guard entity.attributes[index].remoteKey == nil,

@@ -98,7 +98,8 @@ struct RootKeys {
 
     /// Checks that a key identifies records. If its values identify different records, their type becomes part of the
     /// key, or another key is searched for.
-    private mutating func consistentKey(_ key: String, in object: ObservedObject, of entity: String) throws -> [String] {
+    private mutating func consistentKey(_ key: String, in object: ObservedObject, of entity: String) throws -> [String]
+    {
         guard object.things.contradictions > 0 else { return [key] }
         if object.things.mixesKinds, let type = ["type", "__typename"].first(where: { isKind($0, object) }) {
             notes.append(

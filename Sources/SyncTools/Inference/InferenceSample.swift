@@ -169,10 +169,10 @@ struct SampleRecords {
         guard let size = sample.size, size < sample.json.count else {
             return JSONChunk(bytes: sample.json, location: .init(), isLast: true)
         }
-        var splitter = RecordChunker(form: form, chunkSize: size)
+        var chunker = RecordChunker(form: form, chunkSize: size)
         return try sample.json.withUnsafeBytes { bytes in
             var start = bytes[..<max(1, size)]
-            return try splitter.next(from: &start)
+            return try chunker.next(from: &start)
         }
     }
 }

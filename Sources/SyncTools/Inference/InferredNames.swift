@@ -95,11 +95,11 @@ struct DuplicateEntityFinder {
         let rows = scalars.filter { $0.value.count > 1 }
             .map { Row(shape: number, id: $0.key, scalars: $0.value) }
         let candidates = isRoot ? [] : Set(rows.flatMap { owners[$0] ?? [] })
-        let twin = candidates.sorted().first { Self.agree(entities[$0].rows, scalars) }
-        let place = twin ?? entities.count
-        if let twin {
-            unified[name] = entities[twin].name
-            entities[twin].rows.merge(scalars) { known, _ in known }
+        let duplicate = candidates.sorted().first { Self.agree(entities[$0].rows, scalars) }
+        let place = duplicate ?? entities.count
+        if let duplicate {
+            unified[name] = entities[duplicate].name
+            entities[duplicate].rows.merge(scalars) { known, _ in known }
         } else {
             entities.append(Entity(name: name, rows: scalars))
         }

@@ -191,7 +191,9 @@ struct EngineRunOptions: ParsableArguments {
         }
         await watch.end()
         let status = try await show(report, of: engine, since: start)
-        if status.contains(where: { $0.blockedChanges > 0 || $0.openConflicts > 0 }) { throw ExitCode(ExitStatus.blockedOrConflicting.rawValue) }
+        if status.contains(where: { $0.blockedChanges > 0 || $0.openConflicts > 0 }) {
+            throw ExitCode(ExitStatus.blockedOrConflicting.rawValue)
+        }
     }
 
     /// Prints the report of a run.

@@ -81,8 +81,8 @@ struct StoreOptions {
             else { return false }
             return try stack.count(entity, where: .attribute(attribute) != nil) > 0
         }
-        let remarks = isQuiet ? [] : TruncatedList(found.notes).lines({ "evolved: \($0)" }, hint: nil)
-        return ModelSelection(model: found.model, notes: remarks)
+        let notes = isQuiet ? [] : TruncatedList(found.notes).lines({ "evolved: \($0)" }, hint: nil)
+        return ModelSelection(model: found.model, notes: notes)
     }
 
     /// The number of bytes of JSON that are sampled for the suggestion of `--evolve`. A small sample keeps it fast.

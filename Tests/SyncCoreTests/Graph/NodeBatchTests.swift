@@ -62,7 +62,8 @@ struct NodeBatchTests {
         merge([.integer(2), .absent], into: 0, of: &batch, mention: 7)
         #expect(versions(0, batch) == [[1, nil], [2, nil]])
         let first = batch.nodes[0].firstVersion
-        #expect(batch.occurrence(ofVersion: first) == 4 && batch.occurrence(ofVersion: batch.version(after: first)) == 7)
+        #expect(
+            batch.occurrence(ofVersion: first) == 4 && batch.occurrence(ofVersion: batch.version(after: first)) == 7)
     }
 
     @Test("Absorbing a node merges its versions in document order", arguments: [false, true])

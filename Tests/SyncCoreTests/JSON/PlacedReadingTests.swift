@@ -6,7 +6,8 @@ import Testing
 @Suite("Documents with several record locations")
 struct PlacedReadingTests {
     static let forms: [JSONReader.Form] = [
-        .locations(.members(at: [])), .locations(.members(at: ["a", "b"])), .locations(.jsonAPI), .locations(.graphQL(at: [])),
+        .locations(.members(at: [])), .locations(.members(at: ["a", "b"])), .locations(.jsonAPI),
+        .locations(.graphQL(at: [])),
         .locations(.graphQL(at: ["viewer", "users"])),
         .locations(.lists(at: [["users"], ["data", "companies"]], labels: ["users", "data.companies"])),
     ]

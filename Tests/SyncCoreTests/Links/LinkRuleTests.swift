@@ -7,19 +7,26 @@ struct LinkRuleTests {
     @Test("A link holds unless one of its ends is replaced later", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
     func linkHoldsUntilAnEndIsReplaced(first: Int64, second: Int64) {
         #expect(
-            LinkRule.holds(asserted: 2, preserved: LinkRule.never, firstReplaced: first, secondReplaced: second) == (max(first, second) <= 2))
+            LinkRule.holds(asserted: 2, preserved: LinkRule.never, firstReplaced: first, secondReplaced: second)
+                == (max(first, second) <= 2))
         let isUntouched = first < 0 && second < 0
         #expect(
-            LinkRule.holds(asserted: LinkRule.never, preserved: LinkRule.never, firstReplaced: first, secondReplaced: second) == isUntouched)
+            LinkRule.holds(
+                asserted: LinkRule.never, preserved: LinkRule.never, firstReplaced: first, secondReplaced: second)
+                == isUntouched)
         let isKept = [first, second].allSatisfy { $0 < 0 || $0 == 3 }
-        #expect(LinkRule.holds(asserted: LinkRule.never, preserved: 3, firstReplaced: first, secondReplaced: second) == isKept)
+        #expect(
+            LinkRule.holds(asserted: LinkRule.never, preserved: 3, firstReplaced: first, secondReplaced: second)
+                == isKept)
     }
 
     @Test("A link stays if the last list at each end keeps it", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
     func linkStaysIfBothLastListsKeepIt(first: Int64, second: Int64) {
         let isKept = (first < 0 || first == 1) && (second < 0 || second == 3)
         #expect(
-            LinkRule.holds(asserted: LinkRule.never, preservedByFirst: 1, preservedBySecond: 3, firstReplaced: first, secondReplaced: second)
+            LinkRule.holds(
+                asserted: LinkRule.never, preservedByFirst: 1, preservedBySecond: 3, firstReplaced: first,
+                secondReplaced: second)
                 == isKept)
     }
 

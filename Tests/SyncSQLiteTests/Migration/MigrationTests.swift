@@ -227,7 +227,9 @@ struct MigrationTests {
             #expect(error?.code == .modelMismatch)
             #expect(error?.problems.first?.message.contains("1 row has no value") == true)
         }
-        try store.open(Self.user) { stack in try stack.updateAttributes("User", with: ["name": "Al"], where: .where("id == 1")) }
+        try store.open(Self.user) { stack in
+            try stack.updateAttributes("User", with: ["name": "Al"], where: .where("id == 1"))
+        }
         try store.open(after) { _ in }
         try store.expectFreshSchema(after)
     }

@@ -42,7 +42,8 @@ struct RandomMigrationTests {
             #expect(error?.code == .modelMismatch, "\(place): \(String(describing: error))")
             #expect(try Data(contentsOf: url) == before, "\(place)")
         }
-        let stack = try DataStack(model: model, at: url, migration: expected.losesData ? .allowingDataLoss : .keepingData)
+        let stack = try DataStack(
+            model: model, at: url, migration: expected.losesData ? .allowingDataLoss : .keepingData)
         let fresh = try DataStack.inMemory(model).read(MigratingStore.schema)
         #expect(try stack.read(MigratingStore.schema) == fresh, "\(place)")
         #expect(try stack.read { db in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check") }.isEmpty, "\(place)")

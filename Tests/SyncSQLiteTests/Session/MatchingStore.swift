@@ -47,7 +47,8 @@ extension UnmatchedRowFilter {
         keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])? = nil
     ) -> UnmatchedRowFilter {
         UnmatchedRowFilter(
-            watched: table.hierarchy.foreignKeys.map { _ in true }, scope: scope, coversAll: coversAll, keeping: keeping)
+            watched: table.hierarchy.foreignKeys.map { _ in true }, scope: scope, coversAll: coversAll, keeping: keeping
+        )
     }
 }
 

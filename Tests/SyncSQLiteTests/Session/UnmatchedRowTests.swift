@@ -35,7 +35,8 @@ struct UnmatchedRowTests {
                 watched: songs.hierarchy.foreignKeys.map { _ in false }, scope: songs.hierarchy.root, coversAll: false,
                 keeping: nil)
             try store.session.match(songs, .match, watch)
-            #expect(keys(songs) == [11, 12, 13, 14].map { .integer($0) } && songs.matches.unmatchedRows.references.isEmpty)
+            #expect(
+                keys(songs) == [11, 12, 13, 14].map { .integer($0) } && songs.matches.unmatchedRows.references.isEmpty)
             #expect(songs.matches.isScanned && songs.matches.rowStates == [.stored, .missing])
             try store.session.match(songs, .diff, watch)
             #expect(keys(songs).count == 4)

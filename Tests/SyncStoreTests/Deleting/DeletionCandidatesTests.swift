@@ -19,7 +19,9 @@ struct DeletionCandidatesTests {
         leaving.addOutOfScope([row(1), row(4)])
         #expect(leaving.unlisted == [row(1)])
         #expect(leaving.rows(where: \.isOutOfScope) == [row(1), row(4)])
-        #expect(leaving.rows { !$0.unlinked.isEmpty } == [row(2)] && leaving.rows { !$0.repairedRelationships.isEmpty } == [row(3)])
+        #expect(
+            leaving.rows { !$0.unlinked.isEmpty } == [row(2)]
+                && leaving.rows { !$0.repairedRelationships.isEmpty } == [row(3)])
         #expect(leaving[row(1)].unlisted == [shelf] && leaving[row(5)].unlisted.isEmpty)
     }
 

@@ -63,7 +63,8 @@ struct NodeRowKeysTests {
             expected[key] = node
             byNode[node] = key
         }
-        #expect(expected.allSatisfy { keys.node(ofSurrogate: $0.key) == $0.value && keys[$0.value] == .integer($0.key) })
+        #expect(
+            expected.allSatisfy { keys.node(ofSurrogate: $0.key) == $0.value && keys[$0.value] == .integer($0.key) })
         #expect((0..<5_000).allSatisfy { keys[NodeID($0)] == byNode[NodeID($0)].map { .integer($0) } })
         #expect((-3_000..<3_000).allSatisfy { keys.node(ofSurrogate: $0) == expected[$0] })
     }

@@ -90,7 +90,8 @@ struct ServiceConformanceTests {
     ) async -> [ServiceConformance.Failure] {
         let memory = InMemoryService(
             ServiceCapabilities(
-                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey, supportsPreconditions: true, providesModificationTimes: true,
+                idAssignment: .server, deletionDetection: deletions, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10))
         return await ServiceConformance(
             BrokenService(memory: memory, fault: fault), entity: "Task", member: "title", other: "note"

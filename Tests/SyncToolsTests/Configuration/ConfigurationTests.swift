@@ -27,8 +27,10 @@ struct ConfigurationTests {
         #expect(
             service.capabilities
                 == ServiceCapabilities(
-                    idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey, supportsPreconditions: false,
-                    providesModificationTimes: true, returnsRecords: false, supportsCompositeIDs: true, hasOrderedVersions: true))
+                    idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                    supportsPreconditions: false,
+                    providesModificationTimes: true, returnsRecords: false, supportsCompositeIDs: true,
+                    hasOrderedVersions: true))
         #expect(
             service.options.paging == .page(page: "page", size: "per_page", limit: 50, total: "total_pages"))
     }
@@ -99,7 +101,9 @@ struct ConfigurationTests {
         var options = PocketBaseOptions()
         (options.updatedField, options.overlap, options.batchSize) = (updated, .seconds(overlap), batch)
         #expect(service.options == options)
-        #expect(service.capabilities.maxBatchSize == batch && service.capabilities.providesModificationTimes == (updated != nil))
+        #expect(
+            service.capabilities.maxBatchSize == batch
+                && service.capabilities.providesModificationTimes == (updated != nil))
         #expect(service.filter(of: "Task") == "todos \(updated ?? "")")
     }
 

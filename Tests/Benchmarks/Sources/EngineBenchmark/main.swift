@@ -38,7 +38,9 @@ func measure(_ name: String, _ body: () async throws -> SyncReport) async throws
     let seconds = ContinuousClock.now - start
     let requests = await service.requestCount - earlier
     let (done, total) = (report.total.pulledDeletes + report.total.pushedDeletes, report.total)
-    print("\(name): \(seconds), \(requests) requests, \(total.pulledInserts) in, \(total.pushedUpdates) out, \(done) deleted")
+    print(
+        "\(name): \(seconds), \(requests) requests, \(total.pulledInserts) in, \(total.pushedUpdates) out, \(done) deleted"
+    )
 }
 
 // The time of the service alone, which the time of the pull contains.

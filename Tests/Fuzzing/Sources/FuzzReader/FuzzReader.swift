@@ -14,7 +14,8 @@ enum FuzzReader {
 
     /// Records that are not in one list at the root.
     private static let placedForms: [JSONReader.Form] = [
-        .locations(.list(at: ["a"])), .locations(.list(at: ["a", "b"])), .locations(.members(at: [])), .locations(.jsonAPI),
+        .locations(.list(at: ["a"])), .locations(.list(at: ["a", "b"])), .locations(.members(at: [])),
+        .locations(.jsonAPI),
         .locations(.graphQL(at: [])),
     ]
 
@@ -95,7 +96,9 @@ enum FuzzReader {
         ])
         var text: [UInt8] = []
         JSONText.append(wrapped, to: &text)
-        let below = text.withUnsafeBufferPointer { RecordReading(of: $0, form: .locations(.list(at: ["data", "rows"]))) }
+        let below = text.withUnsafeBufferPointer {
+            RecordReading(of: $0, form: .locations(.list(at: ["data", "rows"])))
+        }
         // The wrapped document has two levels more than the input.
         guard below.error?.code != .nestingTooDeep else { return }
         require(below.error == nil && below.records == records, "below a key path, the records are others: \(below)")
