@@ -83,7 +83,8 @@ extension SyncParent {
     public init<Row: EntityRecord, Child: EntityRecord>(_ row: Row, _ relationship: KeyPath<Row, [Child]>) throws {
         guard let property = Row.syncProperties[relationship] else {
             throw SyncError(
-                .unknownRelationship, "\(relationship) is not a relationship of \(Row.entityName)", entity: Row.entityName)
+                .unknownRelationship, "\(relationship) is not a relationship of \(Row.entityName)",
+                entity: Row.entityName)
         }
         self.init(Row.entityName, id: row.syncID, relationship: property.name)
     }

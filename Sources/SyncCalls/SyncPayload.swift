@@ -128,7 +128,8 @@ extension SyncCall {
         case .file(let url): return try changes(FileBuffers.contents(of: url), by: writer, isDryRun: isDryRun)
         case .stream:
             throw SyncError(
-                .invalidOption, "a stream cannot be read inside a transaction; pass Data, or sync outside the transaction")
+                .invalidOption,
+                "a stream cannot be read inside a transaction; pass Data, or sync outside the transaction")
         }
     }
 }

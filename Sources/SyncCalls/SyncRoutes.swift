@@ -57,7 +57,9 @@ extension StoreWriter {
     /// Compares a payload graph with the stored rows and writes the diff, in the current transaction if the writer is
     /// in one.
     func sync(_ payload: MappedPayload, _ request: SyncRequest) throws -> SyncResult {
-        guard let run = request.options.payloadKind.run else { return try transaction(request) { try $0.apply(payload) } }
+        guard let run = request.options.payloadKind.run else {
+            return try transaction(request) { try $0.apply(payload) }
+        }
         return try run.withState(isDryRun: request.isDryRun) { state in
             let page = try transaction(request) { try $0.apply(payload, run: &state) }
             state?.changes.add(page)

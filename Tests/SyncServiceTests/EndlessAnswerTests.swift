@@ -67,9 +67,9 @@
             #expect(throws: Never.self) { try ResponseSizeLimit.checkValues(of: body, limit: count) }
             guard count > 0 else { return }
             #expect(
-                throws: ServiceError.invalidResponse("the response has more than \(count - 1) values; request smaller pages")
-            )
-            {
+                throws: ServiceError.invalidResponse(
+                    "the response has more than \(count - 1) values; request smaller pages")
+            ) {
                 try ResponseSizeLimit.checkValues(of: body, limit: count - 1)
             }
         }

@@ -64,7 +64,8 @@ struct RefusedEditTests {
     }
 
     @Test(
-        "A deletion during a rejected request is sent", arguments: [.refuse, .failsBeforeApply] as [InMemoryService.Fault])
+        "A deletion during a rejected request is sent",
+        arguments: [.refuse, .failsBeforeApply] as [InMemoryService.Fault])
     func deletedDuringRejection(_ fault: InMemoryService.Fault) async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'bad'")

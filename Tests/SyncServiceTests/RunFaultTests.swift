@@ -261,7 +261,9 @@ private struct HalfDone: SyncService {
     var identity: String { inner.identity }
 
     func pull(_ request: PullRequest) async throws -> PullPage { try await inner.pull(request) }
-    func list(of entity: String, page: String?) async throws -> ListPage { try await inner.list(of: entity, page: page) }
+    func list(of entity: String, page: String?) async throws -> ListPage {
+        try await inner.list(of: entity, page: page)
+    }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await inner.fetch(ids, of: entity)
     }

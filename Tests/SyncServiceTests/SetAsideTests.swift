@@ -73,7 +73,9 @@ struct SetAsideTests {
         await listing.add(["id": 2, "title": "real", "at": "2026-01-02T00:00:00Z"])
         try await device.engine.sync()
         #expect(
-            try await device.engine.blockedChanges().map(\.reason) == ["the ID of the record is not a valid key of Task"])
+            try await device.engine.blockedChanges().map(\.reason) == [
+                "the ID of the record is not a valid key of Task"
+            ])
         try await device.engine.sync()
         #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["real", "t"])

@@ -34,7 +34,8 @@ struct UnreadableValueTests {
         #expect(await service.contents(of: "Thing")[1] == before)
         let name = set.prefix { $0 != " " }
         #expect(
-            try await device.engine.blockedChanges().first?.reason.contains("the value of '\(name)' is not of type") == true
+            try await device.engine.blockedChanges().first?.reason.contains("the value of '\(name)' is not of type")
+                == true
         )
         try await device.write("UPDATE Thing SET \(name) = NULL WHERE remoteID = 1")
         try await device.engine.sync()

@@ -188,7 +188,8 @@ struct UsedIDTests {
         try await two.engine.sync()
         try await two.write("INSERT INTO Task (id, title) VALUES ('7', 'mine')")
         for _ in 0..<2 { try await two.engine.sync() }
-        #expect(try await two.engine.blockedChanges().map(\.reason) == ["the service does not accept rows at this address"])
+        #expect(
+            try await two.engine.blockedChanges().map(\.reason) == ["the service does not accept rows at this address"])
         #expect(await service.puts == 1)
     }
 }

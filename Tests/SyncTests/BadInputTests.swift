@@ -98,11 +98,17 @@ struct BadInputTests {
         ),
         (
             "parent that is not stored", .parentNotFound,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: 99, relationship: "members")) }
+            {
+                try await Sync.changes(
+                    one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: 99, relationship: "members"))
+            }
         ),
         (
             "parent id of another type", .typeMismatch,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: "x", relationship: "members")) }
+            {
+                try await Sync.changes(
+                    one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: "x", relationship: "members"))
+            }
         ),
         (
             "two relationships from the parent", .ambiguousRelationship,
@@ -110,7 +116,10 @@ struct BadInputTests {
         ),
         (
             "unknown relationship of the parent", .unknownRelationship,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: 1, relationship: "fans")) }
+            {
+                try await Sync.changes(
+                    one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: 1, relationship: "fans"))
+            }
         ),
         (
             "broken predicate", .invalidPredicate,

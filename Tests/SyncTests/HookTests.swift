@@ -125,7 +125,8 @@ struct HookTests {
         #expect(calls.texts == ["Post 1", "Person 2 in Post 1", "Place - in Post 1", "Place - in Post 1"])
         #expect(try await stack.fetch("Person", id: 2)?["name"]?.string == "hook")
         #expect(try await stack.fetch("Place").compactMap { $0["city"]?.string } == ["hook", "hook"])
-        try await Sync.changes([["id": 3]], inEntity: "Post", stack: stack, parent: SyncParent("Person", id: 2), options: options)
+        try await Sync.changes(
+            [["id": 3]], inEntity: "Post", stack: stack, parent: SyncParent("Person", id: 2), options: options)
         #expect(calls.texts.last == "Post 3 in Person 2")
     }
 

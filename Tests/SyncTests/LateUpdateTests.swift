@@ -13,7 +13,8 @@ struct LateUpdateTests {
         let tag: JSONValue = ["id": 5, "users": [["id": 1, "first_name": "Grace"], ["id": 2, "first_name": "Ada"]]]
         let companies: JSONValue = [["id": 2, "users": [["id": 9, "tags": [tag]]]]]
         return try await Sync.changes(
-            companies, inEntity: "Company", stack: stack, options: SyncOptions(resultDetail: collectsKeys ? .keys : .counts))
+            companies, inEntity: "Company", stack: stack,
+            options: SyncOptions(resultDetail: collectsKeys ? .keys : .counts))
     }
 
     @Test("A row whose referenced row is deleted is updated once, with all changes")

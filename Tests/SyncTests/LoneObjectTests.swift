@@ -127,7 +127,8 @@ struct LoneObjectTests {
         options.chunkSize = 1
         if inPieces {
             try await Sync.changes(
-                .buffers(Self.chunks(text)), inEntity: "User", stack: stack, predicate: .where("id < 4"), options: options)
+                .buffers(Self.chunks(text)), inEntity: "User", stack: stack, predicate: .where("id < 4"),
+                options: options)
         } else {
             try await Sync.changes(Data(text.utf8), inEntity: "User", stack: stack, predicate: .where("id < 4"))
         }

@@ -55,7 +55,10 @@ struct NoRecordsTests {
         hooked.willInsert = { $0.record }
         let calls: [(String, SyncOptions, Call)] = [
             ("bytes", options, { try await Sync.changes(data, inEntity: "User", stack: stack, options: $0) }),
-            ("pieces", options, { try await Sync.changes(.buffers(chunks(data)), inEntity: "User", stack: stack, options: $0) }),
+            (
+                "pieces", options,
+                { try await Sync.changes(.buffers(chunks(data)), inEntity: "User", stack: stack, options: $0) }
+            ),
             ("a hook", hooked, { try await Sync.changes(data, inEntity: "User", stack: stack, options: $0) }),
             (
                 "a hook, pieces", hooked,

@@ -154,7 +154,8 @@ struct PageTests {
         try await Sync.changes([["id": 1, "children": [["id": 2], ["id": 4]]]], inEntity: "Item", stack: stack)
         let run = PagedImport()
         for page in pages {
-            try await Sync.changes(page, inEntity: "Item", stack: stack, options: SyncOptions(payloadKind: .page(of: run)))
+            try await Sync.changes(
+                page, inEntity: "Item", stack: stack, options: SyncOptions(payloadKind: .page(of: run)))
         }
         try await run.finish()
         let children = try await stack.read { db in
@@ -305,7 +306,8 @@ struct PageTests {
         let options = SyncOptions(payloadKind: .page(of: run))
         for id in 100...101 {
             try await Sync.changes(
-                [["id": JSONValue(id)]], inEntity: "Note", stack: stack, parent: SyncParent("User", id: 1), options: options)
+                [["id": JSONValue(id)]], inEntity: "Note", stack: stack, parent: SyncParent("User", id: 1),
+                options: options)
         }
         let result = try await run.finish()
         #expect(result["Note"].deletedCount == stored)

@@ -29,7 +29,8 @@ struct ParentPieceTests {
             stream.finish()
         }
         let result = try await Sync.changes(
-            .buffers(chunks), inEntity: "Item", stack: stack, parent: SyncParent("List", id: 1), operations: .all.subtracting(.update),
+            .buffers(chunks), inEntity: "Item", stack: stack, parent: SyncParent("List", id: 1),
+            operations: .all.subtracting(.update),
             options: options)
         #expect(result["Item"].insertedCount == 1)
         let places = try await stack.read { db in

@@ -88,7 +88,9 @@ struct PieceFlowTests {
             try await Task.sleep(for: .seconds(3600))
             return nil
         }
-        let task = Task { try await Sync.changes(.buffers(chunks), inEntity: "User", stack: stack, options: Self.options) }
+        let task = Task {
+            try await Sync.changes(.buffers(chunks), inEntity: "User", stack: stack, options: Self.options)
+        }
         for await _ in waits.stream { break }
         task.cancel()
         let result = await task.result

@@ -66,15 +66,19 @@ struct PieceTests {
         let stack = try await store()
         let written = try await stack.changesWritten()
         let again = Self.chunks(try Fixtures.payload("day1"))
-        #expect(try await Sync.changes(.buffers(again), inEntity: "User", stack: stack, options: Self.options(size)).isEmpty)
+        #expect(
+            try await Sync.changes(.buffers(again), inEntity: "User", stack: stack, options: Self.options(size)).isEmpty
+        )
         #expect(try await stack.changesWritten() == written)
 
         let before = try await stack.contents()
         let planned = try await Sync.plan(
-            .buffers(Self.chunks(try Fixtures.payload("day2"))), inEntity: "User", stack: stack, options: Self.options(size))
+            .buffers(Self.chunks(try Fixtures.payload("day2"))), inEntity: "User", stack: stack,
+            options: Self.options(size))
         #expect(try await stack.contents() == before)
         let done = try await Sync.changes(
-            .buffers(Self.chunks(try Fixtures.payload("day2"))), inEntity: "User", stack: stack, options: Self.options(size))
+            .buffers(Self.chunks(try Fixtures.payload("day2"))), inEntity: "User", stack: stack,
+            options: Self.options(size))
         #expect(planned == done)
     }
 
@@ -109,7 +113,8 @@ struct PieceTests {
         ] {
             let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
             let result = try await Sync.changes(
-                .buffers(Self.chunks(Data("{\(json)}".utf8))), inEntities: ["issues": "Issue", "owners": "Owner"], stack: stack,
+                .buffers(Self.chunks(Data("{\(json)}".utf8))), inEntities: ["issues": "Issue", "owners": "Owner"],
+                stack: stack,
                 options: Self.options(size))
             #expect(try await stack.fetch("Issue").count == stored)
             #expect(result.diagnostics.map(\.kind) == (stored == 0 ? [.missingKeyPart] : []))
@@ -126,11 +131,13 @@ struct PieceTests {
             options.isStrict = strict
             if strict {
                 let error = await #expect(throws: SyncError.self) {
-                    try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "User", stack: stack, options: options)
+                    try await Sync.changes(
+                        .buffers(Self.chunks(json)), inEntity: "User", stack: stack, options: options)
                 }
                 #expect(error?.path == "[33].notes[0].id")
             } else {
-                let result = try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "User", stack: stack, options: options)
+                let result = try await Sync.changes(
+                    .buffers(Self.chunks(json)), inEntity: "User", stack: stack, options: options)
                 #expect(result.diagnostics.map(\.path).contains("[33].notes[0].id"))
             }
         }

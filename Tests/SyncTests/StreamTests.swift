@@ -27,8 +27,12 @@ struct StreamTests {
         let slices = stride(from: 0, to: bytes.count, by: 100).map { bytes[$0..<min($0 + 100, bytes.count)] }
         try await check { try await Sync.changes(.bytes(Self.stream(bytes)), inEntity: "User", stack: $0) }
         try await check { try await Sync.changes(.buffers(Self.stream(slices)), inEntity: "User", stack: $0) }
-        try await check { try await Sync.changes(.buffers(Self.stream(slices.map(Array.init))), inEntity: "User", stack: $0) }
-        try await check { try await Sync.changes(.buffers(Self.stream(slices.map { Data($0) })), inEntity: "User", stack: $0) }
+        try await check {
+            try await Sync.changes(.buffers(Self.stream(slices.map(Array.init))), inEntity: "User", stack: $0)
+        }
+        try await check {
+            try await Sync.changes(.buffers(Self.stream(slices.map { Data($0) })), inEntity: "User", stack: $0)
+        }
     }
 
     @Test("A stream of bytes can be planned, and may have several entities")

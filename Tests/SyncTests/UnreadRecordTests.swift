@@ -135,7 +135,8 @@ struct UnreadRecordTests {
         let options = SyncOptions(chunkSize: 1 << 16)
         let result =
             inPieces
-            ? try await Sync.changes(.buffers(json.chunks(of: 1 << 14)), inEntity: "Part", stack: stack, options: options)
+            ? try await Sync.changes(
+                .buffers(json.chunks(of: 1 << 14)), inEntity: "Part", stack: stack, options: options)
             : try await Sync.changes(json, inEntity: "Part", stack: stack, options: options)
         #expect(result.omittedDiagnostics > 0)
         #expect(result.diagnostics.contains { $0.kind == .deletionsSkipped })
@@ -146,7 +147,8 @@ struct UnreadRecordTests {
         let stack = try await stack()
         let json = Data(#"[{"id": "x"}, {"id": 1}]"#.utf8)
         let options = SyncOptions(chunkSize: 1)
-        let result = try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "Part", stack: stack, options: options)
+        let result = try await Sync.changes(
+            .buffers(Self.chunks(json)), inEntity: "Part", stack: stack, options: options)
         #expect(result["Part"].deletedCount == 0)
         let strict = SyncOptions(isStrict: true, chunkSize: 1)
         let keyless = Data(#"[{}, {"id": 1}]"#.utf8)

@@ -65,7 +65,8 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         /// Whether data of the payload or the store is lost or missing. Other diagnostics are suggestions.
         package var losesData: Bool {
             switch self {
-            case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart,
+            case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey,
+                .missingKeyPart,
                 .invalidRelationshipValue, .missingRequiredValue, .entityMismatch, .unknownDiscriminatorValue,
                 .objectKeyMismatch, .inconsistentRecords, .duplicateKeys, .danglingLinks, .integrityViolation,
                 .invalidModel, .dataLoss, .incompatibleTable, .serviceError:

@@ -30,7 +30,8 @@ extension SyncError.Code {
         case .parentNotFound: "Sync or insert the parent first."
         case .rowNotFound: "Insert the row first."
         case .deletionDenied: "Delete or unlink the related rows first, or change the delete rule."
-        case .deletionLimitExceeded: "Check that the payload is complete. If it is, raise the deletion limit for this sync."
+        case .deletionLimitExceeded:
+            "Check that the payload is complete. If it is, raise the deletion limit for this sync."
         case .modelMismatch: "Open the store with 'migration: .automatic', or with the stored model."
         case .nameCollision: "Rename the app's table, or the entity."
         case .incompatibleTables: "Run the SQL listed with each problem, or change the model."

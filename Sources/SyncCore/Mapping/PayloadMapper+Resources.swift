@@ -22,7 +22,8 @@ extension PayloadMapper {
             let type = tape.member(named: "type", of: token, in: bytes), tape.tokens[type].kind == .string,
             let types = layout?.types
         else {
-            report(.invalidRelationshipValue, entity, bytes, "the resource identifier has no type or no id; it is skipped")
+            report(
+                .invalidRelationshipValue, entity, bytes, "the resource identifier has no type or no id; it is skipped")
             return nil
         }
         guard let target = self.entity(ofType: tape, at: type, types, bytes),

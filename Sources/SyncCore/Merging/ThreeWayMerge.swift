@@ -51,7 +51,8 @@ package struct ConflictOutcome: Equatable, Sendable {
             let here = min(max(editTime.clampedAdding(clock), known ?? .min), now.clampedAdding(clock))
             if let changed {
                 let isLater = here > changed
-                self.init(winner: isLater ? .local : .remote, reason: "the \(isLater ? "local" : "remote") edit is later")
+                self.init(
+                    winner: isLater ? .local : .remote, reason: "the \(isLater ? "local" : "remote") edit is later")
             } else {
                 self.init(winner: .remote, reason: "serverWins: the service's record has no time")
             }

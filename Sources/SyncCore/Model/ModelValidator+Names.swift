@@ -305,7 +305,8 @@ extension ModelValidator {
         var taken: Set<String> = []
         func take(_ name: String, _ path: ModelPath) {
             if taken.insert(name.foldedForSQL).inserted { return }
-            problems.append(.init(.invalidModel, path: path["column"].text, message: "the table already has a column '\(name)'"))
+            problems.append(
+                .init(.invalidModel, path: path["column"].text, message: "the table already has a column '\(name)'"))
         }
         // Undeclared column names come first, so that the problem is reported at the attribute that declares a column.
         for isGiven in [false, true] {

@@ -195,7 +195,8 @@ extension SyncModel {
         let names = missing.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         let problems = missing.map { missing in
             SyncDiagnostic(
-                .missingTransformer, path: ModelPath.attribute(missing.attribute, of: missing.entity)["transformer"].text,
+                .missingTransformer,
+                path: ModelPath.attribute(missing.attribute, of: missing.entity)["transformer"].text,
                 message: "no transformer '\(missing.name)' is registered")
         }
         throw SyncError(

@@ -134,7 +134,8 @@ struct PredicateLexer {
             default: content.append(byte)
             }
         }
-        throw location.error("expected a closing \(Unicode.Scalar(quote)) for the string that begins here, found the end")
+        throw location.error(
+            "expected a closing \(Unicode.Scalar(quote)) for the string that begins here, found the end")
     }
 
     /// Reads the rest of an escape, after its backslash, and returns the bytes of its character.

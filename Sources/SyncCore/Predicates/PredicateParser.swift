@@ -12,7 +12,9 @@ struct PredicateParser {
         let node = try parser.alternatives()
         guard parser.token.kind == .end else { throw parser.expected("AND, OR or the end") }
         let (used, given) = (parser.usedArguments, arguments.count)
-        guard used == given else { throw parser.token.location.error("the condition uses \(used) of \(given) arguments") }
+        guard used == given else {
+            throw parser.token.location.error("the condition uses \(used) of \(given) arguments")
+        }
         return node
     }
 

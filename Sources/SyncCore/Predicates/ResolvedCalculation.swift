@@ -319,7 +319,9 @@ extension PredicateResolver {
     private func resolved(_ term: PredicateTerm, as type: AttributeType) throws -> ResolvedCalculation.Term {
         switch term {
         case .literal(let literal, let location):
-            guard literal != .null else { throw location.error("nil cannot be used in a calculation", entity: root.name) }
+            guard literal != .null else {
+                throw location.error("nil cannot be used in a calculation", entity: root.name)
+            }
             guard let constant = literal.constant(as: type) else {
                 throw location.error("\(literal.kind) is not a value of type \(type.rawValue)", entity: root.name)
             }

@@ -79,7 +79,9 @@ struct EngineSetup {
     /// another.
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
-        guard let row else { throw SyncError(.databaseError, "the engine's tables are damaged: sync_engine has no row") }
+        guard let row else {
+            throw SyncError(.databaseError, "the engine's tables are damaged: sync_engine has no row")
+        }
         try EngineSchema.upgrade(from: row.decode(atIndex: 0), in: db)
         guard registration.isScopeKnown else { return }
         let (service, user) = try (row.decode(String.self, atIndex: 1), row.decode(String.self, atIndex: 2))

@@ -161,7 +161,8 @@ struct IntrospectedTables {
             addNote(found.problem.path, "the column is excluded: \(subject)\(found.problem.message)")
         } else {
             tables.removeAll { $0.name == table.name }
-            addNote(found.problem.path, "the table is excluded: \(subject)\(found.problem.message)", found.problem.fixSQL)
+            addNote(
+                found.problem.path, "the table is excluded: \(subject)\(found.problem.message)", found.problem.fixSQL)
         }
     }
 }

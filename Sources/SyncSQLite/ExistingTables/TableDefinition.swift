@@ -272,7 +272,11 @@ struct TableIncompatibilities {
     private mutating func add(in column: String?, _ message: String, _ remedy: Fix) {
         let path = (["tables", table.name] + [column].compactMap(\.self)).joined(separator: ".")
         entries.append(
-            (Found(table: table.name, column: column, problem: .init(.incompatibleTable, path: path, message: message)), remedy))
+            (
+                Found(
+                    table: table.name, column: column, problem: .init(.incompatibleTable, path: path, message: message)),
+                remedy
+            ))
     }
 
     /// Returns all problems, ordered by when their statements must run.

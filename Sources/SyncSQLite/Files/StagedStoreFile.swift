@@ -29,7 +29,8 @@ package struct StagedStoreFile: Sendable {
             folder = try TemporaryFolder(in: target.folder)
         } catch let failure as SystemError {
             throw SyncError(
-                .databaseReadOnly, "cannot create a database in the folder '\(target.folder)'", underlying: failure.message
+                .databaseReadOnly, "cannot create a database in the folder '\(target.folder)'",
+                underlying: failure.message
             )
         }
     }

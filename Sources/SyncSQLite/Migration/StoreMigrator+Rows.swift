@@ -60,7 +60,8 @@ extension StoreMigrator {
             let rows = "\(count) row\(count == 1 ? " has" : "s have")"
             missing.append(
                 .init(
-                    .missingRequiredValue, path: path(of: slot, entity), message: "is required now, but \(rows) no value; add a default"
+                    .missingRequiredValue, path: path(of: slot, entity),
+                    message: "is required now, but \(rows) no value; add a default"
                 )
             )
         }

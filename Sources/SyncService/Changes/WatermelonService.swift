@@ -183,7 +183,9 @@ struct PulledChanges {
                 version: WatermelonService.version(of: record))
         }
         let gone = try list("deleted").map { id in
-            guard id.isID else { throw ServiceError.invalidResponse("'deleted' of '\(table)' has a value that is not an ID") }
+            guard id.isID else {
+                throw ServiceError.invalidResponse("'deleted' of '\(table)' has a value that is not an ID")
+            }
             return RemoteRecord(id: id, record: nil)
         }
         return there + gone

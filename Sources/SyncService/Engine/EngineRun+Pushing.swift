@@ -204,7 +204,9 @@ extension EngineRun {
         for (index, request) in requests.enumerated() {
             // A missing outcome is unknown.
             let answer = index < outcomes.count ? outcomes[index] : .unknown("the service did not answer")
-            if case .retry(let after) = answer { failure = .retryLater(after: after, "the service asks to retry later") }
+            if case .retry(let after) = answer {
+                failure = .retryLater(after: after, "the service asks to retry later")
+            }
             let outcome = try await outcome(of: answer, request, isReplay: isReplay)
             switch outcome {
             case .applied:

@@ -87,8 +87,8 @@ extension EngineRun {
         }
         let failure = "the service failed \(Self.mostTries) times: \(reason)"
         if mayBeMade(request) { return try await leaveOpen(request, failure) }
-        let outcome = RequestOutcome(request: request, outcome: .failing(failure))
-        record(try await store.complete([outcome], serverTime: nil, lease))
+        let failed = RequestOutcome(request: request, outcome: .failing(failure))
+        record(try await store.complete([failed], serverTime: nil, lease))
     }
 
     // MARK: Accepted rows that the service does not list yet

@@ -54,7 +54,8 @@ final class EngineRun: Sendable {
             if let notBefore = start.notBefore, settings.earlierWaits.includes(isAsked: start.isRequestedByService) {
                 try await patience.wait(
                     until: Date(timeIntervalSince1970: Double(notBefore) / 1000),
-                    start.isRequestedByService ? "the service asked to wait" : "the service failed in an earlier engine run",
+                    start.isRequestedByService
+                        ? "the service asked to wait" : "the service failed in an earlier engine run",
                     isAsked: start.isRequestedByService)
             }
         } catch {

@@ -90,7 +90,8 @@ extension ParseService {
 
     private func row(_ record: JSONValue, of entity: String) async throws -> RemoteRecord {
         guard case .string(let id)? = record[ParseRecords.id], case .string(let version)? = record["updatedAt"] else {
-            throw ServiceError.invalidResponse("a record of \(className(of: entity)) has no 'objectId' or no 'updatedAt'")
+            throw ServiceError.invalidResponse(
+                "a record of \(className(of: entity)) has no 'objectId' or no 'updatedAt'")
         }
         let records = records(of: entity)
         var lists: [String: [JSONValue]] = [:]

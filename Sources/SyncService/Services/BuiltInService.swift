@@ -59,7 +59,8 @@ public enum BuiltInService {
     ///     changed later.
     public static func parse(
         baseURL: URL, applicationID: String, restKey: String? = nil, sessionToken: String? = nil,
-        classes: [String: String] = [:], idAssignment: ServiceCapabilities.IDAssignment = .server, markerField: String? = nil,
+        classes: [String: String] = [:], idAssignment: ServiceCapabilities.IDAssignment = .server,
+        markerField: String? = nil,
         pageSize: Int = 1000, overlap: Duration = .seconds(60), headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
     ) -> some FileService {

@@ -28,7 +28,8 @@ public struct ServiceHTTPClient: Sendable {
             do {
                 return try JSONValue(parsing: body)
             } catch {
-                throw ServiceError.invalidResponse("expected JSON, found '\(start(60))' (status \(status), \(endpoint))")
+                throw ServiceError.invalidResponse(
+                    "expected JSON, found '\(start(60))' (status \(status), \(endpoint))")
             }
         }
 

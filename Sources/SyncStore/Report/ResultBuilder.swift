@@ -42,8 +42,7 @@ struct ResultBuilder {
         diagnostics = plan.diagnostics
     }
 
-    mutating func add(_ kind: SyncDiagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String)
-    {
+    mutating func add(_ kind: SyncDiagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String) {
         guard kind == .deletionsSkipped || diagnostics.count < SyncResult.diagnosticLimit else {
             omittedDiagnostics += 1
             return

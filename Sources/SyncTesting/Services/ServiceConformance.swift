@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import Sync
 
 /// Checks of what the engine requires of every service. Run them against a new service, with a real server behind it.
@@ -8,13 +8,13 @@ public import Sync
 /// ```
 public struct ServiceConformance: Sendable {
     /// A requirement that the service does not meet.
-    public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    public struct Failure: LocalizedError, Sendable, Hashable {
         /// The name of the check.
         package let check: String
         /// What the service did instead.
         package let message: String
         /// The name of the check and the message.
-        public var description: String { "\(check): \(message)" }
+        public var errorDescription: String? { "\(check): \(message)" }
     }
 
     private let service: any SyncService

@@ -94,7 +94,9 @@ struct PayloadValidator {
 
     /// Suggests a parent for a root record without the part of its key that references its owner.
     private func advising(_ finding: SyncDiagnostic) -> SyncDiagnostic {
-        let kinds: Set<SyncDiagnostic.Kind> = [.missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart]
+        let kinds: Set<SyncDiagnostic.Kind> = [
+            .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart,
+        ]
         guard kinds.contains(finding.kind), let owner = ownerless[finding.path] else { return finding }
         var finding = finding
         finding.suggestion =

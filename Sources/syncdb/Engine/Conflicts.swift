@@ -32,7 +32,10 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
             table.add(
                 [conflict.entity, "\(conflict.key)", conflict.field]
                     + [conflict.base, conflict.local, conflict.remote].map(JSONLine.text)
-                    + [conflict.outcome?.winner.rawValue ?? "", conflict.outcome?.text ?? "", conflict.outcome?.date.text ?? ""])
+                    + [
+                        conflict.outcome?.winner.rawValue ?? "", conflict.outcome?.text ?? "",
+                        conflict.outcome?.date.text ?? "",
+                    ])
         }
         try Terminal.write(table.text)
     }

@@ -155,7 +155,8 @@ struct SyncReportPrinter {
         }
         if status.blockedChanges > 0 {
             lines.append(
-                "\(status.entity): \(Self.count(status.blockedChanges, "blocked change")); 'syncdb status' shows the reason")
+                "\(status.entity): \(Self.count(status.blockedChanges, "blocked change")); 'syncdb status' shows the reason"
+            )
         }
         if status.openConflicts > 0 {
             lines.append(

@@ -113,7 +113,8 @@ struct ModelValidationTests {
         #expect(problems(plain, plain).isEmpty)
         #expect(
             problems(plain, SyncModel.Attribute("x", .integer, isPrimaryKey: true, sourceType: "Integer 16")).isEmpty)
-        #expect(problems(plain, SyncModel.Attribute("x", .string)).first?.message.hasPrefix("differs in 'type'") ?? false)
+        #expect(
+            problems(plain, SyncModel.Attribute("x", .string)).first?.message.hasPrefix("differs in 'type'") ?? false)
         #expect(
             problems(plain, SyncModel.Attribute("x", .integer, remoteKey: "y")).map(\.path) == [
                 "entities.C.attributes.x"

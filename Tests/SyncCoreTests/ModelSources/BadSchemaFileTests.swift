@@ -16,7 +16,7 @@ struct BadSchemaFileTests {
             (#""primaryKey": 1"#, "entities.A.primaryKey", "expected a string, found a number"),
             (#""primaryKey": """#, "entities.A.primaryKey", "must not be empty"),
             (#""primaryKey": null"#, "entities.A.primaryKey", "expected a string, found null"),
-            (#""primaryKey": "x""#, "entities.A.primaryKey", "unknown attribute 'x'"),
+            (#""primaryKey": "x""#, "entities.A.primaryKey", "no attribute or to-one relationship 'x'"),
             (#""parent": []"#, "entities.A.parent", "expected a string, found an array"),
             (#""parent": "C""#, "entities.A.parent", "unknown entity 'C'; the model has A, B"),
             (#""parent": "A""#, "entities.A.parent", "is a cycle: A → A"),
@@ -40,15 +40,15 @@ struct BadSchemaFileTests {
             ),
             (
                 #""attributes": { "x": { "type": "integer", "default": 1.5 } }"#, "entities.A.attributes.x.default",
-                "not a value of type integer"
+                "expected a value of type integer"
             ),
             (
                 #""attributes": { "x": { "type": "date", "default": "2021-02-30" } }"#,
-                "entities.A.attributes.x.default", "not a value of type date"
+                "entities.A.attributes.x.default", "expected a value of type date"
             ),
             (
                 #""attributes": { "x": { "type": "transformable", "default": "a" } }"#,
-                "entities.A.attributes.x.default", "not a value of type transformable"
+                "entities.A.attributes.x.default", "expected a value of type transformable"
             ),
             (#""attributes": { "x": "date", "x": "date" }"#, "entities.A.attributes.x", "declared twice"),
             (#""relationships": { "b": "B" }"#, "entities.A.relationships.b", "expected an object, found a string"),

@@ -126,7 +126,9 @@ struct PredicateTypeTests {
         ]
         for (type, text, column) in cases {
             let error = try #require(throws: SyncError.self, "\(type): \(text)") { try holds(text, type, .null) }
-            #expect(error.message.hasPrefix("'v' is of type \(type.rawValue) and cannot be compared with "), "\(error.message)")
+            #expect(
+                error.message.hasPrefix("'v' is of type \(type.rawValue) and cannot be compared with "),
+                "\(error.message)")
             #expect(error.column == column, "\(text)")
         }
     }

@@ -73,7 +73,8 @@ struct TransactionSyncTests {
                 try Sync.plan([["id": 2], ["id": 3]] as [[String: Any]], inEntity: "User", stack: stack, in: db),
                 try Sync.plan(.json(["users": json]), inEntities: ["users": "User"], stack: stack, in: db),
                 try Sync.plan(
-                    Data("{\"users\":[{\"id\":2},{\"id\":3}]}".utf8), inEntities: ["users": "User"], stack: stack, in: db),
+                    Data("{\"users\":[{\"id\":2},{\"id\":3}]}".utf8), inEntities: ["users": "User"], stack: stack,
+                    in: db),
             ]
             for plan in plans {
                 #expect(plan["User"].inserted == [.integer(3)])

@@ -85,7 +85,8 @@ struct QueryPlanTests {
         }
         try await expectNoScan(stack) {
             try await Sync.changes(
-                keys.records(4...6), inEntity: "Person", stack: stack, parent: SyncParent("Tag", id: keys.key(9), relationship: "people"))
+                keys.records(4...6), inEntity: "Person", stack: stack,
+                parent: SyncParent("Tag", id: keys.key(9), relationship: "people"))
         }
         for relationship in ["friends", "reports"] {
             let parent = SyncParent("Person", id: keys.key(60), relationship: relationship)

@@ -23,7 +23,9 @@ struct ShapeRoutes {
                 options.chunkSize = size
                 options.commitsEachChunk = commitsEachChunk
                 let pieces = try await outcome(before) { try await chunks(Data(text.utf8), $0, options) }
-                #expect(try await dump(pieces.stack) == dump(plain.stack), "pieces of \(size), each committed: \(commitsEachChunk)")
+                #expect(
+                    try await dump(pieces.stack) == dump(plain.stack),
+                    "pieces of \(size), each committed: \(commitsEachChunk)")
                 #expect(pieces.result.nextPage == plain.result.nextPage, "pieces of \(size)")
                 #expect(
                     Set(pieces.result.diagnostics.map(\.path)) == Set(plain.result.diagnostics.map(\.path)),

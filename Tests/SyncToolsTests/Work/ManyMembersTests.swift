@@ -55,12 +55,14 @@ struct ManyMembersTests {
         let count = LongTests.count(200, many: 20_000)
         let members = (0..<count).map { "\"same_valu\($0)\": 1" }
         let found = try [SyncDiagnostic](
-            validating: Data("[{\"id\": 1, \(members.joined(separator: ", "))}]".utf8), of: "User", in: model, hasParent: false,
+            validating: Data("[{\"id\": 1, \(members.joined(separator: ", "))}]".utf8), of: "User", in: model,
+            hasParent: false,
             options: SyncOptions(), dryRun: SyncResult(entity: "User"))
         let unmapped = found.filter { $0.kind == .unmappedKey }
         #expect(unmapped.count == count)
         let compared = unmapped.prefix { $0.suggestion?.hasPrefix("did you mean 'someValue") ?? false }
         #expect(LongTests.areWanted ? (1..<count).contains(compared.count) : compared.count == count)
-        #expect(unmapped.dropFirst(compared.count).allSatisfy { $0.suggestion == "add an attribute, or ignore the key" })
+        #expect(
+            unmapped.dropFirst(compared.count).allSatisfy { $0.suggestion == "add an attribute, or ignore the key" })
     }
 }

@@ -58,7 +58,8 @@ struct FuzzStore {
             stream.finish()
         }
         return outcome {
-            try await Sync.changes(.buffers(stream), inEntity: entity, stack: stack, operations: operations, options: options)
+            try await Sync.changes(
+                .buffers(stream), inEntity: entity, stack: stack, operations: operations, options: options)
         }
     }
 
