@@ -82,7 +82,7 @@ struct RESTServiceTests {
             credentials: .authorization { isRefresh in "Bearer \(await tokens.next(isRefresh))" })
         // Version numbers are not times.
         let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
-        #expect(failures.map(\.description) == ["creation: the row has no time"])
+        #expect(failures.map(\.errorDescription) == ["creation: the row has no time"])
         #expect(await tokens.asked == 2)
     }
 

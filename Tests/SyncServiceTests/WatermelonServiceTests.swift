@@ -32,7 +32,7 @@ struct WatermelonServiceTests {
             "deletion: a pull since the deletion returns no tombstone",
             "atomic push: a pull of all entities since the change does not return the changed row",
         ]
-        #expect(failures.map(\.description) == (isReplacement ? expected : []))
+        #expect(failures.map(\.errorDescription) == (isReplacement ? expected : []))
     }
 
     @Test("All entities are pulled in one request, and a pull without changes writes nothing")
