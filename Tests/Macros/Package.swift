@@ -30,5 +30,11 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [.defaultIsolation(MainActor.self)]),
+        // Modules with names that Sync has too.
+        .target(name: "Fluent", path: "StandIns/Fluent"),
+        .target(name: "SwiftData", path: "StandIns/SwiftData"),
+        .testTarget(
+            name: "SelectorTests",
+            dependencies: ["Fluent", "SwiftData", .product(name: "Sync", package: "Sync")]),
     ]
 )
