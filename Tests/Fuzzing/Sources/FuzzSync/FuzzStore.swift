@@ -29,7 +29,7 @@ struct FuzzStore {
     init(for call: FuzzCall) {
         let isIntoRows = call.isIntoRows
         wait {
-            try Self.stack.drop()
+            try Self.stack.deleteAllRows()
             if isIntoRows { try await Sync.changes(Data(Self.rows.utf8), inEntity: "Item", stack: Self.stack) }
         }
         (entity, operations, options) = (call.entity, call.operations, call.options)
