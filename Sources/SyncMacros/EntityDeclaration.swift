@@ -135,7 +135,10 @@
 
         func attribute(_ name: String) -> AttributeSyntax? {
             variable.attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }
-                .first { $0.attributeName.trimmedDescription.split(separator: ".").last.map(String.init) == name }
+                .first {
+                    // The name may have a module, or a module selector: `Sync.Relationship`, `Sync::Relationship`.
+                    $0.attributeName.trimmedDescription.split { $0 == "." || $0 == ":" }.last.map(String.init) == name
+                }
         }
 
         func arguments(_ name: String) -> LabeledExprListSyntax {

@@ -197,7 +197,7 @@ extension JSONValue {
     /// Parses one JSON document strictly.
     ///
     /// - Throws: ``SyncError`` with line and column.
-    package init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
+    public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 
     /// Parses one JSON document strictly.
     ///

@@ -213,7 +213,7 @@ extension DataStack {
     public typealias Connection = Database
 
     /// The database for reads and observations with GRDB.
-    public var reader: any DatabaseReader { database.writer }
+    package var reader: any DatabaseReader { database.writer }
 
     /// The database for writes with GRDB. A sync compares rows that the app writes to the tables of the model like any
     /// other rows.

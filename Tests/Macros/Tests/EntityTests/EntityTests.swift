@@ -60,7 +60,7 @@ struct EntityTests {
     func typesAreRecordsOfGRDB() async throws {
         let stack = try stack()
         try await Sync.changes(json, as: User.self, stack: stack)
-        let users = try await stack.reader.read { db in try User.fetchAll(db) }
+        let users = try await stack.writer.read { db in try User.fetchAll(db) }
         #expect(users.map(\.id) == [1, 2])
         try await stack.writer.write { db throws in
             try db.execute(sql: "DELETE FROM User; DELETE FROM Note")
@@ -93,7 +93,7 @@ struct EntityTests {
         try await Sync.changes(Data(#"[{"id": 1, "name": "Tom"}]"#.utf8), as: Animal.self, stack: stack)
         try await Sync.changes(Data(#"[{"id": 2, "name": "Rex"}]"#.utf8), as: Dog.self, stack: stack)
         try await Sync.changes(Data(#"[{"id": 3, "name": "Bo"}]"#.utf8), as: Puppy.self, stack: stack)
-        let (animals, dogs, puppies) = try await stack.reader.read { db throws in
+        let (animals, dogs, puppies) = try await stack.writer.read { db throws in
             (try Animal.fetchAll(db), try Dog.order { $0.id.desc }.fetchAll(db), try Puppy.fetchAll(db))
         }
         #expect(animals.map(\.id) == [1, 2, 3])
@@ -224,7 +224,7 @@ struct EntityTests {
             Data(#"[{"id": 13, "user_id": 2}]"#.utf8), as: Note.self, stack: stack, operations: [.insert])
         #expect(try await lists.next()?.map(\.notes.count) == [2, 1])
         let observation = ValueObservation.tracking { db in try Note.fetchCount(db) }
-        for try await count in observation.values(in: stack.reader) {
+        for try await count in observation.values(in: stack.writer) {
             #expect(count == 3)
             break
         }
