@@ -1,7 +1,7 @@
 import Fluent
 import Foundation
-import Sync
 import SwiftData
+import Sync
 import Testing
 
 @Sync::Entity struct Shelf {
