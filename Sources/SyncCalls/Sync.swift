@@ -2,7 +2,7 @@ import Foundation
 public import SyncCore
 package import SyncStore
 
-/// Keeps a store in step with JSON.
+/// Syncs JSON into a store.
 ///
 /// ```swift
 /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), at: databaseURL)

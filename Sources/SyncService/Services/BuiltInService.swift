@@ -15,7 +15,7 @@ public enum BuiltInService {
     ///
     /// - Parameters:
     ///   - paths: The path of each entity's list below the base URL; by default the plural of its name in snake_case.
-    ///   - idAssignment: The key path of the ID of a row, by entity, where it is not `id`.
+    ///   - ids: The key path of the ID of a row, by entity, where it is not `id`.
     public static func rest(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
