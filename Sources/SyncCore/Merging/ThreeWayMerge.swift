@@ -22,14 +22,10 @@ package struct ThreeWayMerge<Value: Equatable> {
 
 /// The winner of a conflict, with the reason that the conflict log keeps.
 package struct ConflictOutcome: Equatable, Sendable {
-    package enum Winner: String, Sendable {
-        case local, remote
-        /// Undecided, until the caller resolves the conflict.
-        case open
-    }
+    package typealias Winner = SyncConflict.Winner
 
     package let winner: Winner
-    /// `clientWins`, `editedLater`, …
+    /// The text for the conflict log: the raw value of a ``SyncConflict/Reason``, or the reason with details.
     package let reason: String
 
     /// Resolves a conflict by a policy. All times are milliseconds since 1970.
@@ -44,17 +40,18 @@ package struct ConflictOutcome: Equatable, Sendable {
         _ policy: ConflictPolicy, editTime: Int64, changed: Int64?, known: Int64?, now: Int64, clock: Int64
     ) {
         switch policy {
-        case .clientWins: self.init(winner: .local, reason: "clientWins")
-        case .serverWins: self.init(winner: .remote, reason: "serverWins")
-        case .manual: self.init(winner: .open, reason: "manual")
+        case .clientWins: self.init(winner: .local, reason: SyncConflict.Reason.clientWins.rawValue)
+        case .serverWins: self.init(winner: .remote, reason: SyncConflict.Reason.serverWins.rawValue)
+        case .manual: self.init(winner: .open, reason: SyncConflict.Reason.manual.rawValue)
         case .lastWriterWins:
             let here = min(max(editTime.clampedAdding(clock), known ?? .min), now.clampedAdding(clock))
             if let changed {
                 let isLater = here > changed
                 self.init(
-                    winner: isLater ? .local : .remote, reason: "the \(isLater ? "local" : "remote") edit is later")
+                    winner: isLater ? .local : .remote,
+                    reason: (isLater ? SyncConflict.Reason.editedLaterLocally : .editedLaterRemotely).rawValue)
             } else {
-                self.init(winner: .remote, reason: "serverWins: the service's record has no time")
+                self.init(winner: .remote, reason: SyncConflict.Reason.noRemoteTime.rawValue)
             }
         }
     }

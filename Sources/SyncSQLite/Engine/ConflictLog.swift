@@ -5,16 +5,16 @@ import SyncStore
 /// The conflict log: values that lost, and open conflicts.
 struct ConflictLog {
     /// The reason of edits that were lost because the service deleted the row.
-    static let deleted = "deleted by the service"
+    static let deleted = SyncConflict.Reason.deletedRemotely.rawValue
     /// The reason of edits that were lost because the service no longer has the row, or hides it from the user.
-    static let missing = "deleted by the service, or hidden from the user"
+    static let missing = SyncConflict.Reason.missingRemotely.rawValue
     /// The reason of a row without edits that was deleted along with another one. The service does not cascade, so it
     /// still has the row.
-    static let cascaded = "deleted with a row that the service deleted"
+    static let cascaded = SyncConflict.Reason.cascaded.rawValue
     /// The reason of a preexisting row that the service does not have.
-    static let preexisting = "preexisting row that the service does not have"
+    static let preexisting = SyncConflict.Reason.preexistingMissing.rawValue
     /// The reason of a row that may have been edited while the triggers were missing.
-    static let audited = "deleted by the service; possibly edited while change capture was off"
+    static let audited = SyncConflict.Reason.deletedWhileUncaptured.rawValue
     /// The SQL list of all reasons above.
     static let deletionReasons = [deleted, missing, cascaded, preexisting, audited].map(\.literal).joined(
         separator: ", ")

@@ -277,5 +277,5 @@ struct JoinRowEdits {
 extension ConflictOutcome {
     /// The outcome for values that differ at another version than the known one, where edits may have been missed.
     static let missedEdits = ConflictOutcome(
-        winner: .remote, reason: "edits may not have been captured, and the service has another version")
+        winner: .remote, reason: SyncConflict.Reason.editedWhileUncaptured.rawValue)
 }

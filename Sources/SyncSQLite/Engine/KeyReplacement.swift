@@ -146,7 +146,7 @@ struct KeyReplacement {
             guard let value = values[field], !value.isExactly(base) else { continue }
             try ConflictLog(db).add(
                 table, key, field: field, base: base, local: value, remote: base,
-                ConflictOutcome(winner: .local, reason: "another local row has the same natural key"))
+                ConflictOutcome(winner: .local, reason: SyncConflict.Reason.duplicateRow.rawValue))
         }
     }
 

@@ -7,7 +7,7 @@ import SyncStore
 ///
 /// An edited row that references a row that never existed is unlinked.
 struct OrphanedRows {
-    static let resolution = ConflictOutcome(winner: .remote, reason: "the referenced row does not exist")
+    static let resolution = ConflictOutcome(winner: .remote, reason: SyncConflict.Reason.danglingReference.rawValue)
 
     private let engine: SQLiteEngineStore
     private let db: Database

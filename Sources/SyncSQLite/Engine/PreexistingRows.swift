@@ -14,7 +14,7 @@ struct PreexistingRows {
     /// The condition of such a row in `sync_known`. `seq` -1 says that the service has not confirmed the row.
     static let condition = "\"seq\" < 0 AND \"whole\" <> 3"
 
-    static let resolution = ConflictOutcome(winner: .remote, reason: "preexisting row")
+    static let resolution = ConflictOutcome(winner: .remote, reason: SyncConflict.Reason.preexisting.rawValue)
 
     private let db: Database
     private var rows: [Candidate] = []
