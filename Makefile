@@ -1,19 +1,20 @@
-# make demo   build, sync a sample on two days, show what changed and why
-# make demo-engine  two devices edit offline and sync with a Kinto server that runs here: who wins what, and why
-# make services  run the tests that need a REST server of their own, which is built for that
-# make test   run the tests, a few random cases among them; about ten minutes of processor time after the build
-# make check  run the long tests, and thousands of random cases (TURN=5: one eighth of the random cases, other ones for
-#             each number, for 90 seconds)
-# make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
-# make portable  build the library with Foundation's file functions, as for Windows, and run a program with it
-# make soak   run random histories of devices and a service, ten minutes (SECONDS=60: one minute); one that fails is made small
-# make fuzz   feed what reads payloads with made-up ones, ten minutes each (SECONDS=60: one minute)
-# make guard  count the instructions that syncdb takes, and compare (UPDATE=1: write down the new limits)
-# make man    write the man page of syncdb, .build/man/syncdb.1, and of its commands (CONFIGURATION=debug: build no release)
-# make bench  measure 10,000 users beside other ways to do it, a few minutes; the table is in .build/benchmarks/short
-# make bench-full  measure all workloads, up to a million records, and write Docs/Benchmarks.md; an hour, and goes on
-#             where it was stopped (remove .build/benchmarks/results to begin anew)
-# All but the benchmarks, which need Python 3.11, first install the Debian packages that are missing.
+# make demo         build syncdb, sync a sample on two days, and show the changes with their reasons
+# make demo-engine  two devices edit offline and sync with a local Kinto server; show the conflicts and their resolutions
+# make services     run the tests that need the REST server of Tests/Servers/REST, and build that server
+# make test         run the tests, with a few random cases; about ten minutes of processor time after the build
+# make check        run the long tests and thousands of random cases (TURN=5: one eighth of the random cases, a different
+#                   one for each number, for 90 seconds)
+# make tsan         run the tests of concurrent code under the Thread Sanitizer (ALL=1: all tests)
+# make portable     build the library with Foundation's file functions, as for Windows, and run a program with it
+# make soak         run random histories of devices and a service for ten minutes (SECONDS=60: one minute), and reduce a
+#                   history that fails
+# make fuzz         fuzz the code that reads payloads, ten minutes for each target (SECONDS=60: one minute)
+# make guard        count the instructions of syncdb, and compare them with the limits (UPDATE=1: write new limits)
+# make man          write the man pages of syncdb and its commands to .build/man (CONFIGURATION=debug: without a release build)
+# make bench        compare syncdb with other programs for 10,000 users, a few minutes; the page is in .build/benchmarks/short
+# make bench-full   measure all workloads, up to a million records, and write Docs/Benchmarks.md; takes an hour, and continues
+#                   after an interruption (remove .build/benchmarks/results to start again)
+# All targets except the benchmarks, which need Python 3.11, first install missing Debian packages.
 
 DAY := Fixtures/Payloads
 DEMO := .build/demo
@@ -26,7 +27,7 @@ test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
 	swift test
 
-# The suites that take more cases than in 'make test', in full length or in a turn: those that ask Tests/TestSize.
+# The suites that run more cases here than in 'make test'. Their files match the pattern, a use of Tests/TestSize.
 suites = $(shell grep -rlE --include='*Tests.swift' '$(1)' Tests | sed 's|.*/||; s|\.swift$$||' | paste -sd '|')
 
 check:
@@ -57,7 +58,7 @@ guard:
 	@.ci/install libsqlite3-dev zlib1g-dev libxml2-dev valgrind binutils python3
 	.ci/check-instructions $(if $(UPDATE),--update)
 
-# The plugin is argument-parser's. It leaves the pages in a folder of its own.
+# The plugin of swift-argument-parser writes the pages to its own output folder.
 man:
 	@.ci/install libsqlite3-dev zlib1g-dev
 	swift package --allow-writing-to-package-directory generate-manual \
