@@ -6,7 +6,7 @@
         import FoundationNetworking
     #endif
 
-    /// Sends requests with Foundation's `URLSession`.
+    /// A transport that sends requests with Foundation's `URLSession`.
     package struct URLSessionTransport: HTTPTransport {
         private let session: URLSession
         private let receiver: ResponseCollector
@@ -14,19 +14,20 @@
         /// Creates a transport whose session has no cache and no cookies.
         ///
         /// - Parameters:
-        ///   - timeout: The time to wait for data.
-        ///   - total: The time for a request and its complete response; by default ten times `timeout`.
-        ///   - answerLimit: The most bytes of a response, decompressed.
+        ///   - timeout: The longest time without received data.
+        ///   - totalTimeout: The longest time for a request and its complete response; by default ten times `timeout`.
+        ///   - maxResponseSize: The largest size of a response in bytes, after decompression.
         package init(
-            timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = ResponseSizeLimit.standard
+            timeout: Duration = .seconds(60), totalTimeout: Duration? = nil,
+            maxResponseSize: Int = ResponseSizeLimit.standard
         ) {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
             configuration.urlCache = nil
             configuration.httpShouldSetCookies = false
             configuration.timeoutIntervalForRequest = timeout.seconds
-            configuration.timeoutIntervalForResource = (total ?? timeout * ResponseSizeLimit.totalFactor).seconds
-            receiver = ResponseCollector(limit: answerLimit)
+            configuration.timeoutIntervalForResource = (totalTimeout ?? timeout * ResponseSizeLimit.totalFactor).seconds
+            receiver = ResponseCollector(limit: maxResponseSize)
             session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
         }
 
@@ -60,9 +61,9 @@
         }
     }
 
-    /// Collects the responses of a session, and cancels responses that are too large.
+    /// A delegate that collects the responses of a session, and cancels requests whose response is too large.
     ///
-    /// `@unchecked Sendable`: its state is accessed while `lock` is held.
+    /// `@unchecked Sendable`: the state is accessed only while `lock` is held.
     private final class ResponseCollector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         private struct Pending {
             let continuation: CheckedContinuation<(Data, URLResponse?), any Error>
@@ -95,6 +96,18 @@
                 return answer.isTooLarge
             }
             if isTooLarge { dataTask.cancel() }
+        }
+
+        /// Does not follow redirects, so that no other host gets the credentials.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+        ) {
+            // Foundation outside of Apple's systems does not complete a task whose redirect is refused.
+            let answer = lock.withLock { pending.removeValue(forKey: task.taskIdentifier) }
+            completionHandler(nil)
+            task.cancel()
+            answer?.continuation.resume(returning: (Data(), response))
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
