@@ -3,7 +3,7 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// What every target of ours is built with: warnings are errors, imports are internal unless they are part of the API.
+/// The settings of every target: warnings are errors, and imports are internal unless they are part of the API.
 let ours: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// What an app does with Sync: a package of its own, built and run by `.ci/check-examples`.
+// Apps that use Sync, in a separate package. `.ci/check-examples` builds and runs it.
 let package = Package(
     name: "Examples",
     platforms: [.macOS(.v14)],

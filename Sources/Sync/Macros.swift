@@ -2,7 +2,7 @@
     public import SyncCore
     import SyncSQLite
 
-    /// Makes a struct an entity: its stored properties are the attributes, and its values are rows of a stack and GRDB
+    /// Makes a struct an entity. Its stored properties are the attributes, and its values are rows of a stack and GRDB
     /// records.
     ///
     /// ```swift
@@ -13,42 +13,49 @@
     ///     @Relationship(inverse: \Note.user, deleteRule: .cascade) var notes: [Note]
     /// }
     /// ```
-    /// An attribute is optional if the type of its property is. The initial value of a property is the default value of
-    /// the attribute.
-    /// Enumerations are stored by their raw values, and other `Codable` types as JSON. The primary key is the property
-    /// with
-    /// `@PrimaryKey`, or the one called `id` or `remoteID`. The arguments are the properties of ``SyncModel/Entity``.
+    /// An attribute is optional if the type of its property is optional. The initial value of a property is the default
+    /// value of the attribute. Enumerations are stored by their raw values, and other `Codable` types as JSON.
+    ///
+    /// The primary key is the property with `@PrimaryKey`. If no property has it, the primary key is the property
+    /// `remoteID` or `id`.
     ///
     /// - Parameters:
     ///   - name: The name of the entity; by default the name of the type.
     ///   - parent: The type of the parent entity. The struct repeats the properties of that type.
-    ///   - isKeyless: Whether the entity is keyless: its rows have no primary key and belong to an owner.
-    ///   - primaryKey: The properties of a composite key, in their order.
+    ///   - isAbstract: Whether only subentities of the entity have rows.
+    ///   - isKeyless: Whether the entity has no primary key. Its rows then belong to an owner.
+    ///   - primaryKey: The properties of a composite key, in the order of the key.
+    ///   - renamedFrom: The name of the entity in an earlier model.
+    ///   - keyCase: The spelling of the JSON keys; nil for that of the parent entity or of the model.
+    ///   - ignoredKeys: The patterns of ignored JSON keys, such as `*_url`.
+    ///   - resourceType: The JSON:API resource type; nil for the name of the entity in any spelling.
+    ///   - discriminator: The member of a record that determines the entity of the record: this entity or a subentity.
+    ///   - table: The table; nil for the name of the entity.
     @attached(member, names: arbitrary)
     @attached(
         extension, conformances: EntityRecord,
         names: named(init), named(encode), named(load))
     public macro Entity(
         _ name: String? = nil, parent: (any SyncEntity.Type)? = nil, isAbstract: Bool = false, isKeyless: Bool = false,
-        primaryKey: SyncModel.PrimaryKey? = nil, renamedFrom: String? = nil, keys: KeyCase? = nil,
-        ignore: [String] = [], resourceType: String? = nil, discriminator: SyncModel.Discriminator? = nil,
+        primaryKey: SyncModel.PrimaryKey? = nil, renamedFrom: String? = nil, keyCase: KeyCase? = nil,
+        ignoredKeys: [String] = [], resourceType: String? = nil, discriminator: SyncModel.Discriminator? = nil,
         table: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "EntityMacro")
 
-    /// Makes the property the primary key, or a part of the composite key if several properties have it.
+    /// Makes a property the primary key. If several properties have the macro, each is a part of a composite key.
     @attached(peer)
     public macro PrimaryKey() = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Sets the JSON key of a property. A key path with dots leads into nested objects.
+    /// Sets the JSON key of a property. A dot in the key leads into a nested object.
     @attached(peer)
     public macro RemoteKey(_ key: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Omits the property from exports.
+    /// Omits a property from exports.
     @attached(peer)
     public macro NotExported() = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Sets the transformers of the property's value, in the order in which they are applied: standard transformers,
-    /// and those registered with the model.
+    /// Sets the transformers of a property, in the order in which they apply. Each name is that of a standard
+    /// transformer or of a transformer that is registered with the model.
     @attached(peer)
     public macro Transformer(_ names: String...) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
@@ -56,37 +63,41 @@
     @attached(peer)
     public macro Format(_ format: AttributeFormat) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Sets the type of the attribute, if it differs from the default for the property's type.
+    /// Sets the attribute type of a property. Without the macro, it follows from the Swift type of the property.
     @attached(peer)
     public macro Stored(as type: AttributeType) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Sets the column of the property, if it differs from the property's name.
+    /// Sets the column of a property. Without the macro the column has the name of the property.
     @attached(peer)
     public macro Column(_ name: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Sets the name that the property had in an earlier model.
+    /// Sets the name that a property had in an earlier model.
     @attached(peer)
     public macro RenamedFrom(_ name: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Excludes the property from the entity. The property needs an initial value.
+    /// Excludes a property from the entity. The property needs an initial value.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Makes the property a relationship: `Company?` or `[Note]`.
+    /// Makes a property of type `Company?` or `[Note]` a relationship.
     ///
-    /// The property has the related rows once they are loaded (`fetch(User.self, including: \.notes)`) or set. Until
-    /// then it is nil or empty, and a sync of the value does not change the relationship. The key of a to-one row is in
-    /// a separate property, `companyID`.
+    /// The property has the related rows after a fetch that loads them (`fetch(User.self, including: \.notes)`), or
+    /// after an assignment. Until then the property is nil or empty, and a sync of the value leaves the links
+    /// unchanged.
+    ///
+    /// For a to-one relationship `company`, the macro `@Entity` adds a property `companyID` with the key of the related
+    /// row.
     ///
     /// - Parameters:
-    ///   - inverse: The inverse relationship. Only one of the two properties gives it.
-    ///   - deleteRule: What happens to the related rows when their owner is deleted.
+    ///   - inverse: The inverse relationship. Only one of the two properties names its inverse.
+    ///   - deleteRule: The handling of the related rows when the row is deleted.
     ///   - ordered: Whether a list keeps the order of the payload.
-    ///   - optional: Documentation only: a missing link is never an error.
-    ///   - table: The join table of a many-to-many relationship, with `column` and `inverseColumn`.
-    ///   - column: The column with the key of the related rows.
-    ///   - keyedBy: The attribute that is read from the member names, if the payload may give the rows as members of an
-    ///     object.
+    ///   - optional: Whether the relationship may be empty. For documentation only: a missing link is never an error.
+    ///   - keyedBy: The attribute that is read from the object keys, if payloads give the related records as members
+    ///     of an object.
+    ///   - table: The join table of a many-to-many relationship.
+    ///   - column: The column with the key of the related row, in the table of the entity or in the join table.
+    ///   - inverseColumn: The column of the join table with the key of the row itself.
     @attached(accessor)
     public macro Relationship(
         inverse: AnyKeyPath? = nil, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,
@@ -94,8 +105,9 @@
         inverseColumn: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "RelationshipMacro")
 
-    /// Makes the property a relationship, with the inverse as a name. Use it if both properties give their inverse,
-    /// because the compiler rejects circular key paths.
+    /// Makes a property a relationship and takes the inverse as a name.
+    ///
+    /// Use this macro if both properties name their inverse, because the compiler rejects circular key paths.
     @attached(accessor)
     public macro Relationship(
         inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,

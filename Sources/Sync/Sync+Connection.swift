@@ -9,16 +9,17 @@ extension Sync {
     /// ```swift
     /// try await pool.write { db in
     ///     let result = try Sync.changes(data, inEntity: "User", stack: stack, in: db)
-    ///     try Cursor(name: "users", etag: response.etag, changed: result.root.updated).save(db)
+    ///     try Cursor(name: "users", etag: response.etag, changed: result["User"].updatedCount).save(db)
     /// }
     /// ```
-    /// The sync is rolled back with that transaction. If the sync fails, its own writes are rolled back and the
-    /// transaction stays open.
+    /// If the caller rolls its transaction back, the writes of the sync are rolled back too. If the sync throws, only
+    /// its own writes are rolled back, and the transaction stays open.
     ///
     /// - Parameters:
-    ///   - options: Pages of a paged import are not allowed, because the import records what its pages committed.
-    ///   - db: A connection to the stack's database. Outside of a transaction, the sync begins one.
-    /// - Returns: The rows that were inserted, updated and deleted.
+    ///   - options: The options of the sync. The payload cannot be a page of a paged import, because a rollback would
+    ///     lose the page.
+    ///   - db: A connection to the stack's database. If it is not in a transaction, the sync begins one.
+    /// - Returns: The inserted, updated and deleted rows, and the links.
     /// - Throws: The errors of
     ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``;
     ///   `incompatibleConnection` if foreign keys are off; `invalidOption` for a page or a stream.
@@ -31,7 +32,7 @@ extension Sync {
         try SyncCall(entity, stack, predicate, parent, operations, options).run(payload, by: stack.writer(db))
     }
 
-    /// Syncs JSON values, such as literals, in the caller's transaction.
+    /// Syncs a payload of JSON values, such as a literal, in the caller's transaction.
     @discardableResult
     package static func changes(
         _ payload: JSONValue, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
@@ -41,7 +42,7 @@ extension Sync {
         try SyncCall(entity, stack, predicate, parent, operations, options).run(payload, by: stack.writer(db))
     }
 
-    /// Syncs several entities from one document in the caller's transaction.
+    /// Inserts, updates and deletes rows so that several entities match one document, in the caller's transaction.
     @discardableResult
     public static func changes(
         _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: DataStack,
@@ -50,7 +51,8 @@ extension Sync {
         try SyncCall(entities, stack, operations, options).run(payload, by: stack.writer(db))
     }
 
-    /// Computes what a sync would change after the writes of the caller's transaction so far. The sync is rolled back at once.
+    /// Computes what a sync would change in the caller's transaction, and writes nothing. The result takes the earlier
+    /// writes of the transaction into account.
     public static func plan(
         _ payload: some SyncPayloadConvertible, inEntity entity: String, stack: DataStack,
         predicate: RowPredicate? = nil, parent: SyncParent? = nil, operations: SyncOperations = .all,
@@ -60,7 +62,7 @@ extension Sync {
             .run(payload, by: stack.writer(db), isDryRun: true)
     }
 
-    /// Computes what a sync of several entities would change in the caller's transaction.
+    /// Computes what a sync of several entities would change in the caller's transaction, and writes nothing.
     public static func plan(
         _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: DataStack,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions(), in db: DataStack.Connection
@@ -72,6 +74,6 @@ extension Sync {
 // MARK: - DataStack+SyncStack
 
 extension DataStack: SyncStack {
-    /// The access to the store for the calls of ``Sync``.
+    /// The access that the calls of ``Sync`` have to the store.
     public var host: SyncHost { SyncHost(self) }
 }

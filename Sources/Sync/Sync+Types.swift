@@ -4,7 +4,7 @@ public import SyncCore
 public import SyncSQLite
 
 extension SyncOptions {
-    /// Returns the options with a type whose properties the values must fit.
+    /// Returns the options with an added type. The sync skips values that do not fit the properties of the type.
     fileprivate func checking(_ type: any SyncEntity.Type) -> SyncOptions {
         var options = self
         options.types.append(type)
@@ -12,7 +12,7 @@ extension SyncOptions {
     }
 }
 
-// The calls of `Sync` for Swift types. The calls with the name of an entity document the details.
+// Calls that take a Swift type instead of the name of an entity. The calls with a name document the details.
 extension Sync {
     /// Inserts, updates and deletes rows so that the entity of a type matches a payload.
     ///
@@ -20,10 +20,11 @@ extension Sync {
     /// let result = try await Sync.changes(data, as: User.self, stack: stack)
     /// print(result[User.self].inserted)
     /// ```
-    /// A value that the type of its property cannot hold, such as an unknown case of an enumeration, is skipped with a
-    /// diagnostic.
+    /// The sync skips a value that the type of its property cannot hold, such as an unknown case of an enumeration. It
+    /// reports each such value as a diagnostic.
     ///
-    /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then unchanged.
+    /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then unchanged, unless
+    ///   ``SyncOptions/commitsEachChunk`` is set.
     @discardableResult
     public nonisolated(nonsending) static func changes<Value: EntityRecord>(
         _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
@@ -48,10 +49,10 @@ extension Sync {
 
     /// Inserts, updates and deletes rows so that the entity of a type matches an array of values.
     ///
-    /// Related rows of the values are synced too, if they are loaded. Relationships that are not loaded stay unchanged.
+    /// The sync includes the loaded related rows of each value. Relationships that are not loaded stay unchanged.
     ///
-    /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded, or a type with an attribute that a
-    ///   sync cannot read back from JSON; and the errors of the call with a payload.
+    /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute of the type cannot be
+    ///   exported. Also the errors of a sync with a payload.
     @discardableResult
     public static func changes<Value: EntityRecord>(
         _ values: [Value], stack: DataStack, predicate: RowPredicate? = nil, operations: SyncOperations = .all,
@@ -74,7 +75,7 @@ extension Sync {
 }
 
 extension SyncParent {
-    /// Creates the parent of children that a relationship of a typed row has.
+    /// Creates a parent from a row and its relationship with the children.
     ///
     /// ```swift
     /// try await Sync.changes(data, as: Note.self, stack: stack, parent: SyncParent(user, \.notes))
@@ -92,13 +93,17 @@ extension SyncParent {
 
 // MARK: - Single rows
 
-// The stack has the same calls, not async, for use inside `stack.write { db in … }`.
+// `DataStack` has synchronous versions of these calls, for use inside `stack.write { db in … }`.
 extension Sync {
-    /// Inserts the row of one JSON record, or updates the row with its key. Other rows of the entity stay unchanged.
-    /// See ``DataStack/insertOrUpdate(_:with:options:in:)``.
+    /// Inserts the row of one JSON record, or updates the row with the key of the record. Other rows of the entity stay
+    /// unchanged.
     ///
-    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, `typeMismatch`,
-    ///   `entityMismatch`. Nothing is written then.
+    /// ``DataStack/insertOrUpdate(_:with:options:in:)`` describes the details.
+    ///
+    /// - Returns: The stored row, and the changes.
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key; `typeMismatch` if it lacks a
+    ///   value that a new row requires; `entityMismatch` if a row of another entity has the key. The store is then
+    ///   unchanged.
     @discardableResult
     public static func insertOrUpdate(
         _ record: JSONValue, inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
@@ -106,7 +111,7 @@ extension Sync {
         try await stack.insertOrUpdate(entity, with: record, options: options)
     }
 
-    /// Inserts or updates the row of one dictionary from `JSONSerialization`.
+    /// Inserts or updates the row of one record, given as a dictionary from `JSONSerialization`.
     @discardableResult
     public nonisolated(nonsending) static func insertOrUpdate(
         _ record: [String: Any], inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
@@ -114,11 +119,13 @@ extension Sync {
         try await insertOrUpdate(try JSONValue(any: record), inEntity: entity, stack: stack, options: options)
     }
 
-    /// Updates the attributes and relationships of a row that the JSON record contains. See
-    /// ``DataStack/update(_:id:with:options:in:)``.
+    /// Updates a row with the attributes and relationships that a JSON record contains.
     ///
-    /// - Returns: The stored row and the changes; nil if no row has this key.
-    /// - Throws: ``SyncError`` `duplicateKey` if another row has the key among the values. Nothing is written then.
+    /// ``DataStack/update(_:id:with:options:in:)`` describes the details.
+    ///
+    /// - Returns: The stored row and the changes; nil if no row has the key.
+    /// - Throws: ``SyncError`` `duplicateKey` if `values` changes the key to that of another row. The store is then
+    ///   unchanged.
     @discardableResult
     public static func update(
         id: JSONValue, with values: JSONValue, inEntity entity: String, stack: DataStack,
@@ -127,7 +134,7 @@ extension Sync {
         try await stack.update(entity, id: id, with: values, options: options)
     }
 
-    /// Updates the attributes and relationships of a row that a dictionary from `JSONSerialization` contains.
+    /// Updates a row with the attributes and relationships that a dictionary from `JSONSerialization` contains.
     @discardableResult
     public nonisolated(nonsending) static func update(
         id: JSONValue, with values: [String: Any], inEntity entity: String, stack: DataStack,
@@ -138,7 +145,7 @@ extension Sync {
 
     /// Deletes a row by its key, and applies the delete rules of the model. If no row has the key, nothing changes.
     ///
-    /// - Throws: ``SyncError`` `deletionDenied`. Nothing is written then.
+    /// - Throws: ``SyncError`` `deletionDenied` if a delete rule `deny` protects the row. The store is then unchanged.
     @discardableResult
     public static func delete(id: JSONValue, inEntity entity: String, stack: DataStack) async throws -> SyncResult {
         try await stack.delete(entity, id: id)

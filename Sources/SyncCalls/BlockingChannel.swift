@@ -1,13 +1,13 @@
 import Foundation
 import SyncCore
 
-/// Passes values from a task to a thread, one at a time. The task continues once its value is taken, so at most one
-/// value waits while another is in use.
+/// A channel that passes values from a task to a thread, one at a time.
 ///
-/// The thread may block, because it belongs to a database queue and not to the thread pool of tasks. The task never
-/// blocks.
+/// The sending task suspends until the thread takes its value. So at most one value waits while the thread works on
+/// another. The thread may block, because it belongs to a database queue and not to the thread pool of tasks. The task
+/// never blocks.
 ///
-/// `@unchecked Sendable`: the variables are only accessed while `condition` is locked.
+/// `@unchecked Sendable`: the methods access the variables only while they hold the lock of `condition`.
 final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var pendingValue: Value?
@@ -17,7 +17,7 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
 
     // MARK: Sending task
 
-    /// Sends a value, and waits until it is taken.
+    /// Sends a value, and suspends until the thread takes it.
     ///
     /// - Throws: `CancellationError` if the channel is closed or finished.
     func send(_ value: Value) async throws {
@@ -34,7 +34,7 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
         if condition.withLock({ isClosed || end != nil }) { throw CancellationError() }
     }
 
-    /// Ends the values, with or without an error. Only the first call sets the result.
+    /// Ends the sequence of values, with or without an error. Only the first call sets the result.
     func finish(_ result: Result<Void, any Error>) {
         let sender = condition.withLock {
             if end == nil { end = result }
@@ -47,7 +47,7 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
 
     // MARK: Receiving thread
 
-    /// Waits for the next value; nil at the end.
+    /// Waits for the next value and returns it; nil at the end.
     ///
     /// - Throws: The error that the channel was finished with.
     func receive() throws -> Value? {
@@ -64,7 +64,7 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
         return value
     }
 
-    /// Ends the receiving side. A waiting value is dropped and its task continues.
+    /// Ends the receiving side. The channel drops a value that was not received, and its task continues.
     func close() {
         let sender = condition.withLock {
             isClosed = true
@@ -80,27 +80,29 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// A thread that maps payloads, one per processor. Mapping does not suspend, so on the thread pool of tasks it would
-/// delay other tasks.
+/// A serial queue that maps payloads. There is one for each processor.
+///
+/// Mapping does not suspend, so on the thread pool of tasks it would delay other tasks.
 package actor MappingThread {
     private static let all = (0..<max(1, ProcessInfo.processInfo.activeProcessorCount)).map { _ in MappingThread() }
-    /// The number of running pieces of work of each thread.
+    /// The number of running jobs of each thread, by its index in `all`.
     private static let loads = Locked(all.map { _ in 0 })
 
     private let executor = MappingExecutor()
 
-    /// The queue of the thread.
+    /// The executor that runs the jobs of this actor.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Whether the caller runs on such a thread.
+    /// Whether the caller runs on a mapping thread.
     package static var isCurrent: Bool { MappingExecutor.isCurrent }
 
-    /// Runs work on the thread with the least work, and waits for it without blocking a thread.
+    /// Runs a job on the thread with the fewest jobs. The caller suspends until the job ends.
     package static func run<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
         try await begin { _ in try work() }
     }
 
-    /// Starts work on the thread with the least work. While the work is suspended, the thread runs other work.
+    /// Runs an asynchronous job on the thread with the fewest jobs. While the job is suspended, the thread runs other
+    /// jobs.
     static func begin<Result: Sendable>(
         _ work: @Sendable (isolated MappingThread) async throws -> Result
     ) async throws -> Result {

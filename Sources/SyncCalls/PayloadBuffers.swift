@@ -8,9 +8,11 @@ struct FileBuffers: AsyncSequence, Sendable {
     private static let chunkSize = 1 << 20
 
     private let url: URL
-    /// The size of the file when the sequence was made; nil for a pipe or another file without a size.
+    /// The size of the file, in bytes, when the sequence was created; nil for a pipe or another file without a size.
     let size: Int?
 
+    /// Creates the sequence. The file is opened when the iteration begins.
+    ///
     /// - Throws: ``SyncError`` `unreadableFile`.
     init(_ url: URL) throws {
         self.url = url
@@ -42,7 +44,7 @@ struct FileBuffers: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns the whole file, for a sync that cannot suspend.
+    /// Returns the contents of a file, for a sync that cannot suspend because it runs in the caller's transaction.
     ///
     /// - Throws: ``SyncError`` `unreadableFile`.
     static func contents(of url: URL) throws -> Data {
@@ -60,7 +62,7 @@ struct FileBuffers: AsyncSequence, Sendable {
 
 // MARK: - BufferedBytes
 
-/// Single bytes, such as those of `URLSession.AsyncBytes`, collected into buffers.
+/// A sequence of buffers, collected from a sequence of single bytes such as `URLSession.AsyncBytes`.
 struct BufferedBytes<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable where Bytes.Element == UInt8 {
     let bytes: Bytes
 
@@ -71,7 +73,7 @@ struct BufferedBytes<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable w
 
         var bytes: Bytes.AsyncIterator
 
-        /// Whether the bytes have ended. An iterator need not support calls after its end.
+        /// Whether `bytes` has returned nil. An iterator need not support calls after that.
         private var isAtEnd = false
 
         init(bytes: Bytes.AsyncIterator) { self.bytes = bytes }

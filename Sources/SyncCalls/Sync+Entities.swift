@@ -10,18 +10,18 @@ extension Sync {
     /// try await Sync.changes(data, inEntities: ["users": "User", "companies": "Company"], stack: stack)
     /// ```
     /// Each list has the scope that it would have in a sync of its entity alone. A single object instead of a list
-    /// deletes nothing.
-    /// Omitted rows are deleted after all lists are applied, so lists may refer to each other in any order. A missing
-    /// list is an error.
+    /// deletes no other rows of its entity. The sync deletes omitted rows after it has applied all lists. So a record
+    /// may reference a row that a later list has. A missing list is an error.
     ///
     /// - Parameters:
     ///   - payload: The document. See
     ///     ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
-    ///   - entities: The name of the entity of each list, by the key path of the list, with dots between keys.
-    ///   - options: ``SyncOptions/keyPath`` leads to the object with the lists.
+    ///   - entities: The key path of each list, with dots between keys, and the entity of its records.
+    ///   - options: The options of the sync. ``SyncOptions/keyPath`` is the path of the object with the lists.
     /// - Returns: The changes of all entities.
-    /// - Throws: ``SyncError`` `keyPathNotFound` if a list is missing, `noRecords` if a list has records and none is
-    ///   readable, and the errors of a sync of one entity. The store is then unchanged.
+    /// - Throws: ``SyncError`` `keyPathNotFound` if a list is missing, `noRecords` if a list has records but none with
+    ///   a readable key, and the errors of a sync of one entity. The store is then unchanged, unless
+    ///   ``SyncOptions/commitsEachChunk`` is set.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: some SyncStack,
@@ -47,7 +47,9 @@ extension SyncCall {
         _ entities: [String: String], _ stack: some SyncStack, _ operations: SyncOperations, _ options: SyncOptions
     ) throws {
         let lists = entities.sorted { $0.key < $1.key }.map { PayloadList(path: $0.key, entity: $0.value) }
-        guard let first = lists.first else { throw SyncError(.invalidOption, "no lists and entities are given") }
+        guard let first = lists.first else {
+            throw SyncError(.invalidOption, "'entities' is empty; name the entity of at least one list")
+        }
         var options = options
         options.entities = lists
         self.init(first.entity, stack, nil, nil, operations, options)
@@ -59,8 +61,8 @@ extension SyncCall {
 extension Sync {
     /// Inserts, updates and deletes rows so that the entity matches all pages together.
     ///
-    /// Each page is applied in a transaction when it arrives. After the last page, rows in scope that no page contains
-    /// are deleted. If the sequence throws or the task is cancelled, no row is deleted.
+    /// The sync writes each page in its own transaction when the page arrives. After the last page, it deletes the rows
+    /// in scope that no page contains. If the sequence throws or the task is cancelled, it deletes no rows.
     ///
     /// ```swift
     /// let pages = AsyncThrowingStream { try await service.nextPage() }

@@ -10,37 +10,41 @@ package import SyncStore
 /// print(result["User"].insertedCount, "new users")
 /// ```
 ///
-/// Each call maps its payload to a graph of nodes (``PayloadGraphBuilder``). The stack compares the nodes with the stored rows and
-/// writes the diff, in one transaction.
+/// Each call maps its payload to rows and links, compares these with the stored rows, and writes the differences in one
+/// transaction.
 public enum Sync {
     /// Inserts, updates and deletes rows so that the entity matches the payload.
     ///
-    /// The payload is an array of records, or a single record. A single record deletes nothing unless `predicate` or `parent` sets
-    /// the scope.
+    /// The payload is an array of records, or a single record. A single record deletes no other rows of the entity,
+    /// unless `predicate` or `parent` sets the scope.
     ///
     /// ```swift
     /// try await Sync.changes(data, inEntity: "Note", stack: stack, predicate: .where("createdAt > %@", yesterday))
     /// try await Sync.changes(fileURL, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 6))
     /// ```
-    /// A file or a stream (``SyncPayload``) is read in chunks of whole records (``SyncOptions/chunkSize``). Each is written while
-    /// the next is read, all in one transaction unless ``SyncOptions/commitsEachChunk`` is set. The store ends up as if the
-    /// payload was synced as a whole, with two exceptions that depend on later chunks:
-    /// - A record gives a row of an entity, and a later chunk gives it as a sub-entity without a value that this requires: the row
-    ///   keeps its entity, where the whole payload would be rejected.
-    /// - Records give the owner of an ordered relationship by its ID before the chunk with the owner: their rows come after the
-    ///   rows that this chunk links to it.
+    /// The sync reads a file or a stream (``SyncPayload``) in chunks of whole records. It writes each chunk while it
+    /// reads the next one, all in one transaction unless ``SyncOptions/commitsEachChunk`` is set.
+    ///
+    /// The result is the same as for a payload that is read as a whole, except where a record depends on a later chunk:
+    /// - Inconsistent records of different chunks are neither counted nor rejected. The last value is stored.
+    /// - A later chunk may describe a row as a subentity, without a value that the subentity requires. The row then
+    ///   keeps its entity. In a whole payload the record is rejected.
+    /// - A record is rejected if its key contains the key of a row that only a later chunk has.
+    /// - Records may reference the owner of an ordered relationship by ID, before the chunk with the owner. In the list
+    ///   of the owner, their rows follow the rows of that chunk.
     ///
     /// - Parameters:
-    ///   - payload: `Data` (UTF-8 JSON), the `URL` of a file, ``JSONValue``, dictionaries from `JSONSerialization`, or a stream.
+    ///   - payload: `Data` (UTF-8 JSON), the `URL` of a file, a ``JSONValue``, dictionaries from `JSONSerialization`,
+    ///     or a stream.
     ///   - entity: The entity of the root records.
-    ///   - predicate: The scope: the sync deletes only rows that match it and that the payload omits.
+    ///   - predicate: The scope. The sync deletes rows that match the predicate and that the payload omits.
     ///   - parent: The row whose children the payload lists.
-    ///   - operations: What the sync may do.
+    ///   - operations: The allowed operations.
     ///   - options: How the sync reads the payload, what it deletes, and what the result lists.
-    /// - Returns: The rows that were inserted, updated and deleted. The paths of diagnostics are those in the whole payload.
-    /// - Throws: ``SyncError`` with the path in the payload, what a stream throws, `CancellationError`, or an error of SQLite. The
-    ///   store is then unchanged, unless each chunk is committed. A payload without a readable record, such as the JSON of an
-    ///   error, throws `noRecords`.
+    /// - Returns: The inserted, updated and deleted rows, the links, and the diagnostics.
+    /// - Throws: ``SyncError``, with the path in the payload; an error of the stream; `CancellationError`; or an error
+    ///   of SQLite. The store is then unchanged, unless ``SyncOptions/commitsEachChunk`` is set. A payload without a
+    ///   record with a readable key, such as the JSON of an error, throws `noRecords`.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ payload: some SyncPayloadConvertible, inEntity entity: String, stack: some SyncStack,
@@ -50,8 +54,10 @@ public enum Sync {
         try await SyncCall(entity, stack, predicate, parent, operations, options).run(payload)
     }
 
-    /// Inserts, updates and deletes rows so that the entity matches JSON values, such as literals. See
-    /// ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
+    /// Inserts, updates and deletes rows so that the entity matches a payload of JSON values, such as a literal.
+    ///
+    /// ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``
+    /// describes the details.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ payload: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -62,8 +68,9 @@ public enum Sync {
 
     /// Computes what a sync would change, and writes nothing.
     ///
-    /// The sync runs in a transaction that is rolled back. Observers are not notified. Other writers wait until it ends. If another
-    /// process is writing, or the file cannot be written, the sync runs on a temporary copy of the committed database.
+    /// The sync runs in a transaction that is rolled back, without notifying observers. Other writers wait until the
+    /// transaction ends. If another process is writing, or if the file is read-only, the sync runs on a temporary copy
+    /// of the committed database.
     ///
     /// The parameters and errors are those of
     /// ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
@@ -75,9 +82,9 @@ public enum Sync {
         try await SyncCall(entity, stack, predicate, parent, operations, options).run(payload, isDryRun: true)
     }
 
-    /// Syncs a payload for callers that are not async, and calls `completion` once, on any thread.
+    /// Syncs a payload for a caller that is not asynchronous, and calls `completion` once, on any thread.
     ///
-    /// - Returns: The running task. Cancelling it rolls the sync back.
+    /// - Returns: The task of the sync. Cancelling the task rolls the sync back.
     @discardableResult
     public static func changes(
         _ payload: some SyncPayloadConvertible & Sendable, inEntity entity: String, stack: some SyncStack,
@@ -95,11 +102,11 @@ public enum Sync {
     }
 }
 
-/// A store of rows, which the calls of ``Sync`` write to. `DataStack` conforms.
+/// A store that the calls of ``Sync`` write to.
 ///
-/// Do not conform types of an app to it.
+/// `DataStack` conforms to the protocol. Do not declare other conforming types.
 public protocol SyncStack: Sendable {
-    /// The access to the store.
+    /// The access that the calls of ``Sync`` have to the store.
     var host: SyncHost { get }
 }
 

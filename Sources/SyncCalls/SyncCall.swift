@@ -2,7 +2,7 @@ package import Foundation
 package import SyncCore
 package import SyncStore
 
-/// The arguments that every form of `Sync.changes` shares.
+/// The arguments of one call of `Sync.changes` or `Sync.plan`, except the payload.
 package struct SyncCall: Sendable {
     package let entity: String
     let store: any StoreHost
@@ -25,19 +25,19 @@ package struct SyncCall: Sendable {
 
     package var model: SyncModel { store.model }
 
-    /// Returns the request to the store for the options of the call.
+    /// Returns the request that the call sends to the store.
     func request(isDryRun: Bool) -> SyncRequest {
         SyncRequest(predicate: predicate, options: options, isDryRun: isDryRun)
     }
 
-    /// Maps a payload on the caller's thread before the call first suspends, and writes the diff.
+    /// Maps a payload on the caller's thread, before the first suspension, and writes the diff.
     nonisolated(nonsending) func changesHere(
         _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
         try await changes { try stage(graphBuilder()) }
     }
 
-    /// Maps a payload on the caller's thread, and computes the diff.
+    /// Maps a payload on the caller's thread, before the first suspension, and computes the diff.
     nonisolated(nonsending) func dryRunHere(
         _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
@@ -64,7 +64,7 @@ package struct SyncCall: Sendable {
         guard let run = options.payloadKind.run else {
             return try await store.sync(staged(), request(isDryRun: false))
         }
-        try run.beginPage(page) { [self] run in try await deleteUnlisted(run) }
+        try run.beginPage(page) { [self] run in try await processRemovedListEntries(run) }
         do {
             let result = try await store.sync(staged(), request(isDryRun: false))
             run.endPage(succeeded: true)
@@ -89,7 +89,7 @@ package struct SyncCall: Sendable {
 
     // MARK: In the caller's transaction
 
-    /// Maps a payload, and writes the diff, or computes it for a dry run.
+    /// Maps a payload and writes the diff. A dry run only computes the diff.
     package func changes(
         by writer: any StoreWriter, isDryRun: Bool, _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) throws -> SyncResult {
@@ -102,7 +102,7 @@ package struct SyncCall: Sendable {
         return try writer.sync(stage(graphBuilder()), request(isDryRun: isDryRun))
     }
 
-    /// Maps a payload of bytes, and writes the diff, or computes it for a dry run.
+    /// Maps a payload of bytes and writes the diff. A dry run only computes the diff.
     package func changes(_ json: Data, by writer: any StoreWriter, isDryRun: Bool) throws -> SyncResult {
         try changes(by: writer, isDryRun: isDryRun) { try $0.map(json, options: options) }
     }
@@ -112,7 +112,7 @@ package struct SyncCall: Sendable {
             inEntity: entity, of: store.model, parent: parent, operations: operations, options: options)
     }
 
-    /// The same call without progress, for a chunk, which cannot report the progress of the whole payload.
+    /// A copy of the call that reports no progress, for one chunk of a payload.
     var withoutProgress: SyncCall {
         var call = self
         call.options.progress = nil
@@ -121,7 +121,7 @@ package struct SyncCall: Sendable {
 
     // MARK: Paged imports
 
-    /// The entity of the payload, or all lists of a payload of several entities.
+    /// The entity of the payload. For a payload of several entities, the key path and the entity of each list.
     private var name: String {
         options.entities.isEmpty
             ? entity : options.entities.map { "\($0.path.joined(separator: "."))=\($0.entity)" }.joined(separator: " ")
@@ -133,12 +133,12 @@ package struct SyncCall: Sendable {
             operations: operations)
     }
 
-    /// Deletes the rows in scope that no page mentioned, by applying a payload without records.
-    func deleteUnlisted(_ run: PagedImport) async throws -> SyncResult {
-        try await store.deleteUnlisted(ending, run, request(isDryRun: false))
+    /// Ends a paged import: applies a payload without records, which deletes the rows in scope that no page contains.
+    func processRemovedListEntries(_ run: PagedImport) async throws -> SyncResult {
+        try await store.processRemovedListEntries(ending, run, request(isDryRun: false))
     }
 
-    /// The payload graph of a payload without records.
+    /// The payload graph of a payload without records, which ends a paged import.
     var ending: PayloadGraph {
         get throws {
             var last = self
@@ -150,11 +150,11 @@ package struct SyncCall: Sendable {
 
 // MARK: - Chunks
 
-// A payload that is read in chunks: the sync maps each chunk while it writes the one before.
+// Payloads that are read in chunks. The sync maps each chunk while it writes the previous one.
 extension SyncCall {
-    /// Maps a payload chunk by chunk, and writes the diff.
+    /// Maps a payload chunk by chunk and writes the diff. A dry run only computes the diff.
     ///
-    /// - Parameter total: The size of the payload in bytes, if it is known.
+    /// - Parameter total: The size of the payload in bytes; nil if it is not known.
     nonisolated(nonsending) func changes<Chunks: AsyncSequence & Sendable>(
         chunks: Chunks, total: Int?, isDryRun: Bool
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
@@ -172,7 +172,7 @@ extension SyncCall {
         guard let run = options.payloadKind.run, !isDryRun else {
             return try await write(chunks, total, isDryRun, ending: try ending)
         }
-        try run.beginPage(page) { [self] run in try await deleteUnlisted(run) }
+        try run.beginPage(page) { [self] run in try await processRemovedListEntries(run) }
         do {
             let result = try await write(chunks, total, isDryRun, ending: nil)
             run.endPage(succeeded: true)
@@ -183,7 +183,9 @@ extension SyncCall {
         }
     }
 
-    /// - Parameter ending: The payload graph that ends the paged import of the chunks; nil if they belong to the
+    /// Maps the chunks in a task, and passes them to the thread of the database, which writes them in one transaction.
+    ///
+    /// - Parameter ending: The payload graph that ends the import of the chunks; nil if the payload is a page of the
     ///   caller's paged import.
     private nonisolated(nonsending) func write<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool, ending: PayloadGraph?
@@ -238,14 +240,14 @@ extension SyncCall {
             results.add(result)
         }
         try Task.checkCancellation()
-        // Later pages may contain any row, so nothing is deleted.
+        // The payload is one page of a list, and other pages may contain any row, so the sync deletes nothing.
         if outer == nil, hasMore { return results.merged() ?? SyncResult(entity: "") }
         return outer == nil ? try await run.finish() : results.merged() ?? SyncResult(entity: "")
     }
 
     // MARK: Mapping
 
-    /// Maps the payload and calls `body` with each chunk. The next chunk is mapped after `body` returns.
+    /// Maps the payload and calls `body` with each chunk. Maps the next chunk after `body` returns.
     private nonisolated(nonsending) func map<Chunks: AsyncSequence>(
         _ chunks: Chunks, _ total: Int?, with builder: PayloadGraphBuilder, _ body: (GraphChunk) async throws -> Void
     ) async throws where Chunks.Element: ContiguousBytes {

@@ -2,12 +2,14 @@ public import Foundation
 public import SyncCore
 package import SyncStore
 
-/// A value that a sync reads a payload from: `Data` (UTF-8 JSON), the `URL` of a file, ``JSONValue``, dictionaries from
-/// `JSONSerialization` (`[[String: Any]]`), and ``SyncPayload``, which streams and `Encodable` values make.
+/// A type whose values a sync can read as a payload.
+///
+/// These types conform: `Data` (UTF-8 JSON), `URL` (the URL of a file), ``JSONValue``, and `[[String: Any]]`
+/// (dictionaries from `JSONSerialization`). For streams and `Encodable` values, create a ``SyncPayload``.
 public protocol SyncPayloadConvertible {
-    /// Returns the payload.
+    /// Returns the value as a payload.
     ///
-    /// - Throws: An error if the value has no JSON. The sync throws it and changes nothing.
+    /// - Throws: An error if the value cannot be a payload. The sync throws this error and changes nothing.
     func syncPayload() throws -> SyncPayload
 }
 
@@ -24,47 +26,52 @@ public struct SyncPayload {
     let source: Source
 }
 
-extension SyncPayload: SyncPayloadConvertible {}
-extension Data: SyncPayloadConvertible {}
-extension JSONValue: SyncPayloadConvertible {}
-extension [[String: Any]]: SyncPayloadConvertible {}
-extension URL: SyncPayloadConvertible {}
+extension SyncPayload: SyncPayloadConvertible {
+    /// Returns the payload itself.
+    public func syncPayload() -> SyncPayload { self }
+}
 
-extension SyncPayloadConvertible {
-    /// Returns the payload of UTF-8 JSON, of JSON values, of dictionaries, or of a file.
+extension Data: SyncPayloadConvertible {
+    /// Returns the data as a payload of UTF-8 JSON.
+    public func syncPayload() -> SyncPayload { SyncPayload(source: .data(self)) }
+}
+
+extension JSONValue: SyncPayloadConvertible {
+    /// Returns the payload of a JSON value.
+    public func syncPayload() -> SyncPayload { SyncPayload(source: .value(self)) }
+}
+
+extension [[String: Any]]: SyncPayloadConvertible {
+    /// Returns the dictionaries as a payload. They need not be `Sendable`, because the sync maps them on the caller's
+    /// thread before it first suspends.
+    public func syncPayload() -> SyncPayload { SyncPayload(source: .dictionaries(self)) }
+}
+
+extension URL: SyncPayloadConvertible {
+    /// Returns the contents of the file as a payload. The sync reads the file in chunks, so that memory does not grow
+    /// with its size.
     ///
-    /// Dictionaries need not be sendable: the sync maps them on the caller's thread before it first suspends. A file is read
-    /// in chunks, so that memory does not grow with its size. A type of an app returns one of these payloads.
-    ///
-    /// - Throws: ``SyncError`` `unreadableFile` for a URL that is not one of a file.
+    /// - Throws: ``SyncError`` `unreadableFile` if the URL is not that of a file.
     public func syncPayload() throws -> SyncPayload {
-        switch self {
-        case let payload as SyncPayload: return payload
-        case let json as Data: return SyncPayload(source: .data(json))
-        case let value as JSONValue: return SyncPayload(source: .value(value))
-        case let url as URL:
-            guard url.isFileURL else {
-                throw SyncError(
-                    .unreadableFile, "'\(url.absoluteString)' is not the URL of a file; download it and pass its data")
-            }
-            return SyncPayload(source: .file(url))
-        case let records as [[String: Any]]: return SyncPayload(source: .dictionaries(records))
-        default: throw SyncError(.invalidOption, "a \(Self.self) is no payload: implement syncPayload()")
+        guard isFileURL else {
+            throw SyncError(
+                .unreadableFile, "'\(absoluteString)' is not the URL of a file; download it and pass its data")
         }
+        return SyncPayload(source: .file(self))
     }
 }
 
 extension SyncPayloadConvertible where Self == SyncPayload {
-    /// A payload of JSON values, such as literals.
+    /// Creates a payload from a JSON value, such as a literal.
     public static func json(_ value: JSONValue) -> SyncPayload { SyncPayload(source: .value(value)) }
 
-    /// A payload that arrives in buffers, such as the body of a response.
+    /// Creates a payload from a stream of buffers, such as the body of a response.
     ///
     /// ```swift
     /// try await Sync.changes(.buffers(response.body), inEntity: "User", stack: stack)
     /// ```
-    /// - Parameter stream: UTF-8 JSON, cut anywhere. It is read in a separate task, no faster than the sync writes. It must not use
-    ///   the store, and should end when its task is cancelled.
+    /// - Parameter stream: UTF-8 JSON, divided into buffers at any byte. A separate task reads the stream, no faster
+    ///   than the sync writes. The stream must not use the store, and should end when its task is cancelled.
     public static func buffers<Stream: AsyncSequence & Sendable>(_ stream: Stream) -> SyncPayload
     where Stream.Element: ContiguousBytes {
         SyncPayload(
@@ -73,7 +80,7 @@ extension SyncPayloadConvertible where Self == SyncPayload {
             })
     }
 
-    /// A payload that arrives byte by byte. Buffers, where a stream has them, are faster: ``buffers(_:)``.
+    /// Creates a payload from a stream of single bytes. If the stream also provides buffers, ``buffers(_:)`` is faster.
     ///
     /// ```swift
     /// let (bytes, _) = try await URLSession.shared.bytes(from: url)
@@ -84,16 +91,16 @@ extension SyncPayloadConvertible where Self == SyncPayload {
         .buffers(BufferedBytes(bytes: stream))
     }
 
-    /// The JSON of values, such as those that a client of a service decoded. Dates are written as ISO 8601.
+    /// Creates a payload from `Encodable` values, such as those that an API client decoded. Dates become ISO 8601 text.
     ///
-    /// - Throws: `EncodingError`.
+    /// - Throws: `EncodingError` if a value cannot be encoded.
     public static func encoding(_ values: [some Encodable]) throws -> SyncPayload {
         SyncPayload(source: .value(try JSONCodedValue.json(values)))
     }
 }
 
 extension SyncCall {
-    /// Maps a payload and writes the diff, or computes it for a dry run.
+    /// Maps a payload and writes the diff. A dry run only computes the diff.
     nonisolated(nonsending) func run(
         _ payload: some SyncPayloadConvertible, isDryRun: Bool = false
     ) async throws -> SyncResult {
@@ -114,7 +121,7 @@ extension SyncCall {
         return try await changes(chunks: buffers, total: buffers.size, isDryRun: isDryRun)
     }
 
-    /// Maps a payload and writes the diff in the caller's transaction, or computes it for a dry run.
+    /// Maps a payload and writes the diff in the caller's transaction. A dry run only computes the diff.
     ///
     /// - Throws: ``SyncError`` `invalidOption` for a stream.
     package func run(

@@ -1,7 +1,7 @@
 import SyncCore
 import SyncStore
 
-// The routes from a payload graph to the rows.
+// Syncs of payload graphs, each in its own transaction.
 extension StoreHost {
     /// Compares a payload graph with the stored rows and writes the diff, in one transaction.
     ///
@@ -10,11 +10,13 @@ extension StoreHost {
         try await writing { writer in try writer.sync(payload, request) }
     }
 
-    /// Ends a paged import: deletes the rows in scope that no page mentioned, by applying a payload graph without
-    /// records.
+    /// Ends a paged import: applies a payload graph without records, which deletes the rows in scope that no page
+    /// contains.
     ///
     /// - Returns: The changes of the whole import.
-    func deleteUnlisted(_ plan: PayloadGraph, _ run: PagedImport, _ request: SyncRequest) async throws -> SyncResult {
+    func processRemovedListEntries(_ plan: PayloadGraph, _ run: PagedImport, _ request: SyncRequest) async throws
+        -> SyncResult
+    {
         try await writing { writer in
             try run.withState(isDryRun: false) { state in
                 state?.isEnding = true
@@ -26,20 +28,21 @@ extension StoreHost {
         }
     }
 
-    /// Syncs the chunks of one payload, in one transaction. A payload of one chunk is applied directly. Several chunks
-    /// are pages of a paged import, which `ending` ends.
+    /// Syncs the chunks of one payload, in one transaction. A single chunk is applied like a whole payload. Several
+    /// chunks are applied like the pages of a paged import, and `ending` ends this import.
     ///
     /// - Parameters:
-    ///   - next: Waits for the next chunk. An error that it throws rolls all chunks back.
-    ///   - ending: A payload graph without records, which deletes the rows in scope that no chunk mentioned; nil if the
-    ///     chunks belong to the caller's paged import.
+    ///   - next: A function that waits for the next chunk and returns it; nil after the last. If the function throws,
+    ///     all chunks are rolled back.
+    ///   - ending: A payload graph without records, which deletes the rows in scope that no chunk contains. Nil if the
+    ///     payload is a page of the caller's paged import.
     /// - Returns: The changes of all chunks.
     /// - Throws: ``SyncError``, `CancellationError`, or an error of the database. The store is then unchanged.
     func sync(
         pieces next: @escaping @Sendable () throws -> GraphChunk?, ending: PayloadGraph?, _ request: SyncRequest
     ) async throws -> SyncResult {
         var request = request
-        request.isInPieces = true
+        request.isChunked = true
         return try await writing { [request] writer in
             var first = try next()
             return try (request.options.payloadKind.run ?? PagedImport()).withState(isDryRun: request.isDryRun) {
@@ -82,7 +85,7 @@ extension PagedImport {
 
 /// Applies the chunks of one payload, one after the other, in one transaction.
 private struct ChunkWriter {
-    /// The most pending references in the result of a payload in chunks, if keys are not collected.
+    /// The maximum number of pending references in the result of a payload in chunks, if keys are not collected.
     private static let unresolvedLimit = 10_000
 
     let session: SyncSession
@@ -121,12 +124,14 @@ private struct ChunkWriter {
         return result
     }
 
-    /// Whether so many references were added since the last check that another check costs little in comparison.
+    /// Returns whether the result lists more than twice the maximum number of pending references. Checks are then rare
+    /// enough to cost little.
     private func hasTooManyUnresolved(_ state: PagedImportState?) -> Bool {
         !options.collectsKeys && state?.changes.unresolvedCount ?? 0 > 2 * Self.unresolvedLimit
     }
 
-    /// Removes references that were resolved since, and those above the limit if keys are not collected.
+    /// Removes references that are no longer pending. If keys are not collected, also removes references above the
+    /// maximum number.
     private func resolvePending(_ state: inout PagedImportState?) throws {
         var remaining = options.collectsKeys ? Int.max : Self.unresolvedLimit
         try state?.changes.preservePending { references in

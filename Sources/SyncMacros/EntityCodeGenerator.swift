@@ -1,18 +1,18 @@
 #if Macros
     import SwiftSyntax
 
-    /// Generates the code that `@Entity` adds. Types are qualified with their modules, because an app can have types
-    /// with equal names.
+    /// Generates the code that `@Entity` adds. The code qualifies types with their modules, because an app can have
+    /// types with the same names.
     ///
-    /// Code that names other types is in the type itself, so that names resolve as in its source. Initialisers are in
-    /// the extension, so that the type keeps its memberwise initialiser.
+    /// Code that uses types of the app is added to the struct itself, so that their names resolve as in its source. The
+    /// initializer is added in an extension, so that the struct keeps its memberwise initializer.
     struct EntityCodeGenerator {
         private let entity: EntityDeclaration
         private var type: String { entity.declaration.name.text }
 
         init(_ entity: EntityDeclaration) { self.entity = entity }
 
-        /// The members that are added to the type.
+        /// The members that the macro adds to the struct.
         var members: [String] {
             let access = entity.access
             let members = [
@@ -27,7 +27,7 @@
             return entity.hasColumns ? members : members + ["\(access)nonisolated enum Columns {\n\(columns)\n}"]
         }
 
-        /// The body of the extension with the conformance.
+        /// The body of the extension that conforms the struct to `EntityRecord`.
         var conformance: String {
             let access = entity.access
             var members = [
@@ -36,7 +36,7 @@
             ]
             if !entity.relationships.isEmpty {
                 members.append(
-                    "\(access)mutating func load(_ rows: [any SyncSQLite.EntityRecord], of relationship: Swift.String) {\n\(loading)\n}"
+                    "\(access)mutating func setRelated(_ rows: [any SyncSQLite.EntityRecord], for relationship: Swift.String) {\n\(loading)\n}"
                 )
             }
             return "{\n" + members.joined(separator: "\n") + "\n}"
@@ -59,7 +59,7 @@
                 arguments.append(
                     "relationships: [\n\(entity.relationships.compactMap(relationship).joined(separator: ",\n"))\n]")
             }
-            for label in ["renamedFrom", "keys", "ignore", "resourceType", "discriminator", "table"] {
+            for label in ["renamedFrom", "keyCase", "ignoredKeys", "resourceType", "discriminator", "table"] {
                 add(label, to: &arguments)
             }
             return "SyncCore.SyncModel.Entity(\(arguments.joined(separator: ", ")))"
@@ -82,7 +82,7 @@
             }
             let transformers = property.arguments("Transformer").map(\.expression.trimmedDescription)
             if !transformers.isEmpty { arguments.append("transformers: [\(transformers.joined(separator: ", "))]") }
-            if property.attribute("NotExported") != nil { arguments.append("isExportable: false") }
+            if property.attribute("NotExported") != nil { arguments.append("isExported: false") }
             add("renamedFrom", from: "RenamedFrom", of: property, to: &arguments)
             add("format", from: "Format", of: property, to: &arguments)
             add("as", from: "Stored", of: property, to: &arguments)
@@ -96,14 +96,14 @@
             if target.isToMany { arguments.append("many: true") }
             for label in ["ordered", "inverse", "deleteRule"] { add(label, of: property, to: &arguments) }
             add("remoteKey", from: "RemoteKey", of: property, to: &arguments)
-            if property.attribute("NotExported") != nil { arguments.append("isExportable: false") }
+            if property.attribute("NotExported") != nil { arguments.append("isExported: false") }
             add("isOptional", as: "optional", of: property, to: &arguments)
             add("renamedFrom", from: "RenamedFrom", of: property, to: &arguments)
             for label in ["keyedBy", "table", "column", "inverseColumn"] { add(label, of: property, to: &arguments) }
             return ".init(\(arguments.joined(separator: ", ")))"
         }
 
-        /// Appends the argument of a marker macro.
+        /// Appends the first argument of a marker macro on a property, if the property has this macro.
         private func add(
             _ label: String, from mark: String, of property: EntityProperty, to arguments: inout [String]
         ) {
@@ -111,7 +111,7 @@
             arguments.append("\(label): \(value.expression.trimmedDescription)")
         }
 
-        /// Appends an argument of `@Relationship`.
+        /// Appends an argument of `@Relationship`, if it is given.
         private func add(
             _ label: String, as name: String? = nil, of property: EntityProperty, to arguments: inout [String]
         ) {
@@ -126,14 +126,14 @@
                     "\\\(type).\(property.identifier): SyncCore.SyncProperty(\"\(property.name)\", to: \($0.type).self)"
                 }
             }
-            // In conditions, the key of a to-one relationship represents the relationship: nil if there is no
-            // referenced row.
+            // In predicates, the property with the key of a to-one relationship stands for the relationship. It is nil
+            // if there is no related row.
             let keys = toOne.map { "\\\(type).\($0.keyName): SyncCore.SyncProperty(\"\($0.name)\")" }
             let all = attributes + relationships + keys
             return all.isEmpty ? "[:]" : "[\n\(all.joined(separator: ",\n"))\n]"
         }
 
-        /// The columns for GRDB's query interface: `User.filter { $0.name == "Ann" }`.
+        /// The members of the enumeration `Columns`, for GRDB's query interface: `User.filter { $0.name == "Ann" }`.
         private var columns: String {
             let attributes = entity.attributes.map { (code: $0.identifier, name: $0.column) }
             let columns = attributes + toOne.map { (code: $0.keyName, name: $0.storedKeyColumn) }
@@ -164,8 +164,10 @@
             (entity.attributes.map {
                 "try row.set(\"\($0.name)\", to: self.\($0.identifier)\($0.column == $0.name ? "" : ", in: \"\($0.column)\""))"
             }
-                + toOne.map { "row.refer(\"\($0.name)\", to: self.\($0.keyName), in: \"\($0.storedKeyColumn)\")" }
-                + entity.relationships.map { "row.relate(\"\($0.name)\", to: self.\($0.storage).rows)" })
+                + toOne.map {
+                    "row.setForeignKey(\"\($0.name)\", to: self.\($0.keyName), in: \"\($0.storedKeyColumn)\")"
+                }
+                + entity.relationships.map { "row.setRelated(\"\($0.name)\", to: self.\($0.storage).rows)" })
                 .joined(separator: "\n")
         }
 

@@ -25,7 +25,8 @@
         var attributes: [EntityProperty] { properties.filter { !$0.isRelationship } }
         var relationships: [EntityProperty] { properties.filter { $0.target != nil } }
 
-        /// `public ` or `package ` if the type has this access level, so that its members can satisfy the protocol.
+        /// The access modifier of the generated members, with a space: `public ` or `package ` if the type has it.
+        /// Otherwise empty.
         var access: String {
             let names = declaration.modifiers.map(\.name.text)
             return names.first { ["public", "package"].contains($0) }.map { $0 + " " } ?? ""
@@ -45,7 +46,7 @@
             return list.first { $0.label?.text == label }?.expression
         }
 
-        /// The name of the entity, as code.
+        /// The name of the entity, as a Swift expression.
         var entityName: String {
             guard case .argumentList(let list) = node.arguments, let first = list.first, first.label == nil else {
                 return "\"\(declaration.name.text.trimmingBackticks)\""
@@ -57,8 +58,8 @@
 
         // MARK: The key
 
-        /// The names of the properties in the primary key: the marked ones, those in the argument `primaryKey`, or a
-        /// default name.
+        /// The names of the properties in the primary key: those in the argument `primaryKey`, or else those with
+        /// `@PrimaryKey`, or else `remoteID` or `id`.
         var keyNames: [String] {
             if let named = argument("primaryKey") {
                 let list = named.as(ArrayExprSyntax.self)?.elements.map(\.expression) ?? [named]
@@ -69,8 +70,10 @@
             return ["remoteID", "id"].first { name in attributes.contains { $0.name == name } }.map { [$0] } ?? []
         }
 
-        /// The primary key of the entity, as code. If the macro has no such argument, it is nil unless a marked
-        /// property is a relationship: the model marks attributes one by one, but not relationships.
+        /// The argument `primaryKey` of the model's entity, as a Swift expression; nil if the entity needs none.
+        ///
+        /// If all properties with `@PrimaryKey` are attributes, the attributes themselves declare the key. A
+        /// relationship cannot, so a key with a relationship needs the argument.
         var primaryKey: String? {
             if let named = argument("primaryKey") { return named.trimmedDescription }
             guard properties.contains(where: { $0.isPrimaryKey && $0.isRelationship }) else { return nil }
@@ -88,21 +91,22 @@
 
         let variable: VariableDeclSyntax
         let binding: PatternBindingSyntax
-        /// The name in code, with backticks if it needs them.
+        /// The name as it is written in code, with backticks if it needs them.
         let identifier: String
         let name: String
-        /// The declared type, or that of a literal; nil if there is neither.
+        /// The declared type, or else the type of the literal that is the initial value; nil if there is neither.
         let type: String?
         let initialValue: ExprSyntax?
 
-        /// Reads a property; nil if it is not a stored property: a computed, static or lazy one.
+        /// Reads a property; nil if it cannot be an attribute or relationship, such as a computed, static or lazy
+        /// property.
         init?(_ variable: VariableDeclSyntax) {
             let modifiers = variable.modifiers.map(\.name.text)
             guard let binding = variable.bindings.first, variable.bindings.count == 1,
                 let pattern = binding.pattern.as(IdentifierPatternSyntax.self),
                 !modifiers.contains("static"), !modifiers.contains("lazy"), !Self.isComputed(binding)
             else { return nil }
-            // A constant with a value is equal in all rows.
+            // A constant with an initial value is the same in all rows, so it is not an attribute.
             if variable.bindingSpecifier.text == "let", binding.initializer != nil { return nil }
             self.variable = variable
             self.binding = binding
@@ -136,7 +140,7 @@
         func attribute(_ name: String) -> AttributeSyntax? {
             variable.attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }
                 .first {
-                    // The name may have a module, or a module selector: `Sync.Relationship`, `Sync::Relationship`.
+                    // The name may be qualified with a module: `Sync.Relationship`, `Sync::Relationship`.
                     $0.attributeName.trimmedDescription.split { $0 == "." || $0 == ":" }.last.map(String.init) == name
                 }
         }
@@ -150,14 +154,14 @@
         var isPrimaryKey: Bool { attribute("PrimaryKey") != nil }
         var isRelationship: Bool { attribute("Relationship") != nil }
 
-        /// Returns the text of the first argument if it is a string literal.
+        /// Returns the first argument of a macro on the property if it is a string literal; nil otherwise.
         func text(_ attribute: String) -> String? {
             arguments(attribute).first.flatMap {
                 $0.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue
             }
         }
 
-        /// The column of the attribute.
+        /// The column of the attribute: the argument of `@Column`, or else the name of the property.
         var column: String { text("Column") ?? name }
 
         // MARK: Relationships
@@ -177,16 +181,17 @@
             return Target(type: argument.argument.trimmedDescription, isToMany: named.name.text == "Array")
         }
 
-        /// The name of the property that stores the rows.
+        /// The name of the added property that stores the related rows.
         var storage: String { "_\(name)".asIdentifier }
 
-        /// The name in code of the property with the key of a to-one relationship's row.
+        /// The name, as it is written in code, of the property with the key of the related row of a to-one
+        /// relationship.
         var keyName: String { keyColumn.asIdentifier }
 
-        /// The default name of that property and its column.
+        /// The name of the property with the key of the related row, and the default name of its column.
         var keyColumn: String { "\(name)ID" }
 
-        /// The column of that property.
+        /// The column with the key of the related row: the argument `column` of `@Relationship`, or else `keyColumn`.
         var storedKeyColumn: String {
             let said = arguments("Relationship").first { $0.label?.text == "column" }?.expression
             return said?.as(StringLiteralExprSyntax.self)?.representedLiteralValue ?? keyColumn

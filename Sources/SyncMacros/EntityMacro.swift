@@ -4,7 +4,8 @@
     import SwiftSyntaxBuilder
     import SwiftSyntaxMacros
 
-    /// The macro `@Entity`. It adds the storage of relationships to a struct, and makes it conform to `EntityRecord`.
+    /// The macro `@Entity`. It adds the storage of relationships to a struct, and conforms the struct to
+    /// `EntityRecord`.
     struct EntityMacro: MemberMacro, ExtensionMacro {
         static func expansion(
             of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
@@ -23,7 +24,7 @@
                 return [
                     rows,
                     """
-                    /// The key of the row that `\(raw: property.name)` leads to.
+                    /// The key of the row that `\(raw: property.name)` references.
                     \(raw: entity.access)var \(raw: property.keyName): \(raw: target.type).SyncKey?
                     """,
                 ]
@@ -38,15 +39,15 @@
         ) throws -> [ExtensionDeclSyntax] {
             guard let entity = EntityDeclaration(declaration, node) else { return [] }
             let code = EntityCodeGenerator(entity).conformance
-            // Under a default isolation the conformance keeps the type nonisolated, but not the members of an
-            // extension.
+            // If the module has a default isolation, a nonisolated conformance does not make the members of an
+            // extension nonisolated.
             return try [
                 ExtensionDeclSyntax("nonisolated extension \(type.trimmed): SyncSQLite.EntityRecord \(raw: code)")
             ]
         }
     }
 
-    /// A macro without expansion. It marks a property for `@Entity`.
+    /// The implementation of all macros that only mark a property for `@Entity`, such as `@RemoteKey`. It adds no code.
     struct MarkerMacro: PeerMacro {
         static func expansion(
             of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -54,8 +55,8 @@
         ) throws -> [DeclSyntax] { [] }
     }
 
-    /// The macro `@Relationship`. The property's accessors use the storage that `@Entity` adds, so that types can
-    /// reference each other.
+    /// The macro `@Relationship`. It adds accessors that use the storage that `@Entity` adds. That storage holds an
+    /// array, so types can contain each other.
     struct RelationshipMacro: AccessorMacro {
         static func expansion(
             of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,

@@ -3,7 +3,7 @@
     import SwiftSyntax
     import SwiftSyntaxBuilder
 
-    /// Finds the errors of a type with `@Entity` that its own source shows, with their fixes.
+    /// Finds errors in the declaration of a type with `@Entity`, and offers fixes.
     struct EntityValidator {
         private let entity: EntityDeclaration
 
@@ -69,8 +69,8 @@
             return name.dropFirst(prefix?.count ?? 0) + "Value"
         }
 
-        /// Returns the reason why a name cannot be used: it would be a reserved column, or a member that the macro
-        /// adds.
+        /// Returns the reason why a property cannot have a name; nil if it can. Some prefixes of columns are reserved,
+        /// and so are the names of the members that the macro adds.
         private static func reserved(_ name: String) -> String? {
             let folded = name.lowercased()
             if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") {
@@ -101,7 +101,7 @@
             ]
         }
 
-        /// Returns a description of a type that a row cannot store; nil for all other types.
+        /// Returns a description of a type whose values cannot be stored; nil for other types.
         private static func unfit(_ type: TypeSyntax) -> String? {
             if let optional = type.as(OptionalTypeSyntax.self) { return unfit(optional.wrappedType) }
             if let attributed = type.as(AttributedTypeSyntax.self) { return unfit(attributed.baseType) }
@@ -254,7 +254,7 @@
         }
     }
 
-    /// An error of a type with `@Entity`.
+    /// An error in the declaration of a type with `@Entity`.
     enum EntityDiagnostic: DiagnosticMessage {
         case noStruct
         case noPrimaryKey(String)
@@ -275,7 +275,7 @@
             case .unknownKey(let name): "the primary key names '\(name)', which is not a property"
             case .noType(let name): "'\(name)' needs a type annotation to become an attribute"
             case .unfitType(let name, let type):
-                "'\(name)' cannot be stored: \(type) is not a type of a column or of JSON"
+                "'\(name)' cannot be stored: \(type) is neither a column type nor a JSON type"
             case .reservedName(let name, let reason): "'\(name)' is not a valid property name: \(reason)"
             case .unfitRelationship(let name, let type):
                 "the relationship '\(name)' has the type \(type): use 'Type?' for one row and '[Type]' for several"
@@ -292,7 +292,7 @@
         var severity: DiagnosticSeverity { .error }
     }
 
-    /// A fix for an error.
+    /// A suggested fix for an error in a declaration.
     struct EntityFixIt: FixItMessage {
         let message: String
         var fixItID: MessageID { MessageID(domain: "Sync", id: message) }

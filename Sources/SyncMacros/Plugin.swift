@@ -8,7 +8,8 @@
         let providingMacros: [any Macro.Type] = [EntityMacro.self, RelationshipMacro.self, MarkerMacro.self]
     }
 #else
-    /// Without the trait there are no macros, but SwiftPM builds the target nevertheless.
+    /// A program that does nothing: without the trait `Macros` there are no macros, but SwiftPM still builds the
+    /// target.
     @main
     struct Plugin {
         static func main() {}

@@ -4,13 +4,13 @@ import SyncCore
 package import SyncStore
 
 extension DataStack {
-    /// Runs the work of a sync in a transaction, or in a savepoint of the caller's transaction, after it checks that
-    /// the tables match the model.
+    /// Checks that the tables match the model, then runs the work of a sync. Uses a savepoint if the connection is
+    /// inside a transaction, and a new transaction otherwise.
     ///
     /// - Parameters:
-    ///   - deferringIndexes: Whether unique indexes of other programs are checked only at the end of the work.
-    ///   - isOwn: Whether the transaction belongs to the stack or to an engine.
-    /// - Throws: ``SyncError`` `databaseBusy`, `databaseReadOnly`, `modelMismatch`, `CancellationError`, and the errors of
+    ///   - deferringIndexes: Whether unique indexes that other programs added are checked only after `body`.
+    ///   - isOwn: Whether the transaction belongs to the stack or to an engine, and not to the caller.
+    /// - Throws: ``SyncError`` `databaseBusy`, `databaseReadOnly`, `modelMismatch`; `CancellationError`; the errors of
     ///   `body`. The store is then unchanged.
     func transaction(
         _ db: Database, _ request: SyncRequest, deferringIndexes: Bool, isOwn: Bool,
@@ -20,9 +20,9 @@ extension DataStack {
         let isNested = db.isInsideTransaction
         try transaction(db, isDryRun: request.isDryRun, isOwn: isOwn) { visit in
             let session = try self.session(visit, request)
-            // Each chunk reads rows from all parts of the tables.
-            if request.isInPieces { try PageCache.grow(to: PageCache.largeSize, visit.db) }
-            // Foreign keys of an app's tables may reference columns with these indexes.
+            // A chunk may read rows from all parts of the tables, so enlarge the page cache.
+            if request.isChunked { try PageCache.grow(to: PageCache.largeSize, visit.db) }
+            // Indexes of existing tables cannot be dropped: foreign keys may reference their columns.
             result =
                 deferringIndexes && !hasExistingTables
                 ? try visit.deferringUniqueIndexes(of: layout) { try body(session) } : try body(session)
@@ -53,7 +53,7 @@ extension DataStack {
                     try nested(db, endingWith: end, isOwn: isOwn, body)
                 }
             } else if isAppDatabase || !isDryRun {
-                // The app configures how its database waits for locks, and for how long.
+                // In an app database, a dry run waits for locks as the app has configured.
                 try run(db, endingWith: end, isOwn: isOwn, body)
             } else if try !tryDryRun(db, isOwn: isOwn, body) {
                 try dryRunOnCopy(of: db, body)
@@ -64,7 +64,7 @@ extension DataStack {
         }
     }
 
-    /// Runs a dry run on a temporary copy of the committed database, if another process is writing or the store is
+    /// Runs `body` on a temporary copy of the committed database. Used if another process is writing or the store is
     /// read-only.
     private func dryRunOnCopy(of db: Database, _ body: (StoreMonitor.Visit) throws -> Void) throws {
         let copy = try TemporaryStore.copy(of: db)
@@ -73,23 +73,25 @@ extension DataStack {
         try copy.inDatabase { copy in try run(copy, endingWith: .rollback, isOwn: false, body) }
     }
 
-    /// - Returns: Whether the store could be locked at once and the work is done.
+    /// Runs a dry run without waiting for locks.
+    ///
+    /// - Returns: Whether `body` has run; false if the store is read-only or locked.
     private func tryDryRun(
         _ db: Database, isOwn: Bool, _ body: (StoreMonitor.Visit) throws -> Void
     ) throws -> Bool {
         // SQLite begins a write transaction on a read-only connection without an error.
         if sqlite3_db_readonly(db.sqliteConnection, "main") == 1 { return false }
         var hasBegun = false
-        let patience = try Int32.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
+        let busyTimeout = try Int32.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
         sqlite3_busy_timeout(db.sqliteConnection, 0)
         do {
             try run(db, endingWith: .rollback, isOwn: isOwn) { visit in
                 hasBegun = true
-                sqlite3_busy_timeout(db.sqliteConnection, patience)
+                sqlite3_busy_timeout(db.sqliteConnection, busyTimeout)
                 try body(visit)
             }
         } catch let error as DatabaseError where !hasBegun {
-            sqlite3_busy_timeout(db.sqliteConnection, patience)
+            sqlite3_busy_timeout(db.sqliteConnection, busyTimeout)
             guard DatabaseErrorMapper.refusal(error) != nil else { throw error }
             return false
         }
@@ -102,8 +104,8 @@ extension DataStack {
     ) throws {
         try db.inTransaction(.immediate) {
             let visit = try watch.visit(db, isOwn: isOwn)
-            // A store that was opened for reading still has the triggers of earlier versions, which a dry run would
-            // fire.
+            // A store that was opened for reading still has triggers of earlier versions of Sync. A dry run would fire
+            // them.
             if end == .rollback { try RetiredTables.drop(in: db) }
             if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
             try body(visit)
@@ -129,14 +131,14 @@ extension DataStack {
 struct SQLiteWriter: StoreWriter {
     let stack: DataStack
     let db: Database
-    /// Whether the connection belongs to the stack, and its current transaction, if any, to an engine.
+    /// Whether the stack owns the connection. If true, a current transaction belongs to an engine.
     let isOwn: Bool
 
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult {
         func transaction(deferringIndexes: Bool) throws -> SyncResult {
             try stack.transaction(db, request, deferringIndexes: deferringIndexes, isOwn: isOwn, body)
         }
-        if request.isOfPart { return try transaction(deferringIndexes: true) }
+        if request.isChunkOrPage { return try transaction(deferringIndexes: true) }
         do {
             return try transaction(deferringIndexes: false)
         } catch {
@@ -170,8 +172,8 @@ extension DataStack: StoreHost {
 
     /// Compares a payload graph with the stored rows and writes the diff, in the current transaction of an engine.
     ///
-    /// - Parameter isOwn: Whether the monitor keeps what it learns in the transaction. Pass false if the transaction
-    ///   may be rolled back.
+    /// - Parameter isOwn: Whether the ``StoreMonitor`` keeps the facts that it records in the transaction. Pass false
+    ///   if the transaction may be rolled back.
     func sync(_ payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool) throws -> SyncResult {
         try SQLiteWriter(stack: self, db: db, isOwn: isOwn).transaction(SyncRequest(options: options)) {
             try $0.apply(payload)

@@ -3,21 +3,22 @@ public import GRDB
 public import SyncCore
 package import SyncStore
 
-/// A model and the SQLite store of its rows.
+/// A model, and the SQLite store that contains its rows.
 ///
 /// ```swift
 /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), at: databaseURL)
 /// let count = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") }
 /// ```
 ///
-/// Each entity has a table with plain columns and foreign keys, which SQLite tools and GRDB records can read. An inheritance
-/// hierarchy shares one table and has a view for each sub-entity. See `Docs/Architecture.md`.
+/// Each entity has a table with plain columns and foreign keys, which SQLite tools and GRDB records can read. The
+/// entities of an inheritance hierarchy share one table, and each subentity has a view. See `Docs/Architecture.md`.
 public final class DataStack: Sendable {
     /// The model of the stored rows.
     public let model: SyncModel
     package let layout: StoreLayout
     package let database: StoreDatabase
-    /// The last temporary key of each key owner. Two keys requested before either is used must differ.
+    /// The last integer temporary key that ``makeTemporaryKey(for:)`` returned, by ``CompiledEntity/keyOwner``. Two
+    /// calls return different keys even if no row is inserted between them.
     let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreMonitor
     let feed = Feed<SyncResult>()
@@ -40,24 +41,24 @@ public final class DataStack: Sendable {
 
     deinit { if !isAppDatabase { releaseReaders() } }
 
-    /// Closes the read-only connections first: SQLite removes the files beside the store only if the last connection to
-    /// close can write.
+    /// Closes the read-only connections, so that the last connection to close can write. Only such a connection removes
+    /// the `-wal` and `-shm` files.
     private func releaseReaders() {
         (database.writer as? DatabasePool)?.invalidateReadOnlyConnections()
     }
 
-    /// Opens the store in a file, or creates it. The folder of the file must exist.
+    /// Opens the store in a file, or creates the file. Its folder must exist.
     ///
-    /// A store with another model is migrated to this one, in one transaction: tables, columns, indexes and links are
-    /// added,
-    /// renamed (`renamedFrom`), widened or removed.
+    /// If the stored model differs, the store is migrated to `model` in one transaction. The migration adds, renames
+    /// (`renamedFrom`), widens or removes tables, columns, indexes and links.
     ///
     /// - Parameters:
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
-    ///   - transformers: Whether the transformers that the model names must be registered on it.
-    /// - Throws: ``SyncError`` `missingTransformer`, before the file is read; `modelMismatch` with everything that
-    ///   would be lost, or with rows that lack values the model requires; `cannotOpenStore` if the file is not a store.
-    ///   The file is then unchanged. If a store could not be created, no file is left.
+    ///   - transformers: Whether all transformers that the model names must be registered on the model.
+    /// - Throws: ``SyncError`` `missingTransformer`, before the file is read. `modelMismatch` if `migration` forbids a
+    ///   data loss, or if rows lack values that the model requires; ``SyncError/problems`` lists them.
+    ///   `cannotOpenStore` if the file is not a store. After an error, an existing file is unchanged and no new file is
+    ///   left.
     public convenience init(
         model: SyncModel, at url: URL, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
@@ -66,14 +67,14 @@ public final class DataStack: Sendable {
         self.init(try StoreFile(url).open(model, policy: migration))
     }
 
-    /// Creates the store of a draft. Close it before the draft is published.
+    /// Creates a store in a staged file. Close the stack before the file is published.
     package convenience init(model: SyncModel, in draft: StagedStoreFile) throws {
         self.init(try StoreFile.fill(draft, with: model))
     }
 
     /// Opens an existing store with the model that is stored in it.
     ///
-    /// A store has the names of transformers, not their code: register them again.
+    /// A store contains only the names of transformers, so register their code again.
     ///
     /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store;
     ///   `missingTransformer`.
@@ -83,9 +84,9 @@ public final class DataStack: Sendable {
         self.init(try StoreFile(url).open().registering(code, transformers))
     }
 
-    /// Creates a store in memory, which is deleted with the stack.
+    /// Creates a store in memory. The store is deleted when the stack is released.
     ///
-    /// - Throws: ``SyncError`` `missingTransformer`, `databaseError`.
+    /// - Throws: ``SyncError`` `missingTransformer`, `cannotOpenStore`.
     public static func inMemory(_ model: SyncModel, transformers: TransformerPolicy = .required) throws -> DataStack {
         try transformers.check(model)
         return try DatabaseErrorMapper.mapped(.cannotOpenStore, "cannot create the store") {
@@ -100,12 +101,12 @@ public final class DataStack: Sendable {
 
     // MARK: GRDB
 
-    /// Reads with GRDB, and rethrows errors of the closure.
+    /// Reads with GRDB in one transaction. An error of the closure is rethrown.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try unchanged { try database.read(value) }
     }
 
-    /// Reads with GRDB, and rethrows errors of the closure.
+    /// Reads with GRDB in one transaction. An error of the closure is rethrown.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await unchanged { try await database.read(value) }
     }
@@ -124,11 +125,11 @@ public final class DataStack: Sendable {
 
     /// Closes the store, and writes the write-ahead log into its file.
     ///
-    /// Each later call throws `storeClosed`. Observations end with this error, and ``syncResults`` ends. An app database stays
-    /// open.
+    /// Each later call throws `storeClosed`. Observations end with this error, and ``syncResults`` ends. For an app
+    /// database this call does nothing.
     ///
-    /// - Throws: ``SyncError`` `databaseError` if the store is still in use. The stack stays open then, but its observations
-    ///   have ended.
+    /// - Throws: ``SyncError`` `databaseError` if the store is still in use. The stack then stays open, but its
+    ///   observations have ended.
     public func close() throws {
         if isAppDatabase { return }
         releaseReaders()
@@ -136,8 +137,10 @@ public final class DataStack: Sendable {
         feed.finish()
     }
 
-    /// Deletes all rows of all entities, regardless of delete rules. Tables stay. A two-way engine does not send these deletions: the
-    /// service keeps its rows, and the next pull fetches them again.
+    /// Deletes all rows of all entities, regardless of delete rules. The tables stay.
+    ///
+    /// A two-way engine does not send these deletions. The service keeps its records, and the next pull fetches them
+    /// again.
     ///
     /// - Throws: ``SyncError`` `databaseError`; nothing is deleted then.
     public func deleteAllRows() throws {
@@ -179,7 +182,8 @@ struct OpenStore {
         self.hasExistingTables = hasExistingTables
     }
 
-    /// Returns the store with the code of transformers. Closes it and throws if required transformers are missing.
+    /// Registers the code of transformers on the model, and returns the store. Closes the store and throws if required
+    /// transformers are missing.
     func registering(_ code: [AttributeTransformer], _ policy: TransformerPolicy) throws -> OpenStore {
         var store = self
         store.model = model.registering(code)
@@ -197,7 +201,8 @@ struct OpenStore {
 struct DeleteAllSQL {
     let statements: [String]
 
-    /// Links are deleted first, because a chain of cascades can be longer than SQLite allows.
+    /// Creates the statements. They delete links first, because a chain of cascading deletions can exceed SQLite's
+    /// limit on recursion.
     ///
     /// - Parameter hasExistingTables: Whether the tables are existing tables, where a foreign key may be `NOT NULL`.
     init(_ layout: StoreLayout, hasExistingTables: Bool = false) {
@@ -222,8 +227,8 @@ public enum TransformerPolicy: Sendable, Hashable {
     /// All transformers must be registered on the model or be standard transformers. Apps need this: without a
     /// transformer a sync would store wrong values.
     case required
-    /// Values are read and exported without the missing transformers, which ``SyncModel/missingTransformers`` lists.
-    /// For tools that do not have the code.
+    /// Transformers may be missing. Values are then read and exported untransformed. Use this policy in tools that do
+    /// not have the code.
     case optional
 
     /// - Throws: ``SyncError`` `missingTransformer`.
@@ -232,11 +237,11 @@ public enum TransformerPolicy: Sendable, Hashable {
     }
 }
 
-// MARK: - Pending edits
+// MARK: - Pending changes
 
 extension DataStack {
-    /// Returns the number of rows with pending or blocked changes, including inserts and deletions; 0 in a database without an
-    /// engine. It needs no engine.
+    /// Returns the number of rows with pending or blocked changes, including inserts and deletions; 0 in a database
+    /// without an outbox.
     package func pendingChangeCount() async throws -> Int {
         try await reading { db in
             guard try EngineSchema.isThere(in: db) else { return 0 }

@@ -4,9 +4,8 @@ import SyncCore
 
 /// The database of a stack. After ``close()`` every access fails with `storeClosed`.
 ///
-/// GRDB uses a closed connection without a check, and SQLite may crash then. So an access is refused before GRDB is
-/// called,
-/// or checks its connection first.
+/// GRDB does not check whether a connection is closed, and SQLite may crash on a closed connection. So each access
+/// checks either this object before it calls GRDB, or its connection before it uses it.
 ///
 /// `@unchecked Sendable`: the variables are only accessed while `state` is locked.
 package final class StoreDatabase: @unchecked Sendable {
@@ -23,7 +22,7 @@ package final class StoreDatabase: @unchecked Sendable {
     private var pendingAccessCount = 0
     private var observations: [Int: Observation] = [:]
     private var lastObservation = 0
-    /// Held by ``close()``, so that two calls run one after the other.
+    /// The lock that ``close()`` holds, so that two calls run one after the other.
     private let closing = NSLock()
 
     init(_ writer: any DatabaseWriter) { self.writer = writer }
@@ -50,7 +49,8 @@ package final class StoreDatabase: @unchecked Sendable {
         }
     }
 
-    /// Runs an access that ``close()`` waits for. Once the access has its connection, GRDB lets the close wait for its end.
+    /// Runs an access that ``close()`` waits for. This object counts the access until it has its connection. From then
+    /// on, GRDB's own `close` waits for it.
     private func withConnection<T>(_ access: (_ hasConnection: () -> Void) throws -> T) throws -> T {
         try state.withLock {
             if isClosed { throw Self.closed }
@@ -71,8 +71,8 @@ package final class StoreDatabase: @unchecked Sendable {
 
     // MARK: Asynchronous accesses
 
-    // `close()` does not wait for these, because it could block the thread that they need. GRDB's errors and a check
-    // replace the wait.
+    // `close()` does not wait for asynchronous accesses, because it could block the thread that they need. An access
+    // that comes too late fails in GRDB or in `checkOpen`.
 
     /// Reads in one transaction.
     package func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
@@ -80,7 +80,7 @@ package final class StoreDatabase: @unchecked Sendable {
         guard let queue = writer as? DatabaseQueue else {
             return try await translated { try await writer.read(value) }
         }
-        // The same as GRDB's `read`, which uses the connection before it calls the closure.
+        // GRDB's `read` uses the connection before it calls the closure. This code does the same work after a check.
         return try await queue.unsafeRead { db in
             try Self.checkOpen(db)
             return try db.readOnly {
@@ -101,7 +101,7 @@ package final class StoreDatabase: @unchecked Sendable {
         return try await translated { try await writer.write(updates) }
     }
 
-    /// Runs `updates` on the connection that writes.
+    /// Runs `updates` on the writing connection, without a transaction.
     package func writeWithoutTransaction<T: Sendable>(
         _ updates: @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -120,7 +120,8 @@ package final class StoreDatabase: @unchecked Sendable {
         if db.sqliteConnection == nil { throw closed }
     }
 
-    /// GRDB refuses a pool, and SQLite a transaction, that was closed after the call began.
+    /// Runs `access`, and throws `storeClosed` for the `SQLITE_MISUSE` error that GRDB or SQLite reports if the
+    /// database was closed during the call.
     private func translated<T: Sendable>(_ access: () async throws -> T) async throws -> T {
         do {
             return try await access()
@@ -132,11 +133,12 @@ package final class StoreDatabase: @unchecked Sendable {
 
     // MARK: Observations
 
-    /// Starts an observation. It ends when the database is closed, with an error.
+    /// Starts an observation. When the database is closed, the observation ends with `storeClosed`.
     ///
     /// - Parameters:
-    ///   - end: Called with the error.
-    ///   - start: Starts the observation and returns at once. Its second argument stops the observation.
+    ///   - end: Called with `storeClosed` when the database is closed.
+    ///   - start: Starts the observation with GRDB and returns at once. Its second argument is a closure that stops the
+    ///     observation.
     func observe(
         endingWith end: @escaping @Sendable (any Error) -> Void,
         _ start: (any DatabaseWriter, _ stop: @escaping @Sendable () -> Void) -> AnyDatabaseCancellable
@@ -145,7 +147,8 @@ package final class StoreDatabase: @unchecked Sendable {
             if self.isClosed { return true }
             lastObservation += 1
             let id = lastObservation
-            // GRDB enqueues its access to the connection here, before a close that waits for the lock.
+            // GRDB enqueues its access to the connection here. A concurrent `close()` waits for the lock, so it comes
+            // later.
             let running = start(writer) { [weak self] in self?.stop(id) }
             observations[id] = Observation(running: running, end: end)
             return false
@@ -159,7 +162,7 @@ package final class StoreDatabase: @unchecked Sendable {
             observation?.running.cancel()
             return observation
         }
-        // What the observation captures is released outside of the lock.
+        // The captured values of the observation are released outside of the lock.
         withExtendedLifetime(stopped) {}
     }
 
@@ -176,7 +179,7 @@ package final class StoreDatabase: @unchecked Sendable {
                 defer { observations = [:] }
                 return observations
             }
-            // GRDB stops them on the connection, so before it is closed.
+            // GRDB stops observations on the connection, so stop them before it is closed.
             for observation in ended.values { observation.running.cancel() }
             defer { for observation in ended.values { observation.end(Self.closed) } }
             do {

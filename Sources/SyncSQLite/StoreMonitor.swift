@@ -3,18 +3,18 @@ import GRDBSQLite
 import SyncCore
 import SyncStore
 
-/// What a stack knows about its database between transactions, and the conditions that invalidate it.
+/// The facts about a database that a stack keeps between transactions. Each fact is valid until a certain event:
 ///
-/// - That the tables match the model, and which unique indexes other programs added. Invalid when `schema_version`
+/// - Whether the tables match the model, and which unique indexes other programs added. Valid until `schema_version`
 ///   changes.
-/// - Which tables only syncs wrote to. A sync need not search them for rows that pending references wait for. Invalid
-///   after any write.
-/// - Which links are known to lead to stored rows. Invalid when another connection commits, because its foreign keys
-///   may be off.
+/// - The resolved tables, which only syncs wrote to. A sync need not search them for rows that pending references wait
+///   for. Valid until any other write.
+/// - The associations whose links all lead to stored rows. Valid until another connection commits, because foreign keys
+///   may be off on that connection.
 final class StoreMonitor: Sendable {
-    /// The state of a database as one connection sees it. It differs after any write.
+    /// Two counters that identify the state of a database as one connection sees it. Any write changes one of them.
     struct Moment: Hashable {
-        /// Changes when another connection commits.
+        /// The `data_version` of SQLite, which changes when another connection commits.
         var dataVersion: Int
         /// The number of rows that this connection has written.
         var changes: Int
@@ -29,7 +29,7 @@ final class StoreMonitor: Sendable {
             changes = db.totalChangesCount
         }
 
-        /// Returns the moment after the writes of this connection.
+        /// Returns this moment with the current number of rows that the connection has written.
         func after(writesOf db: Database) -> Moment {
             Moment(dataVersion: dataVersion, changes: db.totalChangesCount)
         }
@@ -37,22 +37,24 @@ final class StoreMonitor: Sendable {
 
     /// The associations whose links all lead to stored rows.
     struct ValidLinks {
-        /// The associations that were checked, or that have too many links to check without a reason.
+        /// The associations that are not checked again: their links were checked, or are too many to check without
+        /// evidence of a dangling link.
         var checked: Set<AssociationID> = []
         var valid: Set<AssociationID> = []
     }
 
     fileprivate struct Memory {
-        /// The version of the schema that matches the model, and the file of that schema.
+        /// The schema version whose tables match the model, and the path of the database file (`file`).
         var schemaVersion: Int?
         var file: String?
         var indexes: (schemaVersion: Int?, indexes: [AddedIndex])?
         var moment: Moment?
-        /// The tables without rows that pending references wait for, at `moment`.
+        /// The resolved tables at `moment`: no pending reference waits for a row that they already contain.
         var resolvedTables: Set<TableID> = []
-        /// The settled tables during a transaction of an engine. The engine's writes do not change them.
+        /// The resolved tables during a transaction of an engine; nil outside of one. Writes of the engine do not
+        /// change them.
         var resolvedTablesInRun: Set<TableID>?
-        /// The number of rows that the connection had written when a row arrived in such a transaction without a sync.
+        /// The value of ``Moment/changes`` when a row was last inserted without a sync in a transaction of an engine.
         var lastArrival: Int?
         var links: (dataVersion: Int, links: ValidLinks) = (0, ValidLinks())
     }
@@ -76,11 +78,11 @@ final class StoreMonitor: Sendable {
         try Int.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
     }
 
-    /// Checks that the tables match the model. Call it at the start of a transaction, which then sees the checked
-    /// tables.
+    /// Checks that the tables match the model. Call it at the start of a transaction, so that the tables cannot change
+    /// after the check.
     ///
-    /// - Parameter isOwn: Whether the connection belongs to the stack. A connection of the caller may be to another
-    ///   database.
+    /// - Parameter isOwn: Whether the connection belongs to the stack. A connection of the caller may be open on
+    ///   another database.
     /// - Returns: The version of the schema.
     /// - Throws: ``SyncError`` `modelMismatch`, `incompatibleTables`.
     @discardableResult
@@ -107,10 +109,10 @@ final class StoreMonitor: Sendable {
 
     // MARK: Transactions
 
-    /// Checks the connection and the tables, and returns the visit for the current transaction.
+    /// Checks the connection and the tables, and returns the access of the current transaction to the facts.
     ///
-    /// - Parameter isOwn: Whether the transaction belongs to the stack. In a transaction of the caller, the visit has a
-    ///   memory that is dropped with it, because the caller may roll back.
+    /// - Parameter isOwn: Whether the transaction belongs to the stack. If not, the facts that it records are dropped
+    ///   at its end, because the caller may roll back.
     /// - Throws: ``SyncError`` `incompatibleConnection`, `databaseReadOnly`, `modelMismatch`, `incompatibleTables`.
     func visit(_ db: Database, isOwn: Bool) throws -> Visit {
         try AppConnectionCheck.check(db)
@@ -118,12 +120,12 @@ final class StoreMonitor: Sendable {
         return Visit(db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()))
     }
 
-    /// Returns a visit without memory, for changes of single rows, which do not need it.
+    /// Returns a visit that keeps no facts, for changes of single rows.
     static func unwatched(_ db: Database) -> Visit { Visit(db: db, schemaVersion: nil, memory: Locked(Memory())) }
 
-    /// Runs a part of a transaction in which rows arrive by syncs only. Settled tables stay settled, whatever else it
-    /// writes.
-    func bringingRowsBySyncs<T>(_ db: Database, _ body: () throws -> T) throws -> T {
+    /// Runs the part of an engine's transaction in which only syncs insert rows. Its other writes do not change the
+    /// resolved tables. Report any other insertion with ``recordArrival(in:)``.
+    func insertingRowsOnlyBySyncs<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         let start = try Moment(db)
         memory.withLock { memory in
             memory.resolvedTablesInRun = memory.moment == start ? memory.resolvedTables : []
@@ -132,12 +134,12 @@ final class StoreMonitor: Sendable {
         defer { memory.withLock { $0.resolvedTablesInRun = nil } }
         let result = try body()
         let end = start.after(writesOf: db)
-        // This handler runs after those of the syncs in `body`, which update the memory too.
+        // This handler runs after the handlers of the syncs in `body`, which update the same facts.
         db.afterNextTransaction(onCommit: { [memory] _ in memory.withLock { $0.endRun(from: start, to: end) } })
         return result
     }
 
-    /// Records that a row arrived without a sync, inside ``bringingRowsBySyncs(_:_:)``.
+    /// Records that a row was inserted without a sync, inside ``insertingRowsOnlyBySyncs(_:_:)``.
     func recordArrival(in db: Database) {
         memory.withLock { memory in
             guard memory.resolvedTablesInRun != nil else { return }
@@ -146,21 +148,21 @@ final class StoreMonitor: Sendable {
         }
     }
 
-    /// The state of the monitor for one transaction, which records what the transaction learns.
+    /// The access of one transaction to the facts of the monitor.
     struct Visit {
         let db: Database
-        /// The version when the transaction began.
+        /// The version of the schema when the transaction began.
         fileprivate let schemaVersion: Int?
         fileprivate let memory: Locked<Memory>
 
-        // MARK: Settled tables
+        // MARK: Resolved tables
 
-        /// Returns the settled tables; none if anything was written since they were recorded.
+        /// Returns the resolved tables; an empty set if the database was written since they were recorded.
         func resolvedTables(at now: Moment) -> Set<TableID> {
             memory.withLock { $0.resolvedTablesInRun ?? ($0.moment == now ? $0.resolvedTables : []) }
         }
 
-        /// Records the settled tables for the current state of the database, when the transaction commits.
+        /// Records the resolved tables for the current state of the database, when the transaction commits.
         func setResolvedTables(_ tables: Set<TableID>, since start: Moment) {
             let end = start.after(writesOf: db)
             db.afterNextTransaction(
@@ -172,14 +174,15 @@ final class StoreMonitor: Sendable {
                 })
         }
 
-        // MARK: Sound links
+        // MARK: Valid links
 
-        /// Returns the links that are known to be valid. Writes of this connection keep them valid.
+        /// Returns the associations whose links are known to be valid. Writes of this connection keep them valid.
         func validLinks(at now: Moment) -> ValidLinks {
             memory.withLock { $0.links.dataVersion == now.dataVersion ? $0.links.links : ValidLinks() }
         }
 
-        /// Records which links are valid. A rollback discards the record, because it also undoes repairs of links.
+        /// Records the associations whose links are valid. A rollback discards all such facts, because it also undoes
+        /// repairs of links.
         func storeValidLinks(_ links: ValidLinks, at now: Moment) {
             memory.withLock { memory in
                 if memory.links.dataVersion != now.dataVersion { memory.links = (now.dataVersion, ValidLinks()) }
@@ -192,7 +195,8 @@ final class StoreMonitor: Sendable {
 
         // MARK: Unique indexes
 
-        /// Checks the unique indexes of other programs at the end of `body`, not after each statement.
+        /// Drops the unique indexes that other programs added, runs `body`, and creates the indexes again. SQLite then
+        /// checks them once, not after each statement.
         func deferringUniqueIndexes<Result>(of layout: StoreLayout, _ body: () throws -> Result) throws -> Result {
             let indexes = try addedIndexes(layout)
             for index in indexes { try db.execute(sql: "DROP INDEX \(index.name.quoted)") }
@@ -224,8 +228,9 @@ struct AddedIndex {
     let name: String
     let sql: String
 
-    /// Returns whether an error comes from a unique constraint and the store has added unique indexes. The sync then
-    /// tries again with deferred indexes, because a row that it deletes later may have the value of a new row.
+    /// Returns whether an error comes from a unique constraint and other programs added unique indexes to the store.
+    /// The sync then tries again with deferred indexes: a row that it deletes last may have the same value as a new
+    /// row.
     static func isInTheWay(_ error: any Error, of layout: StoreLayout, in db: Database) throws -> Bool {
         guard let error = error as? DatabaseError, error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE else {
             return false

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// The command `syncdb diff`, which shows what `import` would do.
+/// The command `syncdb diff`, which shows the changes that `import` would make.
 struct Diff: AsyncParsableCommand, PayloadCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
@@ -60,7 +60,7 @@ extension SyncResult {
     }
 }
 
-/// A sync that writes nothing: `diff` and `import --dry-run`.
+/// A sync that writes nothing, for `diff` and `import --dry-run`.
 struct DryRun {
     let payload: PayloadOptions
     let store: StoreOptions
@@ -68,12 +68,11 @@ struct DryRun {
     /// Whether to print a line for each row, with its values.
     let withRows: Bool
 
-    /// Prints the changes.
+    /// Prints the changes, even if they exceed the deletion limit.
     ///
-    /// - Throws: ``SyncError`` `deletionLimitExceeded` if an import would exceed the deletion limit. The changes are printed
-    ///   before, since the user needs to see them.
+    /// - Throws: ``SyncError`` `deletionLimitExceeded` if an import would exceed the deletion limit.
     func show(_ payloads: [Payload]) async throws -> SyncResult {
-        // The model may be a pipe, so it is read once.
+        // The file of the model may be a pipe, so it can be read only once.
         let given = try store.givenModel()
         return try await Interruption.cancelling {
             do {
@@ -111,13 +110,16 @@ struct DryRun {
     }
 }
 
-/// The store that `diff` compares with: the database, or a copy if opening the database would change it.
+/// The store that `diff` compares with: the database, or a copy if opening the database would change the database.
 struct DryRunStore {
     private let options: StoreOptions
 
     private let model: (_ kept: SyncModel?) throws -> ModelSelection
 
-    /// - Parameter model: Returns the model to compare with. Its argument is the stored model; nil without a database.
+    /// Creates the store for a dry run.
+    ///
+    /// - Parameter model: A closure that returns the model to compare with. Its argument is the stored model, or nil if
+    ///   there is no database.
     init(_ options: StoreOptions, model: @escaping (_ kept: SyncModel?) throws -> ModelSelection) {
         self.options = options
         self.model = model
@@ -125,7 +127,7 @@ struct DryRunStore {
 
     /// Calls a closure with the store and its model. No new files stay on disk.
     ///
-    /// - Parameter writing: Whether the closure writes, and so needs a copy.
+    /// - Parameter writing: Whether the closure writes to the store and therefore needs a copy.
     func use<Result>(
         writing: Bool, _ body: (DataStack, ModelSelection) async throws -> Result
     ) async throws -> Result {
@@ -136,7 +138,7 @@ struct DryRunStore {
         let kept = try options.location.open()
         let chosen = try model(kept.model)
         guard writing || chosen.model != kept.model else { return try await body(kept, chosen) }
-        // A database that is opened with a changed model is migrated to it.
+        // Opening the database with a changed model would migrate the database.
         return try await body(kept.copy(with: chosen.model, migration: options.changes.migration), chosen)
     }
 }

@@ -10,9 +10,9 @@ struct Doctor: AsyncParsableCommand, InputCommand {
         abstract: "Validate a payload or a database and suggest fixes. Writes nothing.",
         discussion: """
             With a payload, reports unmapped keys, values of the wrong type, records without a primary key, inconsistent \
-            records, pending references, converted keys and unused attributes. Without a payload, reports missing \
-            required values, pending references and integrity violations of the database. In both cases, reports ambiguous \
-            keys and missing inverses of the model.
+            records, pending references, primary keys that are converted to another type, and unused attributes. Without a payload, reports missing \
+            required values, pending references and integrity violations of the database. In both cases, reports JSON \
+            keys that match several attributes or relationships, and missing inverses of the model.
 
             Exit codes: 0 if no data would be lost (there may be warnings), 1 if there is an error of one of these kinds: \
             unmappedKey, typeMismatch, missingPrimaryKey, deletionsSkipped, cannotGenerateKey, missingKeyPart, \
@@ -27,7 +27,8 @@ struct Doctor: AsyncParsableCommand, InputCommand {
             """)
 
     @Argument(
-        help: "The JSON: a .json or .ndjson file, also compressed as .gz, or - for standard input.",
+        help:
+            "The JSON: a .json or .ndjson file (one record per line), also compressed as .gz, or - for standard input.",
         completion: Completions.payload)
     var file: String?
 
@@ -49,8 +50,8 @@ struct Doctor: AsyncParsableCommand, InputCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The parent row of the records, as Entity:id; add the relationship if there are several. With --model, the "
-                + "row need not be stored.",
+            "The parent row of the records, as Entity:id. Add the relationship if several lead to the records, or if the id "
+                + "contains colons. With --model, the row need not be stored.",
             valueName: "entity:id[:relationship]"))
     var parent: ParentArgument?
 
@@ -134,21 +135,21 @@ struct Doctor: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// Prints diagnostics as text or JSON.
+/// A printer of diagnostics as text or JSON.
 struct DiagnosticPrinter {
     let diagnostics: [SyncDiagnostic]
-    /// The most diagnostics of one kind in the text; nil for all.
+    /// The largest number of diagnostics of one kind in the text; nil for all.
     let limit: Int?
     var style = Style.plain
 
-    /// The diagnostics by kind, those about lost data first, and a summary line.
+    /// The diagnostics by kind, with kinds that lose data first, and a summary line.
     var text: TerminalText {
         let groups = SyncDiagnostic.Kind.allCases.map { kind in diagnostics.filter { $0.kind == kind }
         }
         return (groups.filter { !$0.isEmpty }.map(group) + [summary]).joined(separator: "\n\n")
     }
 
-    /// Returns `{"findings": […], "losesData": true}` with sorted keys.
+    /// Returns JSON in the form `{"findings": […], "losesData": true}`, with sorted keys.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -189,7 +190,7 @@ struct DiagnosticPrinter {
         case .missingPrimaryKey: "Records without a primary key"
         case .deletionsSkipped: "Skipped deletions"
         case .cannotGenerateKey: "Keys that cannot be generated"
-        case .missingKeyPart: "Keys of rows that are not stored"
+        case .missingKeyPart: "Keys that reference rows that are not stored"
         case .invalidRelationshipValue: "Invalid relationship values"
         case .missingRequiredValue: "Missing required values"
         case .entityMismatch: "Records of another entity"

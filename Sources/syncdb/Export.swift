@@ -8,7 +8,7 @@ struct Export: AsyncParsableCommand, InputCommand {
         commandName: "export",
         abstract: "Write the rows of an entity as JSON, CSV or other formats.",
         discussion: """
-            'syncdb import' reads the JSON again. The other formats have the same keys as columns; nested values are JSON in \
+            'syncdb import' can read the JSON back. The other formats have the same keys as columns; nested values are JSON in \
             one cell.
 
             Examples:
@@ -16,7 +16,7 @@ struct Export: AsyncParsableCommand, InputCommand {
               syncdb export User -d app.sqlite --relationships none --format csv
             """)
 
-    @Argument(help: "The entity. Includes the rows of its sub-entities.", completion: Completions.entity)
+    @Argument(help: "The entity. Includes the rows of its subentities.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
@@ -47,7 +47,8 @@ struct Export: AsyncParsableCommand, InputCommand {
     func validate() throws {
         if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by cannot be used together") }
         if target.chosen != .json, options.keyedBy != nil {
-            throw ValidationError("--keyed-by writes JSON and cannot be used with --format \(target.chosen.rawValue)")
+            throw ValidationError(
+                "--keyed and --keyed-by write JSON and cannot be used with --format \(target.chosen.rawValue)")
         }
     }
 
@@ -84,7 +85,7 @@ struct Export: AsyncParsableCommand, InputCommand {
 
     private static let outcome = "the output is incomplete"
 
-    /// Writes records as rows whose columns are their keys.
+    /// Writes records as rows, with the keys of the records as columns.
     private func export(_ stack: DataStack, where predicate: RowPredicate, to printer: RowPrinter) async throws {
         let keys = try ExportKeys.keys(of: entity, in: stack.model, options)
         let columns = keys.map { RowColumn(title: $0.name, isNumeric: $0.isNumeric) }
@@ -131,7 +132,7 @@ struct ExportTarget: ParsableArguments {
 }
 
 extension TextRow {
-    /// Adds the members of a record in the order of the columns, which is usually their order.
+    /// Adds the members of a record in the order of the columns, which is usually the order of the members.
     fileprivate mutating func add(_ members: [JSONValue.Member], under columns: [RowColumn]) {
         var next = 0
         for column in columns {
@@ -190,12 +191,12 @@ struct ExportFormOptions: ParsableArguments {
     }
 }
 
-/// `--case`.
+/// The argument of `--case`.
 enum CaseArgument: String, ExpressibleByArgument, CaseIterable {
     case snake, camel, pascal, kebab, exact
 }
 
-/// `--relationships`.
+/// The argument of `--relationships`.
 enum RelationshipsArgument: String, ExpressibleByArgument, CaseIterable {
     case array, nested, none
 
@@ -220,8 +221,8 @@ enum ExportDestination {
     /// Creates a destination.
     ///
     /// - Parameters:
-    ///   - argument: A path; nil and `-` are standard output.
-    ///   - inputs: The files that the command reads. They are never overwritten.
+    ///   - argument: The path of the output; nil or `-` for standard output.
+    ///   - inputs: The files that the command reads and must not overwrite.
     init(_ argument: String?, besides inputs: CommandInputs) throws {
         guard let argument, argument != "-" else {
             self = .standardOutput
@@ -233,7 +234,8 @@ enum ExportDestination {
 
     /// Calls a closure that writes the output.
     ///
-    /// - Throws: The error of the closure; `unreadableFile` if the file cannot be written. Then there is no new file.
+    /// - Throws: The error of the closure; ``SyncError`` `unreadableFile` if the file cannot be written. After an
+    ///   error, there is no new file.
     func write(_ body: (@escaping Write) async throws -> Void) async throws {
         switch self {
         case .standardOutput: try await body(Self.writeOutput)
@@ -247,7 +249,8 @@ enum ExportDestination {
         }
     }
 
-    /// A reader such as `head` may close the pipe early, which is no failure.
+    /// Writes a part of the output to standard output. A reader such as `head` may close the pipe early, which is not
+    /// an error.
     private static func writeOutput(_ data: Data) throws {
         guard try Terminal.write(json: data) else { throw ExitCode.success }
     }

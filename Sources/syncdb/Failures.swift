@@ -9,7 +9,7 @@ extension SyncError {
             .map { "--key \(ShellWord.quoted($0.joined(separator: "."), keeping: "="))" }
     }
 
-    /// Adds the file name to errors about its JSON.
+    /// Runs a closure. Adds the name of the file to an error about the JSON of the file.
     static func naming<Result>(_ file: String, in body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -18,7 +18,7 @@ extension SyncError {
         }
     }
 
-    /// Adds the path of the database to errors about it.
+    /// Returns the error, with the path of the database if the error is about the database.
     func namingDatabase(_ path: String?) -> SyncError {
         guard let path else { return self }
         switch code {
@@ -41,7 +41,7 @@ extension SyncError {
 // MARK: - Hints
 
 extension SyncError {
-    /// The option that resolves the error; nil if there is none.
+    /// The hint with an option that resolves the error; nil if there is no such option.
     var hint: TerminalText? {
         switch code {
         case .deletionLimitExceeded:
@@ -49,15 +49,15 @@ extension SyncError {
         case .modelMismatch where !problems.isEmpty: "use --allow-loss to accept the data loss"
         case .engineBusy: nil
         case .databaseBusy: "use --busy-timeout 60s to wait longer"
-        default: likelyForm.map(Self.hint)
+        default: detectedFormat.map(Self.hint)
         }
     }
 
-    /// The hint of all commands with a deletion limit.
+    /// The hint for all commands with a deletion limit.
     static let deletionLimitHint: TerminalText =
         "if these deletions are correct, raise the limit with --max-delete: a number of rows, a percentage such as 75%, or 100%"
 
-    /// Returns the option that reads a payload in another format.
+    /// Returns the hint for a payload in another format.
     private static func hint(_ form: DetectedFormat) -> TerminalText {
         switch form {
         case .ndjson: "the payload has one JSON value per line: use --ndjson"
@@ -87,7 +87,7 @@ extension SyncError {
     }
 }
 
-/// An error with a hint for one command, whose fix differs from that of other commands.
+/// An error with a hint that applies to only one command.
 struct HintedError: LocalizedError {
     let error: SyncError
     let hint: TerminalText
@@ -98,29 +98,30 @@ struct HintedError: LocalizedError {
 // MARK: - Error messages
 
 extension SyncError {
-    /// The message of the error with its location or the lists that the JSON contains, and its first diagnostics on
-    /// separate lines.
+    /// The text of the error: its message, location and cause, and the `--key` options that select a list inside the
+    /// payload. Its first diagnostics and its fixes follow on separate lines.
     var visible: TerminalText {
         let place = self.place.map { "\($0)" as TerminalText }.joined(separator: ", ")
         let line: TerminalText =
             "\(message)" + (place.isEmpty ? "" : " (\(place))") + (underlying.map { ": \($0)" } ?? "")
             + (keyOptions.isEmpty ? "" : "; to read a list inside, use \(keyOptions.joined(separator: " or "))")
         let problems = TruncatedList(problems).lines({ "  \($0.path): \($0.message)" }, hint: nil)
-        let remedies = remedies.map { TerminalText(lines: $0) }
-        return ([line] + problems + remedies).joined(separator: "\n")
+        let fixes = fixes.map { TerminalText(lines: $0) }
+        return ([line] + problems + fixes).joined(separator: "\n")
     }
 }
 
 // MARK: - Notes about models
 
 extension SyncModel {
-    /// Prints a note about the transformers of the model that only an app can register. Values are read and written
-    /// without them.
+    /// Prints a note about the transformers of the model that only an app can register. The command reads and writes
+    /// values without these transformers.
     func warnAboutMissingTransformers() {
         let missing = missingTransformers.map { "'\($0.name)' (\($0.entity).\($0.attribute))" as TerminalText }
         guard !missing.isEmpty else { return }
         let names = TruncatedList(missing).text(between: ", ")
-        Terminal.writeError("note: values are stored without transformers that only an app can register: " + names)
+        Terminal.writeError(
+            "note: values are read and written without transformers that only an app can register: " + names)
     }
 }
 
@@ -128,13 +129,13 @@ extension SyncModel {
 
 /// The reason why a stream cannot be read or written.
 enum StreamFailure {
-    /// - Parameter code: The error number of the system.
+    /// Returns the reason for an error number of the system.
     static func reason(_ code: Int32) -> String {
         // The replacement of a closed stream (see ``FileDescriptorLimit``) fails with this error.
         code == EBADF ? "it is closed" : String(cString: strerror(code))
     }
 
-    /// Returns the reason of an error of Foundation, which often only wraps an error of the system.
+    /// Returns the reason for an error of Foundation, which often only wraps an error of the system.
     static func reason(_ error: any Error) -> String {
         let inner = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
         guard let inner, inner.domain == NSPOSIXErrorDomain else { return error.localizedDescription }

@@ -15,7 +15,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
             deleted at the end, if every page was imported. With --delta, the files are applied one after the other.
 
             A single object instead of a list deletes no other row, unless --where or --parent sets the scope. It is an error \
-            if no record has a key, or if the file is empty.
+            if no record has a primary key, or if the file is empty.
 
             Without --model, a new database gets a model inferred from the JSON. With --evolve, a later import adds new keys \
             and wider types to the model.
@@ -43,15 +43,15 @@ struct Import: AsyncParsableCommand, PayloadCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Read JSON up to this size at once, which is faster and needs three times its size in memory. Larger JSON is "
-                + "read in chunks, which need at most 250 MB, except with --json, --verbose or an inferred model.",
+            "Read JSON of at most this size as a whole, which is faster and needs three times its size in memory. Larger JSON is "
+                + "read in chunks and needs at most 250 MB. With --json, --verbose or an inferred model, memory grows with the JSON.",
             valueName: "size"))
     var wholeUpTo = ByteCount(bytes: 64 << 20)
 
     @Option(
         name: [.customLong("chunk-size"), .customLong("piece-size")],
-        help: ArgumentHelp("The size of a chunk of JSON that is not read at once.", visibility: .hidden))
-    var pieceSize = ByteCount(bytes: SyncOptions().chunkSize)
+        help: ArgumentHelp("The size of a chunk of JSON that is not read as a whole.", visibility: .hidden))
+    var chunkSize = ByteCount(bytes: SyncOptions().chunkSize)
 
     func validate() throws {
         try payload.validate()
@@ -127,7 +127,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         // The results of several payloads are merged by the keys of their rows.
         let needsKeys = output.json || (payloads.count > 1 && payloads.allSatisfy { $0.data != nil })
         options.resultDetail = verbose ? .values : needsKeys ? .keys : .counts
-        options.chunkSize = pieceSize.bytes
+        options.chunkSize = chunkSize.bytes
         let result = try await output.withProgress(options) {
             try await payload.sync(payloads, into: stack, options: $0, written)
         }
@@ -136,11 +136,11 @@ struct Import: AsyncParsableCommand, PayloadCommand {
 }
 
 extension PayloadOptions {
-    /// Syncs one payload alone, and several payloads as pages of one snapshot or as successive deltas.
+    /// Syncs the payloads. Several payloads are pages of one snapshot, or successive deltas with `--delta`.
     ///
     /// - Parameters:
     ///   - options: The options of the sync. They may request more detail than the options of the command.
-    ///   - written: Collects the payloads that are committed.
+    ///   - written: The collection to which the sync adds each payload after its commit.
     func sync(
         _ payloads: [Payload], into stack: DataStack, options: SyncOptions, _ written: CommittedFiles
     ) async throws -> SyncResult {
@@ -162,7 +162,7 @@ extension PayloadOptions {
         return try await run.finish()
     }
 
-    /// Plans the sync. Several payloads are written, so the store must be temporary.
+    /// Plans the sync. Several payloads are written to the store, so the store must then be temporary.
     func plan(_ payloads: [Payload], against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         guard let payload = payloads.first, payloads.count == 1, payload.data != nil else {
             return try await sync(payloads, into: stack, options: options, CommittedFiles())

@@ -15,7 +15,7 @@ struct Query: AsyncParsableCommand, InputCommand {
               syncdb query Note -d app.sqlite --columns id,user.login --format csv
             """)
 
-    @Argument(help: "The entity. Includes the rows of its sub-entities.", completion: Completions.entity)
+    @Argument(help: "The entity. Includes the rows of its subentities.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
@@ -50,7 +50,7 @@ struct Count: AsyncParsableCommand, InputCommand {
         abstract: "Count the rows of an entity.",
         discussion: "Example: syncdb count User -d app.sqlite --where 'age >= 18'")
 
-    @Argument(help: "The entity. Includes the rows of its sub-entities.", completion: Completions.entity)
+    @Argument(help: "The entity. Includes the rows of its subentities.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup(title: "Database") var location: DatabaseOptions

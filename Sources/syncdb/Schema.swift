@@ -70,8 +70,8 @@ extension SyncModel {
     /// Writes the model as a schema file.
     ///
     /// - Parameters:
-    ///   - output: A path; nil and `-` are standard output.
-    ///   - inputs: The files that the command reads. They are never overwritten.
+    ///   - output: The path of the output; nil or `-` for standard output.
+    ///   - inputs: The files that the command reads and must not overwrite.
     func write(to output: String?, besides inputs: CommandInputs) async throws {
         let text = try schemaText()
         try await ExportDestination(output, besides: inputs).write { write in try write(Data((text + "\n").utf8)) }
@@ -108,7 +108,7 @@ struct SchemaDiagram: ParsableCommand, InputCommand {
     }
 }
 
-/// Prints a model as text, one block for each entity.
+/// A printer of a model as text, with one block for each entity.
 ///
 ///     User
 ///       remoteID   integer          primary key
@@ -120,7 +120,7 @@ struct ModelPrinter {
     var style = Style.plain
 
     var text: TerminalText {
-        let rules = notes(model.keys, model.ignore)
+        let rules = notes(model.keyCase, model.ignoredKeys)
         let blocks = model.entities.map(block)
         return (rules.isEmpty ? blocks : ["\(rules)"] + blocks).joined(separator: "\n\n")
     }
@@ -147,7 +147,7 @@ struct ModelPrinter {
     }
 
     private func title(_ entity: SyncModel.Entity) -> String {
-        let rules = notes(entity.keys, entity.ignore)
+        let rules = notes(entity.keyCase, entity.ignoredKeys)
         return entity.name + (entity.parent.map { ": \($0)" } ?? "") + (entity.isAbstract ? " (abstract)" : "")
             + (rules.isEmpty ? "" : " (\(rules))")
     }
@@ -168,7 +168,7 @@ struct ModelPrinter {
             notes.append("transformed by \(attribute.transformers.joined(separator: ", then "))")
         }
         if let format = attribute.format { notes.append("format \(format.text)") }
-        if !attribute.isExportable { notes.append("not exported") }
+        if !attribute.isExported { notes.append("not exported") }
         return notes.joined(separator: ", ")
     }
 
@@ -177,7 +177,7 @@ struct ModelPrinter {
         if let inverse = relationship.inverse { notes.append("inverse \(inverse)") }
         if relationship.deleteRule != .nullify { notes.append("\(relationship.deleteRule.rawValue)") }
         if let key = relationship.remoteKey { notes.append("from \(key)") }
-        if !relationship.isExportable { notes.append("not exported") }
+        if !relationship.isExported { notes.append("not exported") }
         return notes.joined(separator: ", ")
     }
 

@@ -51,7 +51,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
     @Flag(help: "Print all guesses instead of the first 200.")
     var all = false
 
-    /// A longer list is not useful.
+    /// The largest number of notes to print without `--all`.
     private static let maximumNotes = 200
 
     private var lists: [EntityArgument] { entity.map(EntityArgument.init) }

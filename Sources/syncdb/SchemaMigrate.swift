@@ -8,8 +8,8 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
         commandName: "migrate",
         abstract: "Migrate a database to another model.",
         discussion: """
-            Adds, renames (renamedFrom), widens and removes entities, attributes and relationships in one transaction. If \
-            the migration would lose data, it lists the losses and changes nothing, unless --allow-loss is given.
+            Adds, renames (if the new model sets renamedFrom), widens and removes entities, attributes and relationships in one \
+            transaction. If the migration would lose data, it lists the losses and changes nothing, unless --allow-loss is given.
 
             Example: syncdb schema migrate -d app.sqlite --model new.json --dry-run
             """)
@@ -74,11 +74,11 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
         commandName: "introspect",
         abstract: "Derive a schema file from the tables of a database.",
         discussion: """
-            Tables become entities, columns attributes, foreign keys relationships with inverses, and tables with two \
-            foreign keys many-to-many relationships. The database is only read. Tables and columns that a sync cannot \
+            Tables become entities, columns attributes, foreign keys relationships with inverses, and join tables (two \
+            foreign keys, no other columns) many-to-many relationships. The database is only read. Tables and columns that a sync cannot \
             write to are excluded; standard error gives the reasons and the SQL that fixes them.
 
-            An app opens its database with this model by DataStack(model:adopting:).
+            An app opens its database with this model by DataStack(model:existingTablesIn:).
 
             Example: syncdb schema introspect app.sqlite --table posts --output model.json
             """)
@@ -99,7 +99,7 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
         completion: .file())
     var output: String?
 
-    @Flag(help: "Do not print what was excluded.")
+    @Flag(help: "Do not print the excluded tables and columns.")
     var quiet = false
 
     @OptionGroup var color: ColorOptions
@@ -118,7 +118,7 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// `syncdb schema adopt`: the former name of `syncdb schema introspect`.
+/// The command `syncdb schema adopt`, the former name of `syncdb schema introspect`.
 struct FormerSchemaAdopt: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(commandName: "adopt", shouldDisplay: false)
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// The command line. Each subcommand has a file with its name.
+/// The command `syncdb`. Its subcommands are in separate files.
 struct SyncDB: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncdb",
@@ -72,7 +72,7 @@ enum Program {
     private static func parsed() throws -> any ParsableCommand {
         try PathEncoding.checkArguments()
         var command = try SyncDB.parseAsRoot()
-        // Help needs none of the resources. It ends with an error.
+        // The help command needs none of these resources. It ends by throwing an error.
         if type(of: command).configuration.commandName == "help" {
             try Suggestion.checkHelp()
             try command.run()
@@ -86,7 +86,7 @@ enum Program {
         let reading = command as? any InputCommand
         do {
             try reading?.checkStreams()
-            try await StoreFile.$patience.withValue(reading?.busyTimeout?.milliseconds ?? StoreFile.patience) {
+            try await StoreFile.$busyTimeout.withValue(reading?.busyTimeout?.milliseconds ?? StoreFile.busyTimeout) {
                 var command = command
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
@@ -108,8 +108,8 @@ enum ExitStatus: Int32 {
     case failed = 1
     /// The arguments are invalid. The argument parser would return 64 for some of them.
     case usage = 2
-    /// A deletion exceeds the limit of `--max-delete`. Nothing was written; a sync with a service did everything except
-    /// the deletions.
+    /// A deletion exceeds the limit of `--max-delete`. An import wrote nothing. A sync with a service did everything
+    /// except the deletions.
     case deletionLimitExceeded = 3
     /// The sync finished, but changes are blocked or conflicts are open.
     case blockedOrConflicting = 4
@@ -191,7 +191,7 @@ struct UsageError: LocalizedError {
     init(_ message: String) { self.message = message }
 }
 
-/// An error with a note, such as a fix or what was already written.
+/// An error with a note, such as a list of the files that were already imported.
 struct AnnotatedError: LocalizedError {
     let error: any Error
     let note: TerminalText
@@ -201,9 +201,9 @@ struct AnnotatedError: LocalizedError {
 
 /// Suggestions for misspelled commands and values.
 enum Suggestion {
-    /// Returns the message of the parser. For an unknown command or value, it also suggests the most similar one.
+    /// Returns the message of the parser, with a suggestion for an unknown command or value.
     ///
-    /// The parser itself suggests options.
+    /// The parser itself makes suggestions for unknown options.
     static func added(to message: String, _ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> String {
         if let unknown = unknownCommand(in: arguments) {
             let rest = message.split(separator: "\n", omittingEmptySubsequences: false)
@@ -228,14 +228,14 @@ enum Suggestion {
 
     // MARK: Commands
 
-    /// Checks the command of `syncdb help`, because the parser ignores an unknown one.
+    /// Checks the command of `syncdb help`, because the parser ignores an unknown command.
     ///
     /// - Throws: `ValidationError` for an unknown command.
     static func checkHelp(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws {
         if arguments.first == "help", let unknown = unknownCommand(in: arguments) { throw ValidationError(unknown) }
     }
 
-    /// Returns the error for the first argument that should be a command and is unknown.
+    /// Returns the error for the first argument that should be a command and is unknown; nil if there is none.
     private static func unknownCommand(in arguments: [String]) -> String? {
         var configuration = SyncDB.configuration
         var path = "syncdb"
@@ -252,7 +252,7 @@ enum Suggestion {
         return nil
     }
 
-    /// Returns a hint if a command one level below has this name, such as `schema infer`.
+    /// Returns a hint if a command one level below has the name, such as `schema infer` for `infer`; nil otherwise.
     private static func hintBelow(_ word: String, _ configuration: CommandConfiguration) -> String? {
         let owners = configuration.subcommands.map { $0.configuration }.filter { owner in
             owner.subcommands.contains { $0.configuration.commandName == word }
@@ -262,7 +262,7 @@ enum Suggestion {
 
     // MARK: Values
 
-    /// Extracts the given value and the allowed values from a message of the parser.
+    /// Extracts the given value and the allowed values from a message of the parser; returns nil for other messages.
     private static func quoted(in message: String) -> (written: String, choices: [String])? {
         let start = "The value '"
         guard let begin = message.range(of: start), let end = message.range(of: "' is invalid for '"),
@@ -277,8 +277,11 @@ enum Suggestion {
     }
 }
 
-/// Checks that paths are UTF-8. Other paths would change in the conversion to `String`, and name other files.
+/// The checks that paths are UTF-8. Any other path would change in the conversion to `String`, and then name another
+/// file.
 enum PathEncoding {
+    /// Checks the arguments.
+    ///
     /// - Throws: ``UsageError`` if an argument is not UTF-8.
     static func checkArguments() throws {
         for argument in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst() {
@@ -289,7 +292,7 @@ enum PathEncoding {
 
     /// Checks the current folder, which relative paths depend on.
     ///
-    /// - Throws: ``SyncError`` `unreadableFile` if its path is not UTF-8.
+    /// - Throws: ``SyncError`` `unreadableFile` if the path of the folder is not UTF-8.
     static func checkFolder() throws {
         guard let folder = getcwd(nil, 0) else { return }
         defer { free(folder) }

@@ -9,8 +9,8 @@ struct Verify: AsyncParsableCommand, InputCommand {
         commandName: "verify",
         abstract: "Run scenario files: syncs with their expected results.",
         discussion: """
-            Prints one line per failed case and a summary. Exits with 1 if a case fails or if there are no cases. Cases that \
-            need custom code are skipped.
+            Prints one line per failed case and a summary. Exits with 1 if a case fails or if there are no cases. Cases \
+            that need a feature of an app, such as its own transformer, are skipped.
 
             Example: syncdb verify Scenarios/ --only notes-move-between-users
             """)
@@ -56,7 +56,7 @@ struct Verify: AsyncParsableCommand, InputCommand {
         guard !names.isEmpty else { return }
         let all = TruncatedList(Set(names.joined()).sorted().map { "'\($0)'" as TerminalText }).text(between: ", ")
         let cases: TerminalText = names.count == 1 ? "1 case" : "\(names.count) cases"
-        Terminal.writeError("note: \(cases) ran without unregistered transformers of the model: " + all)
+        Terminal.writeError("note: \(cases) ran without transformers that only an app can register: " + all)
     }
 
     private func text(_ report: ScenarioReport) -> TerminalText {

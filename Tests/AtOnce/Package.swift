@@ -41,7 +41,7 @@ let package = Package(
             name: "SyncTests", dependencies: ["Sync", "SyncCalls", "TestSize"] + grdb,
             sources: [
                 "AppDatabase", "Observation", "Readers", "CancellationTests.swift", "Fixtures.swift",
-                "OtherReadersTests.swift", "PageTests.swift", "PieceFlowTests.swift", "ProgressTests.swift",
+                "OtherProgramTests.swift", "PageTests.swift", "ChunkFlowTests.swift", "ProgressTests.swift",
                 "StreamTests.swift", "TemporaryFolder.swift",
             ],
             swiftSettings: language),

@@ -12,7 +12,7 @@ let ours: [SwiftSetting] = [
     .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 
-/// A separate package, so that users of Sync do not resolve or build what only the benchmarks need.
+/// A separate package, so that users of Sync do not resolve or build the dependencies of the benchmarks.
 let package = Package(
     name: "SyncBenchmarks",
     platforms: [.macOS(.v15)],

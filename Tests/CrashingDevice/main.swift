@@ -43,6 +43,7 @@ let configuration = try ServiceConfigurationFile(contentsOf: URL(fileURLWithPath
 let killer = Killer(fatal, isBefore: arguments[5] == "before")
 stack.writer.add(transactionObserver: killer, extent: .databaseLifetime)
 let engine = try SyncEngine(
-    stack: stack, service: configuration.service(), entities: configuration.entities, settings: configuration.settings)
+    stack: stack, service: configuration.service(), entities: configuration.entities,
+    configuration: configuration.engineConfiguration)
 try await engine.sync()
 print("done")

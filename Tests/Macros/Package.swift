@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A separate package, as that of an app would be: only users of the macros build swift-syntax.
+// A separate package, like that of an app. Only packages that use the macros build swift-syntax.
 let package = Package(
     name: "MacroTests",
     platforms: [.macOS(.v14)],
@@ -24,13 +24,13 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
-            name: "IsolatedTests",
+            name: "MainActorTests",
             dependencies: [
                 .product(name: "Sync", package: "Sync"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [.defaultIsolation(MainActor.self)]),
-        // Modules with names that Sync has too.
+        // Modules that declare types with the same names as Sync.
         .target(name: "Fluent", path: "StandIns/Fluent"),
         .target(name: "SwiftData", path: "StandIns/SwiftData"),
         .testTarget(

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// The parts of Combine that the property wrappers use, as Apple declares them, to build the wrappers on other systems.
 public protocol ObservableObject: AnyObject {}
 

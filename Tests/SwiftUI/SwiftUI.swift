@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// The parts of SwiftUI that the property wrappers use, as Apple declares them, to build the wrappers on other systems.
 /// There is one environment. A state object lives as long as its wrapper.
 @_exported import Combine

@@ -40,7 +40,7 @@ import Testing
         let boss = try stack.insert("User", values: ["id": 1])
         let user = try stack.insert(
             "User", values: ["id": 2],
-            links: [
+            relationships: [
                 "company": [company], "passport": [passport], "notes": notes, "tags": tags, "photos": photos,
                 "avatar": [photos[1]], "manager": [boss], "friends": [boss], "spouse": [boss],
             ])
@@ -48,16 +48,16 @@ import Testing
             ("company", [company]), ("passport", [passport]), ("notes", notes), ("tags", tags), ("photos", photos),
             ("avatar", [photos[1]]), ("manager", [boss]), ("friends", [boss]), ("spouse", [boss]), ("reports", []),
         ] {
-            #expect(try stack.targets(of: user, relationship) == expected, "\(relationship)")
+            #expect(try stack.fetchRelated(relationship, of: user) == expected, "\(relationship)")
         }
-        #expect(try stack.targets(of: company, "users") == [user])
-        #expect(try stack.targets(of: passport, "user") == [user])
-        #expect(try stack.targets(of: notes[0], "user") == [user])
-        #expect(try stack.targets(of: tags[0], "users") == [user])
-        #expect(try stack.targets(of: boss, "reports") == [user])
-        #expect(try stack.targets(of: boss, "friends") == [user])
-        #expect(try stack.targets(of: boss, "spouse") == [user])
-        #expect(throws: SyncError.self) { try stack.targets(of: boss, "enemies") }
+        #expect(try stack.fetchRelated("users", of: company) == [user])
+        #expect(try stack.fetchRelated("user", of: passport) == [user])
+        #expect(try stack.fetchRelated("user", of: notes[0]) == [user])
+        #expect(try stack.fetchRelated("users", of: tags[0]) == [user])
+        #expect(try stack.fetchRelated("reports", of: boss) == [user])
+        #expect(try stack.fetchRelated("friends", of: boss) == [user])
+        #expect(try stack.fetchRelated("spouse", of: boss) == [user])
+        #expect(throws: SyncError.self) { try stack.fetchRelated("enemies", of: boss) }
     }
 
     @Test func defaultsReplaceMissingValuesAndNilsOfRequiredAttributes() throws {
@@ -91,7 +91,9 @@ import Testing
     func relationshipsAmongTheValuesAreReportedAsRelationships(_ name: String) throws {
         let stack = try DataStack.inMemory(Models.links())
         let error = try #require(throws: SyncError.self) { try stack.insert("User", values: [name: 1]) }
-        #expect(error.message.hasSuffix("; 'company' is a relationship: set its rows with 'links'"), "\(error.message)")
+        #expect(
+            error.message.hasSuffix("; 'company' is a relationship: set its rows with 'relationships'"),
+            "\(error.message)")
     }
 
     @Test func invalidLinksThrowTypedErrorsAndWriteNothing() throws {
@@ -103,11 +105,13 @@ import Testing
             (["company": [photo]], .typeMismatch),
         ]
         for (links, code) in cases {
-            let error = try #require(throws: SyncError.self) { try stack.insert("User", links: links) }
+            let error = try #require(throws: SyncError.self) { try stack.insert("User", relationships: links) }
             #expect(error.code == code)
         }
         try stack.deleteAllRows()
-        let error = try #require(throws: SyncError.self) { try stack.insert("User", links: ["avatar": [photo]]) }
+        let error = try #require(throws: SyncError.self) {
+            try stack.insert("User", relationships: ["avatar": [photo]])
+        }
         #expect(error.code == .rowNotFound)
         #expect(try stack.count("User") == 0)
     }
@@ -116,18 +120,19 @@ import Testing
         let stack = try DataStack.inMemory(Models.links())
         let passport = try stack.insert("Passport", values: ["number": "P"])
         let note = try stack.insert("Note", values: ["id": 1])
-        let first = try stack.insert("User", values: ["id": 1], links: ["passport": [passport], "notes": [note]])
+        let first = try stack.insert(
+            "User", values: ["id": 1], relationships: ["passport": [passport], "notes": [note]])
         let second = try stack.insert(
-            "User", values: ["id": 2], links: ["passport": [passport], "notes": [note], "spouse": [first]])
-        #expect(try stack.targets(of: first, "passport").isEmpty)
-        #expect(try stack.targets(of: first, "notes").isEmpty)
-        #expect(try stack.targets(of: second, "notes") == [note])
-        let third = try stack.insert("User", values: ["id": 3], links: ["spouse": [first]])
-        #expect(try stack.targets(of: second, "spouse").isEmpty)
-        #expect(try stack.targets(of: first, "spouse") == [third])
-        let child = try stack.insert("Passport", values: ["number": "Q"], links: ["user": [second]])
-        #expect(try stack.targets(of: second, "passport") == [child])
-        #expect(try stack.targets(of: passport, "user").isEmpty)
+            "User", values: ["id": 2], relationships: ["passport": [passport], "notes": [note], "spouse": [first]])
+        #expect(try stack.fetchRelated("passport", of: first).isEmpty)
+        #expect(try stack.fetchRelated("notes", of: first).isEmpty)
+        #expect(try stack.fetchRelated("notes", of: second) == [note])
+        let third = try stack.insert("User", values: ["id": 3], relationships: ["spouse": [first]])
+        #expect(try stack.fetchRelated("spouse", of: second).isEmpty)
+        #expect(try stack.fetchRelated("spouse", of: first) == [third])
+        let child = try stack.insert("Passport", values: ["number": "Q"], relationships: ["user": [second]])
+        #expect(try stack.fetchRelated("passport", of: second) == [child])
+        #expect(try stack.fetchRelated("user", of: passport).isEmpty)
     }
 
     @Test func bothEndsOfAnOrderedAssociationKeepTheirOrder() throws {
@@ -141,11 +146,11 @@ import Testing
         ])
         let stack = try DataStack.inMemory(model)
         let bs = try [3, 1, 2].map { try stack.insert("B", values: ["id": JSONValue($0)]) }
-        let second = try stack.insert("A", values: ["id": 2], links: ["bs": bs])
-        let first = try stack.insert("A", values: ["id": 1], links: ["bs": bs.reversed()])
-        #expect(try stack.targets(of: second, "bs") == bs)
-        #expect(try stack.targets(of: first, "bs") == bs.reversed())
-        #expect(try stack.targets(of: bs[0], "as") == [second, first])
+        let second = try stack.insert("A", values: ["id": 2], relationships: ["bs": bs])
+        let first = try stack.insert("A", values: ["id": 1], relationships: ["bs": bs.reversed()])
+        #expect(try stack.fetchRelated("bs", of: second) == bs)
+        #expect(try stack.fetchRelated("bs", of: first) == bs.reversed())
+        #expect(try stack.fetchRelated("as", of: bs[0]) == [second, first])
     }
 
     @Test func linksToTablesWithASurrogateKeyStoreThatKey() throws {
@@ -160,9 +165,9 @@ import Testing
         let stack = try DataStack.inMemory(model)
         try stack.insert("Address", values: ["city": "Rome"])
         let address = try stack.insert("Address", values: ["city": "Oslo"])
-        let user = try stack.insert("User", values: ["id": 9], links: ["address": [address]])
-        #expect(try stack.targets(of: user, "address") == [address])
-        #expect(try stack.targets(of: address, "user") == [user])
+        let user = try stack.insert("User", values: ["id": 9], relationships: ["address": [address]])
+        #expect(try stack.fetchRelated("address", of: user) == [address])
+        #expect(try stack.fetchRelated("user", of: address) == [user])
         #expect(address.key == .integer(2))
         let error = try #require(throws: SyncError.self) { try stack.fetch("Address", id: 1) }
         #expect(error.code == .keylessEntity)
@@ -174,7 +179,8 @@ import Testing
         let stack = try DataStack.inMemory(Models.links())
         let boss = try stack.insert("User")
         let tag = try stack.insert("Tag")
-        try stack.insert("User", links: ["manager": [boss], "friends": [boss], "spouse": [boss], "tags": [tag, tag]])
+        try stack.insert(
+            "User", relationships: ["manager": [boss], "friends": [boss], "spouse": [boss], "tags": [tag, tag]])
         let (broken, integrity) = try stack.read { db in
             (
                 try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").count,
@@ -188,11 +194,11 @@ import Testing
     @Test func asyncCallsHaveTheSameNames() async throws {
         let stack = try DataStack.inMemory(Models.links())
         let company = try await stack.insert("Company", values: ["id": 1, "name": "Apple"])
-        let user = try await stack.insert("User", values: ["id": 2], links: ["company": [company]])
+        let user = try await stack.insert("User", values: ["id": 2], relationships: ["company": [company]])
         #expect(try await stack.fetch("User") == [user])
         #expect(try await stack.fetch("User", id: 2) == user)
         #expect(try await stack.count("User") == 1)
-        #expect(try await stack.targets(of: company, "users") == [user])
+        #expect(try await stack.fetchRelated("users", of: company) == [user])
         #expect(try await stack.fetch("User", where: "company.name == 'Apple'", orderedBy: "name") == [user])
         #expect(try await stack.count("User", where: "ANY tags.uuid == nil") == 0)
         #expect(try await stack.write { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") } == 1)

@@ -32,7 +32,7 @@ struct SQLiteLimitTests {
         let path = String(repeating: "boss.", count: 300) + "name"
         let error = try #require(throws: SyncError.self) { try stack.count("User", where: .where("%K == 'x'", path)) }
         #expect(error.code == .invalidPredicate)
-        #expect(error.message == "a path of the condition is too long for SQLite")
+        #expect(error.message == "a path of the predicate is too long for SQLite")
     }
 
     @Test("A regular expression with exponential backtracking is rejected")

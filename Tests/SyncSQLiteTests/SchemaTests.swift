@@ -205,7 +205,8 @@ import Testing
         ])
         let stack = try DataStack.inMemory(model)
         let group = try stack.insert("select", values: ["id": 1])
-        let order = try stack.insert("order", values: ["id": 1, "say 'hi' [x]": "x"], links: ["group": [group]])
-        #expect(try stack.targets(of: group, "from") == [order])
+        let order = try stack.insert(
+            "order", values: ["id": 1, "say 'hi' [x]": "x"], relationships: ["group": [group]])
+        #expect(try stack.fetchRelated("from", of: group) == [order])
     }
 }

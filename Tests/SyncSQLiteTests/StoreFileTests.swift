@@ -151,9 +151,9 @@ import Testing
             var last = try stack.insert("User", values: ["id": 0], in: db)
             for id in 1..<1100 {
                 let links = ["manager": [last], "friends": [last]]
-                last = try stack.insert("User", values: ["id": JSONValue(id)], links: links, in: db)
+                last = try stack.insert("User", values: ["id": JSONValue(id)], relationships: links, in: db)
             }
-            _ = try stack.insert("Note", values: ["id": 1], links: ["user": [last]], in: db)
+            _ = try stack.insert("Note", values: ["id": 1], relationships: ["user": [last]], in: db)
         }
         try stack.deleteAllRows()
         for entity in stack.model.entities { #expect(try stack.count(entity.name) == 0) }

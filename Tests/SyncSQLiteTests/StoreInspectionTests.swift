@@ -34,14 +34,14 @@ struct StoreInspectionTests {
     func contentsShowsDifferences() async throws {
         let stack = try Self.stack()
         let label = try await stack.insert("Label", values: ["id": 1, "name": "Blue"])
-        let band = try await stack.insert("Band", values: ["id": 1], links: ["label": [label]])
+        let band = try await stack.insert("Band", values: ["id": 1], relationships: ["label": [label]])
         let before = try await stack.contents()
         #expect(try await stack.contents().differences(from: before) == [])
         try await stack.write { db in try db.execute(sql: "UPDATE Label SET name = 'Red'") }
         #expect(
             try await stack.contents().differences(from: before)
                 == ["Label: 1 rows before, 1 after -(1, 'Blue') +(1, 'Red')"])
-        try await stack.insert("Band", values: ["id": 2], links: ["members": [band]])
+        try await stack.insert("Band", values: ["id": 2], relationships: ["members": [band]])
         let differences = try await stack.contents().differences(from: before)
         #expect(differences.map { String($0.prefix { $0 != ":" }) } == ["Band", "Band_members", "Label"])
     }

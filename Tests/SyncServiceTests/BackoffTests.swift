@@ -53,14 +53,14 @@ struct BackoffTests {
 
     private let service = InMemoryService()
 
-    private func settings(_ clock: TestClock, attempts: Int) -> EngineSettings {
-        var settings = Device.settings
-        settings.clock.now = { clock.now }
-        settings.clock.sleep = { clock.sleep($0) }
-        settings.clock.random = { clock.random() }
-        settings.maxAttempts = attempts
-        settings.retryTimeout = .seconds(1_000_000)
-        return settings
+    private func configuration(_ clock: TestClock, attempts: Int) -> SyncEngine.Configuration {
+        var configuration = Device.configuration
+        configuration.clock.now = { clock.now }
+        configuration.clock.sleep = { clock.sleep($0) }
+        configuration.clock.random = { clock.random() }
+        configuration.maxAttempts = attempts
+        configuration.retryTimeout = .seconds(1_000_000)
+        return configuration
     }
 
     private func fail(_ device: Device) async {
@@ -74,7 +74,7 @@ struct BackoffTests {
     @Test("The delay doubles with each failure, up to five minutes")
     func delayDoubles() async throws {
         let clock = TestClock()
-        await fail(try Device(service, settings(clock, attempts: 12)))
+        await fail(try Device(service, configuration(clock, attempts: 12)))
         #expect(clock.takePauses() == Self.longest)
         #expect(await service.requests.count == 12)
     }
@@ -82,7 +82,7 @@ struct BackoffTests {
     @Test("The delay is a random part of the maximum, so that devices do not retry together", arguments: 1...20)
     func fullJitter(_ seed: Int) async throws {
         let clock = TestClock(seed: UInt64(seed))
-        await fail(try Device(service, settings(clock, attempts: 12)))
+        await fail(try Device(service, configuration(clock, attempts: 12)))
         let pauses = clock.takePauses()
         #expect(pauses.count == Self.longest.count)
         for (pause, (longest, part)) in zip(pauses, zip(Self.longest, clock.drawn)) {
@@ -96,8 +96,8 @@ struct BackoffTests {
     @Test("Backoff continues from the previous run and ends when the service answers")
     func backoffIsStored() async throws {
         let clock = TestClock()
-        let settings = self.settings(clock, attempts: 3)
-        let device = try Device(service, settings)
+        let configuration = self.configuration(clock, attempts: 3)
+        let device = try Device(service, configuration)
         await fail(device)
         #expect(clock.takePauses() == [1, 2])
         let until = clock.now.addingTimeInterval(4)
@@ -106,14 +106,14 @@ struct BackoffTests {
         // Another process waits for the rest of the delay first, and then for longer than the first process.
         await service.deleteRequests()
         clock.pass(1)
-        await fail(try Device(device.stack, service, settings))
+        await fail(try Device(device.stack, service, configuration))
         #expect(clock.takePauses() == [3, 8, 16])
         #expect(await service.requests.count == 3)
         #expect(try await device.rows("SELECT attempts FROM sync_engine") == ["6"])
         // When the service answers again, there is no delay.
         clock.pass(1000)
         await service.setFault(nil)
-        try await Device(device.stack, service, settings).engine.sync()
+        try await Device(device.stack, service, configuration).engine.sync()
         #expect(clock.takePauses() == [])
         #expect(try await device.rows("SELECT attempts, not_before FROM sync_engine") == ["0 nil"])
         await fail(device)
@@ -127,7 +127,7 @@ struct BackoffTests {
             // Each entity is pulled after two failures.
             number % 3 == 0 ? nil : .failsBeforeApply
         }
-        let device = try Device(service, settings(clock, attempts: 3))
+        let device = try Device(service, configuration(clock, attempts: 3))
         try await device.engine.sync()
         #expect(clock.takePauses() == [1, 2, 1, 2, 1, 2])
     }
@@ -135,7 +135,7 @@ struct BackoffTests {
     @Test("The events of the engine include each delay and its reason")
     func waitingEvents() async throws {
         let clock = TestClock()
-        let device = try Device(service, settings(clock, attempts: 3))
+        let device = try Device(service, configuration(clock, attempts: 3))
         let events = device.engine.events
         await fail(device)
         var waits: [Duration] = []

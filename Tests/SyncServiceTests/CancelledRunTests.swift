@@ -70,9 +70,9 @@ struct CancelledRunTests {
         }
         #expect(try await device.rows("SELECT holder, until FROM sync_lease") == [" 0"], "\(moment) \(number)")
 
-        var settings = Device.settings
-        settings.inDoubtTimeout = .zero
-        let again = try Device(stack, service, settings)
+        var configuration = Device.configuration
+        configuration.inDoubtTimeout = .zero
+        let again = try Device(stack, service, configuration)
         try await again.engine.sync()
         let titles = ["here 1", "here 2", "late", "mine", "t4"]
         #expect(try await again.rows("SELECT title FROM Task ORDER BY title") == titles, "\(moment) \(number)")
@@ -105,10 +105,10 @@ struct CancelledRunTests {
     func cancelledDuringBackoff() async throws {
         let service = InMemoryService()
         await service.setFault { _, _ in .failsBeforeApply }
-        var settings = Device.settings
+        var configuration = Device.configuration
         let gate = Gate(1, .before)
-        settings.clock.sleep = { _ in try await gate.pass {} }
-        let device = try Device(service, settings)
+        configuration.clock.sleep = { _ in try await gate.pass {} }
+        let device = try Device(service, configuration)
         let run = Task { try await device.engine.sync() }
         #expect(await gate.isReached())
         run.cancel()
@@ -116,8 +116,8 @@ struct CancelledRunTests {
         // The backoff is kept.
         #expect(try await device.rows("SELECT attempts, not_before IS NULL FROM sync_engine") == ["1 0"])
         await service.setFault(nil)
-        settings.clock = Device.settings.clock
-        try await Device(device.stack, service, settings).engine.sync()
+        configuration.clock = Device.configuration.clock
+        try await Device(device.stack, service, configuration).engine.sync()
     }
 }
 

@@ -64,12 +64,12 @@ private actor PartedHistory {
         let entities = ["Area", "Place", "Mark"].map {
             SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions)
         }
-        var settings = Device.settings
-        settings.deletionLimit = nil
-        settings.inDoubtTimeout = .zero
+        var configuration = Device.configuration
+        configuration.deletionLimit = nil
+        configuration.inDoubtTimeout = .zero
         var devices: [Device] = []
         for _ in 0..<(2 + number(2)) {
-            devices.append(try Device(service, schema: schema, entities: entities, settings))
+            devices.append(try Device(service, schema: schema, entities: entities, configuration))
         }
         let mayFail = number(3) > 0
         for step in 0..<(15 + number(25)) {

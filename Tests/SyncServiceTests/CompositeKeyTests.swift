@@ -42,10 +42,10 @@ struct CompositeKeyTests {
     }
 
     private func device(_ service: InMemoryService) throws -> Device {
-        var settings = Device.settings
-        settings.inDoubtTimeout = .zero
-        settings.deletionLimit = nil
-        return try Device(service, schema: Self.schema, entities: Self.entities, settings)
+        var configuration = Device.configuration
+        configuration.inDoubtTimeout = .zero
+        configuration.deletionLimit = nil
+        return try Device(service, schema: Self.schema, entities: Self.entities, configuration)
     }
 
     private func fill(_ service: InMemoryService) async {
@@ -204,7 +204,7 @@ struct CompositeKeyTests {
               "attributes": {"day": "date", "number": "integer", "note": "string"}}}}
             """
         await service.set("Stat", ["2026-01-02", "007"], ["day": "2026-01-02", "number": "007", "note": "n"])
-        let device = try Device(service, schema: schema, entities: ["Stat"], Device.settings)
+        let device = try Device(service, schema: schema, entities: ["Stat"], Device.configuration)
         try await device.engine.sync()
         try await device.write("UPDATE Stat SET note = 'mine'")
         try await device.engine.sync()
@@ -224,7 +224,7 @@ struct CompositeKeyTests {
             """
         func id(_ day: String) -> JSONValue { hasParts ? [.string(day), 7] : .string(day) }
         await service.set("Stat", id("02.01.2026"), ["day": "02.01.2026", "number": 7, "note": "n"])
-        let device = try Device(service, schema: schema, entities: ["Stat"], Device.settings)
+        let device = try Device(service, schema: schema, entities: ["Stat"], Device.configuration)
         try await device.engine.sync()
         try await device.write("UPDATE Stat SET note = 'mine'")
         try await device.engine.sync()
@@ -245,7 +245,7 @@ struct CompositeKeyTests {
             schema: """
                 {"entities": {"Stat": {"primaryKey": ["owner", "number"],
                   "attributes": {"owner": "string", "number": "integer", "note": "string"}}}}
-                """, entities: ["Stat"], Device.settings)
+                """, entities: ["Stat"], Device.configuration)
         try await device.engine.sync()
         try await device.write("INSERT INTO Stat (owner, note) VALUES ('x', 'half')")
         try await device.engine.sync()
@@ -264,12 +264,12 @@ struct CompositeKeyTests {
     func preexisting() async throws {
         let service = service()
         await fill(service)
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Self.schema.utf8)))
         try await Sync.changes([["id": 1, "login": "ada"]], inEntity: "Owner", stack: stack)
         try await Sync.changes([["owner_id": 1, "name": "Net", "summary": "old"]], inEntity: "Pod", stack: stack)
-        var settings = Device.settings
-        settings.deletionLimit = nil
-        let device = try Device(stack, service, entities: Self.entities, settings)
+        var configuration = Device.configuration
+        configuration.deletionLimit = nil
+        let device = try Device(stack, service, entities: Self.entities, configuration)
         #expect(try await device.rows("SELECT name FROM sync_known WHERE e = 2") == ["[1,\"Net\"]"])
         try await device.write("UPDATE Pod SET summary = 'mine'")
         try await device.engine.sync()
@@ -293,7 +293,7 @@ struct CompositeKeyTests {
             UPDATE Mark SET sync_id = CASE name WHEN 'red' THEN 2 ELSE 1 END;
             """)
         try await device.write("DELETE FROM Release WHERE version = '1.1'")
-        let again = try Device(device.stack, service, entities: Self.entities, Device.settings)
+        let again = try Device(device.stack, service, entities: Self.entities, Device.configuration)
         try await again.engine.sync()
         #expect(await service.contents(of: "Mark").count == 2)
         #expect(await service.contents(of: "Release").count == 1)
@@ -356,14 +356,14 @@ struct CompositeKeyTests {
     }
 
     private func device(_ transport: any HTTPTransport, _ ids: ServiceCapabilities.IDAssignment) throws -> Device {
-        var (options, settings) = (RESTOptions(), Device.impatient)
+        var (options, configuration) = (RESTOptions(), Device.impatient)
         options.idAssignment = ids
-        settings.inDoubtTimeout = .zero
-        settings.deletionLimit = nil
+        configuration.inDoubtTimeout = .zero
+        configuration.deletionLimit = nil
         return try Device(
             RESTService(
                 baseURL: try #require(URL(string: "https://a.example")), options: options, transport: transport),
-            schema: Self.schema, entities: ["Mark"], settings)
+            schema: Self.schema, entities: ["Mark"], configuration)
     }
 
     @Test(
@@ -467,7 +467,7 @@ struct CompositeKeyTests {
                 supportsPreconditions: true,
                 providesModificationTimes: true))
         let error = #expect(throws: SyncError.self) {
-            try Device(service, schema: Self.schema, entities: ["Mark"], Device.settings)
+            try Device(service, schema: Self.schema, entities: ["Mark"], Device.configuration)
         }
         #expect(
             error?.message

@@ -253,16 +253,16 @@ struct ConfigurationMemberTests {
                 {"Project": {"deleteConflicts": "deleteWins", "cascades": "server"},
                  "Task": {"policy": "serverWins", "naturalKey": ["title", "points"], "cascades": "client"}, "Tag": {}}
                 """)
-        #expect(configuration.settings.deleteConflictPolicy == .editWins)
+        #expect(configuration.engineConfiguration.deleteConflictPolicy == .editWins)
         let entities = configuration.entities
         #expect(entities.map(\.deleteConflictPolicy) == [.deleteWins, nil, nil])
         #expect(entities.map(\.naturalKey) == [[], ["title", "points"], []])
         #expect(entities.map(\.cascades) == [.server, .client, nil])
-        let registration = try EngineRegistration(entities, configuration.service(), configuration.settings)
+        let registration = try EngineRegistration(entities, configuration.service(), configuration.engineConfiguration)
         #expect(registration.entities.map(\.deletions) == [.deleteWins, .editWins, .editWins])
         #expect(registration.entities.map(\.policy) == [.manual, .serverWins, .manual])
         #expect(registration.entities.map(\.sendsCascades) == [false, true, false])
-        #expect(try Self.configuration(#""policy": "manual""#).settings.deleteConflictPolicy == .deleteWins)
+        #expect(try Self.configuration(#""policy": "manual""#).engineConfiguration.deleteConflictPolicy == .deleteWins)
     }
 
     @Test(
@@ -298,9 +298,9 @@ struct ConfigurationMemberTests {
                 await memory.add(row)
                 return id == 1 ? (500, [:], ["message": "lost"]) : (201, [:], row)
             })
-        var settings = Device.settings
-        settings.inDoubtTimeout = .zero
-        let device = try Device(service, entities: configuration.entities, settings)
+        var engineConfiguration = Device.configuration
+        engineConfiguration.inDoubtTimeout = .zero
+        let device = try Device(service, entities: configuration.entities, engineConfiguration)
         try await device.stack.insert("Task", values: ["title": "mine", "points": 5])
         try await device.engine.sync()
         #expect(await memory.requests.filter { $0.hasPrefix("POST") }.count == (isNamed ? 1 : 2))
@@ -316,9 +316,9 @@ struct ConfigurationMemberTests {
                     await log.note(request, body)
                     return (503, [:], .null)
                 })
-            var settings = configuration.settings
-            settings.clock = Device.settings.clock
-            let device = try Device(service, entities: configuration.entities, settings)
+            var engineConfiguration = configuration.engineConfiguration
+            engineConfiguration.clock = Device.configuration.clock
+            let device = try Device(service, entities: configuration.entities, engineConfiguration)
             let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
             #expect(error?.code == .serviceFailure)
             #expect(await log.lines.count == count)

@@ -71,10 +71,10 @@ struct CrashTests {
         try JSONEncoder().encode(place.configuration).write(to: config)
         let entities: [SyncedEntity] = ["Project", "Task"]
         // The signed-in user owns the database.
-        var settings = Device.settings
-        settings.userID = try ServiceConfigurationFile(contentsOf: config).settings.userID
+        var configuration = Device.configuration
+        configuration.userID = try ServiceConfigurationFile(contentsOf: config).engineConfiguration.userID
         func stack(_ url: URL?) throws -> DataStack {
-            let model = try SyncModel(schema: Data(Self.model.utf8))
+            let model = try SyncModel(schemaData: Data(Self.model.utf8))
             return try url.map { try DataStack(model: model, at: $0) } ?? .inMemory(model)
         }
         // Another device creates the first rows, and later changes some of them without the knowledge of the killed
@@ -86,12 +86,12 @@ struct CrashTests {
         do {
             let first = try stack(database)
             let engine = try SyncEngine(
-                stack: first, service: place.service, entities: entities, settings: settings)
+                stack: first, service: place.service, entities: entities, configuration: configuration)
             try await engine.sync()
             let project = try await first.insert("Project", values: ["name": "new"])
             for number in 1...4 {
                 try await first.insert(
-                    "Task", values: ["title": .string("here \(number)")], links: ["project": [project]])
+                    "Task", values: ["title": .string("here \(number)")], relationships: ["project": [project]])
             }
             try await first.write { db in
                 try db.execute(sql: "UPDATE Task SET points = 1 WHERE title = 'there 1'")
@@ -104,7 +104,7 @@ struct CrashTests {
         try await other.engine.sync()
 
         let isDone = try await run([database.path, model.path, config.path, "\(commit)", moment])
-        let again = try Device(try stack(database), place.service, entities: entities, settings)
+        let again = try Device(try stack(database), place.service, entities: entities, configuration)
         try await again.engine.sync()
         try await other.engine.sync()
         let expected = [

@@ -65,9 +65,9 @@ struct DeletionTests {
     func foundByPush() async throws {
         let service = Self.service(.listing)
         for id in 1...40 { await service.set("Task", JSONValue(id), ["title": "t"]) }
-        var settings = Device.settings
-        settings.reconciliationInterval = .seconds(1_000_000)
-        let device = try Device(service, settings)
+        var configuration = Device.configuration
+        configuration.reconciliationInterval = .seconds(1_000_000)
+        let device = try Device(service, configuration)
         try await device.engine.sync()
         for id in 1...30 { await service.remove("Task", JSONValue(id)) }
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
@@ -82,8 +82,8 @@ struct DeletionTests {
         }
         // The deletion that the first push found.
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["39"])
-        settings.deletionLimit = nil
-        let willing = try Device(device.stack, service, settings)
+        configuration.deletionLimit = nil
+        let willing = try Device(device.stack, service, configuration)
         try await willing.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["10"])
         #expect(try await device.leftovers() == [])
@@ -93,7 +93,7 @@ struct DeletionTests {
     @Test("A remote deletion frees a unique value for a row pulled in the same run")
     func freesUniqueValue() async throws {
         let service = Self.service()
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
         try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
         await service.set("Task", 1, ["title": "same"])
         let device = try Device(stack, service)
@@ -206,11 +206,11 @@ struct DeletionTests {
         for id in 1...20 { await service.set("Project", JSONValue(id), ["name": "p"]) }
         await service.set("Task", 1, ["title": "t", "project_id": 20])
         await service.set("Task", 2, ["title": "t", "project_id": 1])
-        var settings = Device.settings
-        settings.deletionLimit = .half
-        let device = try Device(service, settings)
+        var configuration = Device.configuration
+        configuration.deletionLimit = .half
+        let device = try Device(service, configuration)
         try await device.engine.sync()
-        let before = try await device.engine.status().map(\.lastSync)
+        let before = try await device.engine.status().map(\.lastSyncDate)
         for id in 1...15 { await service.remove("Project", JSONValue(id)) }
         try await device.write(
             """
@@ -228,7 +228,7 @@ struct DeletionTests {
             #expect(await device.engine.lastReport?.total.pushedInserts == (run == 1 ? 1 : 0))
         }
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["20"])
-        #expect(try await device.engine.status().map(\.lastSync) == before)
+        #expect(try await device.engine.status().map(\.lastSyncDate) == before)
         let tasks = await service.contents(of: "Task")
         #expect(tasks.count == 3)
         #expect(tasks[1]?["title"] == "mine" && tasks[1]?["project_id"] == 20)
@@ -236,8 +236,8 @@ struct DeletionTests {
         #expect(tasks.values.contains { $0["title"] == "free" })
         #expect(await service.contents(of: "Project")[20]?["name"] == "mine")
         #expect(try await device.rows("SELECT kind FROM sync_change ORDER BY kind") == ["create", "update"])
-        settings.deletionLimit = nil
-        let willing = try Device(device.stack, service, settings)
+        configuration.deletionLimit = nil
+        let willing = try Device(device.stack, service, configuration)
         try await willing.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["5"])
         #expect(try await device.leftovers() == [])
@@ -247,9 +247,9 @@ struct DeletionTests {
     func tombstonesBesideLimit() async throws {
         let service = Self.service()
         for id in 1...20 { await service.set("Project", JSONValue(id), ["name": "p"]) }
-        var settings = Device.settings
-        settings.deletionLimit = .half
-        let device = try Device(service, settings)
+        var configuration = Device.configuration
+        configuration.deletionLimit = .half
+        let device = try Device(service, configuration)
         try await device.engine.sync()
         for id in 1...15 { await service.removeWithoutTombstone("Project", JSONValue(id)) }
         try await device.write("UPDATE Project SET name = 'mine' WHERE remoteID <= 15")
@@ -268,9 +268,9 @@ struct DeletionTests {
     func editedBefore() async throws {
         let service = Self.service()
         await service.set("Task", 1, ["title": "t", "points": 1, "done": false])
-        var settings = Device.settings
-        settings.deleteConflictPolicy = .editWins
-        let device = try Device(service, settings)
+        var configuration = Device.configuration
+        configuration.deleteConflictPolicy = .editWins
+        let device = try Device(service, configuration)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'a long text of mine', points = 2")
         try await device.write("UPDATE Task SET points = 9")

@@ -14,27 +14,27 @@ private struct DeltaPull {
         let page = place.first.flatMap(Int.init) ?? 1
         var query = [("sort", "updated_at"), ("page", "\(page)")]
         if let cursor = request.cursor { query.append(("updated_since", cursor)) }
-        let answer = try await exchange.send(.get, exchange.url(["tasks"], query))
-        guard (200..<300).contains(answer.status) else { throw answer.refusal }
+        let response = try await exchange.send(.get, exchange.url(["tasks"], query))
+        guard (200..<300).contains(response.status) else { throw response.refusal }
         // The service's clock was set back: what changes by it comes before the cursor.
-        if let cursor = request.cursor, let time = answer.time, cursor > time.formatted(.iso8601) {
+        if let cursor = request.cursor, let time = response.time, cursor > time.formatted(.iso8601) {
             throw ServiceError.cursorInvalid
         }
-        guard case .array(let records) = try answer.json() else { throw ServiceError.invalidResponse("not a list") }
-        let (rows, skipped) = PullPage.records(of: records) { record in
+        guard case .array(let records) = try response.json() else { throw ServiceError.invalidResponse("not a list") }
+        let (rows, invalidRecords) = PullPage.parse(records) { record in
             let isDeleted = record["deleted_at"].map { $0 != .null } ?? false
             guard let id = record["id"], case .string(let time)? = record["updated_at"] else { return nil }
             return RemoteRecord(id: id, record: isDeleted ? JSONValue?.none : record, version: time)
         }
         // Without rows, or without a clock, the cursor stays.
         let cursor = place.count == 3 ? min(place[1], place[2]) : request.cursor
-        if records.isEmpty { return PullPage(records: [], cursor: cursor, serverTime: answer.time) }
-        let clock = answer.time.map { $0.addingTimeInterval(-60).formatted(.iso8601) }
+        if records.isEmpty { return PullPage(records: [], cursor: cursor, serverTime: response.time) }
+        let clock = response.time.map { $0.addingTimeInterval(-60).formatted(.iso8601) }
         let start = request.page == nil ? clock : place.dropFirst().first
         let newest = rows.last?.version.flatMap { try? Date($0, strategy: .iso8601) }?.addingTimeInterval(-1)
         let seen = start.map { [$0, newest?.formatted(.iso8601) ?? $0] } ?? []
         let next = ([String(page + 1)] + seen).joined(separator: " ")
-        return PullPage(records: rows, nextPage: next, serverTime: answer.time, invalidRecords: skipped)
+        return PullPage(records: rows, nextPage: next, serverTime: response.time, invalidRecords: invalidRecords)
     }
 }
 

@@ -29,35 +29,35 @@ struct Device {
     init(
         _ service: any SyncService, schema: String = Device.schema,
         entities: [SyncedEntity] = ["Project", "Task", "Tag"],
-        _ settings: EngineSettings = Device.settings
+        _ configuration: SyncEngine.Configuration = Device.configuration
     ) throws {
-        stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
-        engine = try SyncEngine(stack: stack, service: service, entities: entities, settings: settings)
+        stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        engine = try SyncEngine(stack: stack, service: service, entities: entities, configuration: configuration)
     }
 
     init(
         _ stack: DataStack, _ service: any SyncService, entities: [SyncedEntity] = ["Project", "Task", "Tag"],
-        _ settings: EngineSettings = Device.settings
+        _ configuration: SyncEngine.Configuration = Device.configuration
     ) throws {
         self.stack = stack
-        engine = try SyncEngine(stack: stack, service: service, entities: entities, settings: settings)
+        engine = try SyncEngine(stack: stack, service: service, entities: entities, configuration: configuration)
     }
 
-    /// Settings without delays.
-    static var settings: EngineSettings {
-        var settings = EngineSettings()
-        settings.clock.sleep = { _ in }
-        settings.clock.random = { 0 }
-        settings.reconciliationInterval = .zero
-        settings.maxAttempts = 100
-        return settings
+    /// A configuration without delays.
+    static var configuration: SyncEngine.Configuration {
+        var configuration = SyncEngine.Configuration()
+        configuration.clock.sleep = { _ in }
+        configuration.clock.random = { 0 }
+        configuration.reconciliationInterval = .zero
+        configuration.maxAttempts = 100
+        return configuration
     }
 
-    /// Settings without delays and with one attempt, so that a failure ends the run at once.
-    static var impatient: EngineSettings {
-        var settings = settings
-        settings.maxAttempts = 1
-        return settings
+    /// A configuration without delays and with one attempt, so that a failure ends the run at once.
+    static var impatient: SyncEngine.Configuration {
+        var configuration = configuration
+        configuration.maxAttempts = 1
+        return configuration
     }
 
     func write(_ sql: String) async throws {
@@ -105,5 +105,12 @@ struct Device {
             UNION ALL SELECT 'parting', list, owner, other, '', '' FROM sync_parting
             UNION ALL SELECT 'lease', holder, token, until, '', '' FROM sync_lease WHERE holder <> ''
             """)
+    }
+}
+
+extension SyncedEntity {
+    /// Returns an entity whose rows are merged as a whole: the last device that syncs wins.
+    static func mergingWholeRow(_ name: String) -> SyncedEntity {
+        SyncedEntity(name, conflictPolicy: .clientWins, mergesWholeRow: true)
     }
 }

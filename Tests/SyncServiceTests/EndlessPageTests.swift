@@ -28,7 +28,7 @@ struct EndlessPageTests {
                 await memory.note(request)
                 return await answer(request)
             })
-        return try Device(service, entities: ["Task"], Device.settings)
+        return try Device(service, entities: ["Task"], Device.configuration)
     }
 
     private static func paging(_ style: String, _ limit: Int) -> RESTOptions.Paging {

@@ -39,11 +39,12 @@ struct EngineMigrationTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         await put()
         try await body { schema, names, policy in
-            let model = try SyncModel(schema: Data(schema.utf8))
+            let model = try SyncModel(schemaData: Data(schema.utf8))
             let stack = try DataStack(
                 model: model, at: folder.appendingPathComponent("store.sqlite"), migration: policy)
             return try Device(
-                stack, service, entities: names.map { SyncedEntity($0, conflictPolicy: .serverWins) }, Device.settings)
+                stack, service, entities: names.map { SyncedEntity($0, conflictPolicy: .serverWins) },
+                Device.configuration)
         }
     }
 
@@ -165,12 +166,12 @@ struct EngineMigrationTests {
     @Test("Logged edits and unreadable values are kept under the new names of their attributes")
     func asides() async throws {
         try await withStore { open in
-            var settings = Device.settings
-            settings.deleteConflictPolicy = .editWins
+            var configuration = Device.configuration
+            configuration.deleteConflictPolicy = .editWins
             let entities: [SyncedEntity] = ["Project", "Tag", .mergingWholeRow("Task")]
             await service.set("Task", 3, ["points": "a lot"])
             let first = try Device(
-                open(Self.schema, Self.names, .keepingData).stack, service, entities: entities, settings)
+                open(Self.schema, Self.names, .keepingData).stack, service, entities: entities, configuration)
             try await first.engine.sync()
             try await first.write("UPDATE Task SET title = 'mine' WHERE id = 2")
             try await first.write("DELETE FROM Task WHERE id = 2")
@@ -189,7 +190,7 @@ struct EngineMigrationTests {
                 try await second.read { db in try String.fetchAll(db, sql: "SELECT domain FROM sync_unread") } == [
                     "score"
                 ])
-            let device = try Device(second, service, entities: entities, settings)
+            let device = try Device(second, service, entities: entities, configuration)
             try await device.engine.sync()
             let log = try await device.engine.conflicts().filter { !$0.field.isEmpty }
             #expect(log.map { "\($0.key) \($0.field) \($0.local) \($0.remote)" } == ["2 words \"mine\" \"t2\""])

@@ -114,12 +114,12 @@ struct EntityStatusTests {
     func noTime() async throws {
         var options = RESTOptions()
         options.versionField = "version"
-        var settings = Device.settings
-        settings.conflictPolicy = .lastWriterWins
+        var configuration = Device.configuration
+        configuration.conflictPolicy = .lastWriterWins
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example")), options: options,
             transport: Served { _, _ in (200, [:], [["id": 1, "title": "t", "version": 3]]) })
-        let device = try Device(service, entities: ["Task"], settings)
+        let device = try Device(service, entities: ["Task"], configuration)
         await #expect {
             try await device.engine.sync()
         } throws: { error in

@@ -112,7 +112,7 @@ struct FileStoreTests {
         let error = await #expect(throws: FileError.self) {
             try await FileStore(folder: folder).file(reference("1"), from: FilesOnly())
         }
-        #expect(error?.description.contains("cannot use the folder for files") == true)
+        #expect(error?.description.contains("cannot use the folder of the FileStore") == true)
     }
 }
 

@@ -132,20 +132,21 @@ extension JSONAPIService {
     func pull(_ request: PullRequest) async throws -> PullPage {
         let url =
             try request.page.map { try exchange.url(following: $0, from: exchange.base) } ?? url(request.entity)
-        let answer = try await exchange.send(.get, url)
-        guard (200..<300).contains(answer.status) else { throw answer.refusal }
-        let json = try answer.json()
+        let response = try await exchange.send(.get, url)
+        guard (200..<300).contains(response.status) else { throw response.refusal }
+        let json = try response.json()
         guard case .array(let data)? = json["data"] else {
             throw ServiceError.invalidResponse("no list at 'data'")
         }
-        let (rows, skipped) = PullPage.records(of: data) { row($0, of: request.entity) }
+        let (rows, invalidRecords) = PullPage.parse(data) { row($0, of: request.entity) }
         let link = json["links"]?["next"]
         var next: String?
         if case .string(let address)? = link?["href"] ?? link {
-            next = try exchange.url(following: address, from: answer.url).absoluteString
+            next = try exchange.url(following: address, from: response.url).absoluteString
         }
         return PullPage(
-            records: rows, nextPage: next, isFullListing: true, serverTime: answer.time, invalidRecords: skipped)
+            records: rows, nextPage: next, isFullListing: true, serverTime: response.time,
+            invalidRecords: invalidRecords)
     }
 
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
@@ -156,14 +157,14 @@ extension JSONAPIService {
                 rows.append(.forbidden)
                 continue
             }
-            let answer = try await exchange.send(.get, address)
-            switch answer.status {
+            let response = try await exchange.send(.get, address)
+            switch response.status {
             case 200..<300:
-                // `null` is an answer: there is none.
-                rows.append(try answer.json()["data"].flatMap { row($0, of: entity) }.map { .found($0) } ?? .notFound)
+                // `null` means that there is no row.
+                rows.append(try response.json()["data"].flatMap { row($0, of: entity) }.map { .found($0) } ?? .notFound)
             case 404, 410: rows.append(.notFound)
             case 403: rows.append(.forbidden)
-            default: throw answer.refusal
+            default: throw response.refusal
             }
         }
         return rows
@@ -181,7 +182,7 @@ extension JSONAPIService {
             } catch let refusal as RowAddress.Refusal {
                 outcomes.append(.rejected(refusal.description))
             } catch ServiceError.unreachable(let text) {
-                // It may have been done, and the answer lost.
+                // The service may have applied the change before the response was lost.
                 outcomes.append(.unknown(text))
             } catch ServiceError.invalidResponse(let text) {
                 outcomes.append(.unknown(text))
@@ -198,25 +199,26 @@ extension JSONAPIService {
             else { return .notFound }
             operation = operation.merged(over: record)
         }
-        let answer: ServiceHTTPClient.Response
+        let response: ServiceHTTPClient.Response
         switch operation.kind {
         case .create:
-            answer = try await exchange.send(.post, url(operation.entity), document(operation))
+            response = try await exchange.send(.post, url(operation.entity), document(operation))
         case .update:
-            answer = try await exchange.send(
+            response = try await exchange.send(
                 .patch, url(operation.entity, operation.id ?? .null), document(operation))
         case .delete:
-            answer = try await exchange.send(.delete, url(operation.entity, operation.id ?? .null))
+            response = try await exchange.send(.delete, url(operation.entity, operation.id ?? .null))
         }
-        return try await outcome(answer, operation)
+        return try await outcome(response, operation)
     }
 
-    private func outcome(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome {
-        let errors = Errors(answer)
-        switch answer.status {
+    private func outcome(_ response: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome
+    {
+        let errors = Errors(response)
+        switch response.status {
         // It is going to be done, or not.
         case 202: return .unknown("status 202")
-        case 200..<300: return try applied(answer, operation)
+        case 200..<300: return try applied(response, operation)
         case 404 where operation.kind == .delete, 410 where operation.kind == .delete: return .applied(nil)
         case 404, 410:
             // That is also said of a row that a relationship leads to.
@@ -229,16 +231,16 @@ extension JSONAPIService {
             return operation.id == nil ? .rejected(errors.text) : .alreadyExists(nil)
         case 409: return .conflict(nil)
         // Somebody else answers.
-        case 300..<400, 407: throw answer.refusal
+        case 300..<400, 407: throw response.refusal
         default: return .rejected(errors.text)
         }
     }
 
-    private func applied(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) throws -> PushOutcome {
+    private func applied(_ response: ServiceHTTPClient.Response, _ operation: PushOperation) throws -> PushOutcome {
         if operation.kind == .delete { return .applied(nil) }
-        if answer.status == 204 { return .applied(operation.id.map { RemoteRecord(id: $0, record: nil) }) }
-        guard let data = try answer.json()["data"], let row = row(data, of: operation.entity) else {
-            return .unknown("the answer has no resource with an id")
+        if response.status == 204 { return .applied(operation.id.map { RemoteRecord(id: $0, record: nil) }) }
+        guard let data = try response.json()["data"], let row = row(data, of: operation.entity) else {
+            return .unknown("the response has no resource with an ID")
         }
         return .applied(row)
     }
@@ -249,9 +251,9 @@ extension JSONAPIService {
         /// Whether they are of the resource as a whole, and not of a member.
         let areOfResource: Bool
 
-        init(_ answer: ServiceHTTPClient.Response) {
+        init(_ response: ServiceHTTPClient.Response) {
             var (texts, pointers): ([String], [String]) = ([], [])
-            if let json = try? answer.json(), case .array(let errors)? = json["errors"] {
+            if let json = try? response.json(), case .array(let errors)? = json["errors"] {
                 for error in errors {
                     var pointer = ""
                     if case .string(let text)? = error["source"]?["pointer"] { pointer = text }
@@ -261,7 +263,7 @@ extension JSONAPIService {
                     pointers.append(pointer)
                 }
             }
-            text = "status \(answer.status): \(texts.isEmpty ? answer.message : texts.joined(separator: "; "))"
+            text = "status \(response.status): \(texts.isEmpty ? response.message : texts.joined(separator: "; "))"
             areOfResource = pointers.allSatisfy { ["", "/data", "/data/id"].contains($0) }
         }
     }

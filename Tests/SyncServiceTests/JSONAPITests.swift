@@ -41,7 +41,7 @@ struct JSONAPITests {
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         let tag = try await one.stack.insert("Tag", values: ["name": "t"])
         try await one.stack.insert(
-            "Task", values: ["title": "first"], links: ["project": [project], "tags": [tag]])
+            "Task", values: ["title": "first"], relationships: ["project": [project], "tags": [tag]])
         try await one.engine.sync()
         try await two.engine.sync()
         let query = """
@@ -74,9 +74,9 @@ struct JSONAPITests {
     func lostAnswer(_ ids: ServiceCapabilities.IDAssignment, _ fate: NotingNetwork.Fate) async throws {
         let stub = JSONAPIStub(takesClientIDs: ids == .client)
         let network = NotingNetwork(over: stub)
-        var settings = Device.impatient
-        settings.inDoubtTimeout = .zero
-        let device = try Device(try service(network, ids), schema: Self.schema, settings)
+        var configuration = Device.impatient
+        configuration.inDoubtTimeout = .zero
+        let device = try Device(try service(network, ids), schema: Self.schema, configuration)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "t"])
         await network.breakDown(fate)

@@ -36,10 +36,10 @@ struct KeyChangeTests {
         }
     }
 
-    private static var settings: EngineSettings {
-        var settings = Device.settings
-        settings.inDoubtTimeout = .zero
-        return settings
+    private static var configuration: SyncEngine.Configuration {
+        var configuration = Device.configuration
+        configuration.inDoubtTimeout = .zero
+        return configuration
     }
 
     @Test(
@@ -48,7 +48,7 @@ struct KeyChangeTests {
         [false, true])
     func deletedInFlight(_ idempotency: ServiceCapabilities.CreateIdempotency, isLost: Bool) async throws {
         let service = service(idempotency)
-        let device = try Device(service, Self.settings)
+        let device = try Device(service, Self.configuration)
         try await device.stack.insert("Task", values: ["title": "short"])
         await duringCreation(service, device, "DELETE FROM Task")
         if isLost { await service.setFault { _, number in number == 4 ? .failsAfterApply : nil } }
@@ -64,7 +64,7 @@ struct KeyChangeTests {
     @Test("A row whose key changes during its create is one row on the service")
     func rekeyedInFlight() async throws {
         let service = service()
-        let device = try Device(service, Self.settings)
+        let device = try Device(service, Self.configuration)
         try await device.write("INSERT INTO Task (remoteID, title) VALUES (900, 't')")
         await duringCreation(service, device, "UPDATE Task SET remoteID = 901")
         try await device.engine.sync()

@@ -69,10 +69,10 @@ struct LocalImportTests {
 
     // MARK: The deletion limit
 
-    private static func guarded(_ limit: DeletionLimit?) -> EngineSettings {
-        var settings = Device.settings
-        settings.deletionLimit = limit
-        return settings
+    private static func guarded(_ limit: DeletionLimit?) -> SyncEngine.Configuration {
+        var configuration = Device.configuration
+        configuration.deletionLimit = limit
+        return configuration
     }
 
     private func code(_ device: Device) async -> SyncError? {
@@ -81,7 +81,7 @@ struct LocalImportTests {
 
     @Test("If the service lacks most preexisting rows, the deletion limit rejects their deletion")
     func firstContact() async throws {
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
         try await stack.write { db in
             for id in 1...20 {
                 try db.execute(sql: "INSERT INTO Task (remoteID, title) VALUES (?, 'only here')", arguments: [id])
@@ -194,8 +194,8 @@ struct LocalImportTests {
                 supportsPreconditions: true, providesModificationTimes: true,
                 maxBatchSize: 10))
         for id in 1...3 { await service.set("Task", JSONValue(id), ["title": "t"]) }
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
-        try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
+        try await Sync.importPages(from: service, entity: "Task", stack: stack, configuration: Device.configuration)
         try await stack.write { db in
             try db.execute(
                 sql: "DELETE FROM Task WHERE remoteID = 1; UPDATE Task SET title = 'mine' WHERE remoteID = 2")
@@ -203,7 +203,7 @@ struct LocalImportTests {
             try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL")
         }
         await service.set("Task", 2, ["title": "theirs"])
-        try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
+        try await Sync.importPages(from: service, entity: "Task", stack: stack, configuration: Device.configuration)
         let rows = try await stack.read { db in
             try String.fetchAll(db, sql: "SELECT remoteID || title FROM Task ORDER BY remoteID")
         }
@@ -217,23 +217,24 @@ struct LocalImportTests {
     func interrupted() async throws {
         let transport = Pages(Array(1...6))
         let service = try pages(transport)
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
-        var settings = Device.impatient
-        try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: settings)
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
+        var configuration = Device.impatient
+        try await Sync.importPages(from: service, entity: "Task", stack: stack, configuration: configuration)
         #expect(try await stack.count("Task") == 6)
         // The first row is no longer on any page.
         for failing in [2, 3] {
             await transport.set([2, 3, 4, 5, 6, 7], failing: failing)
             await #expect(throws: SyncError.self) {
-                try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: settings)
+                try await Sync.importPages(from: service, entity: "Task", stack: stack, configuration: configuration)
             }
             #expect(try await stack.fetch("Task", id: 1) != nil)
             #expect(try await stack.fetch("Task", id: 7) == nil)
         }
         #expect(await transport.asked == ["/v1/tasks?page=2", "/v1/tasks?page=3"])
         await transport.set([2, 3, 4, 5, 6, 7], failing: nil)
-        settings.maxAttempts = 2
-        let report = try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: settings)
+        configuration.maxAttempts = 2
+        let report = try await Sync.importPages(
+            from: service, entity: "Task", stack: stack, configuration: configuration)
         #expect(report.total.pulledDeletes == 1 && report.total.pulledInserts == 1)
         #expect(await transport.asked == ["/v1/tasks?page=3", "/v1/tasks/1"])
         #expect(try await stack.fetch("Task", id: 1) == nil)
@@ -244,9 +245,9 @@ struct LocalImportTests {
     func progress() async throws {
         let watched = Watched()
         let transport = Pages(Array(1...6), watched: watched)
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
         try await Sync.importPages(
-            from: try pages(transport), entity: "Task", stack: stack, settings: Device.settings
+            from: try pages(transport), entity: "Task", stack: stack, configuration: Device.configuration
         ) { watched.note($0, $1) }
         // The progress of the last page may arrive after the import.
         #expect(Array(watched.all.prefix(2)) == ["2 6", "4 6"])
@@ -259,12 +260,12 @@ struct LocalImportTests {
     func deletedBeforeEngine(_ isKeptBefore: Bool) async throws {
         await service.set("Project", 1, ["name": "p"])
         for id in 1...4 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
         if isKeptBefore {
             try await Device(stack, service).engine.sync()
             _ = try Device(stack, service, entities: ["Project"])
         }
-        try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
+        try await Sync.importPages(from: service, entity: "Task", stack: stack, configuration: Device.configuration)
         try await stack.write { db in
             try db.execute(sql: "DELETE FROM Task WHERE remoteID = 2")
             try db.execute(sql: "UPDATE Task SET title = 'edited' WHERE remoteID = 3")

@@ -17,7 +17,7 @@ struct ModelChangeTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try await body { schema in
-            let model = try SyncModel(schema: Data(schema.utf8))
+            let model = try SyncModel(schemaData: Data(schema.utf8))
             return try Device(DataStack(model: model, at: folder.appendingPathComponent("store.sqlite")), service)
         }
     }

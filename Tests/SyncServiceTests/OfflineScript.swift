@@ -8,7 +8,8 @@ enum OfflineScript {
     static func play(_ one: Device, _ two: Device, nothing: String = "nil") async throws {
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         for number in 1...5 {
-            try await one.stack.insert("Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+            try await one.stack.insert(
+                "Task", values: ["title": .string("t\(number)")], relationships: ["project": [project]])
         }
         try await one.engine.sync()
         try await two.engine.sync()

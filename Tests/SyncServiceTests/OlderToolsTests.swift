@@ -60,10 +60,10 @@ struct OlderToolsTests {
         func device(
             _ entities: [SyncedEntity] = ["Holiday", "Birthday", "Person"], listsIDs: Bool = true
         ) throws -> Device {
-            var settings = Device.impatient
-            settings.deletionLimit = nil
-            if !listsIDs { settings.reconciliationInterval = .seconds(3600) }
-            return try Device(service, schema: OlderToolsTests.schema, entities: entities, settings)
+            var configuration = Device.impatient
+            configuration.deletionLimit = nil
+            if !listsIDs { configuration.reconciliationInterval = .seconds(3600) }
+            return try Device(service, schema: OlderToolsTests.schema, entities: entities, configuration)
         }
 
         func devices(
@@ -246,8 +246,8 @@ struct OlderToolsTests {
     func relationships(_ place: Place) async throws {
         let (one, two) = try await world(place).devices()
         let ada = try await one.stack.insert("Person", values: ["name": "Ada"])
-        let bob = try await one.stack.insert("Person", values: ["name": "Bob"], links: ["friends": [ada]])
-        try await one.stack.insert("Birthday", values: ["name": "Bob's"], links: ["person": [bob]])
+        let bob = try await one.stack.insert("Person", values: ["name": "Bob"], relationships: ["friends": [ada]])
+        try await one.stack.insert("Birthday", values: ["name": "Bob's"], relationships: ["person": [bob]])
         for device in [one, two] { try await device.engine.sync() }
         let friends = try await two.stack.fetch("Person", where: "ANY friends.name == 'Ada'").map { $0["name"]?.string }
         #expect(friends == ["Bob"])
@@ -280,7 +280,7 @@ struct OlderToolsTests {
     }
 
     @Test(
-        "Each sub-entity is synced with its own class under the service's name",
+        "Each subentity is synced with its own class under the service's name",
         arguments: Place.allCases)
     func inheritance(_ place: Place) async throws {
         let world = try await world(place)
@@ -309,7 +309,7 @@ struct OlderToolsTests {
         let world = try await world(place)
         let device = try world.device()
         func inStep() async throws -> Set<String> {
-            Set(try await device.engine.status().filter { $0.lastSync != nil }.map(\.entity))
+            Set(try await device.engine.status().filter { $0.lastSyncDate != nil }.map(\.entity))
         }
         #expect(try await device.engine.lastSyncDate == nil)
         #expect(try await !device.engine.isInitialSyncComplete)

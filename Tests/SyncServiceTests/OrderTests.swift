@@ -20,12 +20,14 @@ struct OrderTests {
 
     private let service = InMemoryService()
 
-    private func device(_ policy: ConflictPolicy = .clientWins, _ settings: EngineSettings = Device.settings) throws
+    private func device(
+        _ policy: ConflictPolicy = .clientWins, _ configuration: SyncEngine.Configuration = Device.configuration
+    ) throws
         -> Device
     {
         try Device(
             service, schema: Self.schema,
-            entities: ["Tag", "Task"].map { SyncedEntity($0, conflictPolicy: policy) }, settings)
+            entities: ["Tag", "Task"].map { SyncedEntity($0, conflictPolicy: policy) }, configuration)
     }
 
     /// Returns devices that have synced a task with tags 1 to 4.
@@ -131,8 +133,8 @@ struct OrderTests {
 
     @Test(
         "With the policy manual, an order that both sides changed stays open until it is resolved",
-        arguments: [true, false])
-    func manual(_ takingRemote: Bool) async throws {
+        arguments: [SyncConflict.Side.remote, .local])
+    func manual(_ side: SyncConflict.Side) async throws {
         let devices = try await devices(2, .manual)
         try await devices[0].order([4, 1, 2, 3])
         try await devices[1].order([2, 1, 3, 4])
@@ -140,10 +142,10 @@ struct OrderTests {
         #expect(await listed == [4, 1, 2, 3])
         #expect(try await devices[1].order() == [2, 1, 3, 4])
         #expect(try await devices[1].engine.conflicts().map(\.winner) == ["open"])
-        try await devices[1].engine.resolve("Task", key: 1, field: "tags", takingRemote: takingRemote)
+        try await devices[1].engine.resolve("Task", key: 1, field: "tags", keeping: side)
         for device in devices + devices { try await device.engine.sync() }
         for device in devices {
-            #expect(try await device.order() == (takingRemote ? [4, 1, 2, 3] : [2, 1, 3, 4]))
+            #expect(try await device.order() == (side == .remote ? [4, 1, 2, 3] : [2, 1, 3, 4]))
             #expect(try await device.leftovers() == [])
         }
     }
@@ -151,9 +153,9 @@ struct OrderTests {
     @Test("A resolver may return a third order")
     func resolver() async throws {
         let first = try await devices(1)[0]
-        var settings = Device.settings
-        settings.conflictResolver = { conflict in conflict.field == "tags" ? .merged([3, 4, 1, 2]) : .usePolicy }
-        let second = try device(.clientWins, settings)
+        var configuration = Device.configuration
+        configuration.conflictResolver = { conflict in conflict.field == "tags" ? .merged([3, 4, 1, 2]) : .usePolicy }
+        let second = try device(.clientWins, configuration)
         try await second.engine.sync()
         try await first.order([4, 1, 2, 3])
         try await second.order([2, 1, 3, 4])
@@ -194,7 +196,7 @@ struct OrderTests {
         let known = try await (stack.fetch("Tag", id: 3), stack.fetch("Tag", id: 1))
         try await stack.insert(
             "Task", values: ["title": "made"],
-            links: ["tags": [try #require(known.0), tag, try #require(known.1)]])
+            relationships: ["tags": [try #require(known.0), tag, try #require(known.1)]])
         try await devices[0].order([2, 1, 3, 4])
         for device in devices + devices { try await device.engine.sync() }
         let names =
@@ -293,8 +295,8 @@ struct OrderTests {
         #expect(error?.message.contains("'tasks'") == true, "\(error?.message ?? "")")
         // No list is sent by an import, by an engine of the entity of its rows alone, or if the model does not export
         // it.
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(ordered.utf8)))
-        try await Sync.importPages(from: service, entity: "Project", stack: stack, settings: Device.settings)
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(ordered.utf8)))
+        try await Sync.importPages(from: service, entity: "Project", stack: stack, configuration: Device.configuration)
         #expect(try await stack.count("Project") == 1)
         try await Device(service, schema: ordered, entities: ["Task", "Tag"]).engine.sync()
         try await Device(service, schema: Self.projects("\"ordered\": true, \"export\": false, ")).engine.sync()

@@ -31,7 +31,7 @@ struct ParseExchangeTests {
         let service = ParseService(
             baseURL: url, options: options, classes: ["Project": "Plan"], credentials: credentials, transport: exchanges
         )
-        let model = try SyncModel(schema: Data(Self.schema.utf8))
+        let model = try SyncModel(schemaData: Data(Self.schema.utf8))
         return service.configured(for: try ServiceEntity.all(["Task", "Project", "Tag"], of: model))
     }
 

@@ -26,19 +26,19 @@ struct ParseFileTests {
         return ParseService(baseURL: space.url, options: options, transport: transport)
     }
 
-    private func settings(_ name: String) -> EngineSettings {
-        var settings = Device.settings
-        settings.maxAttempts = 3
-        settings.inDoubtTimeout = .zero
-        settings.deletionLimit = nil
-        settings.fileStore = FileStore(folder: folder.appendingPathComponent(name))
-        return settings
+    private func configuration(_ name: String) -> SyncEngine.Configuration {
+        var configuration = Device.configuration
+        configuration.maxAttempts = 3
+        configuration.inDoubtTimeout = .zero
+        configuration.deletionLimit = nil
+        configuration.fileStore = FileStore(folder: folder.appendingPathComponent(name))
+        return configuration
     }
 
     private func device(
         _ space: RESTSpace, _ name: String, _ transport: any HTTPTransport = DefaultTransport()
     ) throws -> Device {
-        try Device(service(space, transport), schema: Self.schema, entities: ["Task"], settings(name))
+        try Device(service(space, transport), schema: Self.schema, entities: ["Task"], configuration(name))
     }
 
     private func key(_ device: Device, _ title: String) async throws -> JSONValue {
@@ -133,7 +133,7 @@ struct ParseFileTests {
         #expect(before.count == (loss == .namingAnswer ? 1 : 0))
         await network.lose(nil)
         // Another engine on the same database and folder, as in another process.
-        let again = try Device(device.stack, service(space, network), entities: ["Task"], settings("one"))
+        let again = try Device(device.stack, service(space, network), entities: ["Task"], configuration("one"))
         try await again.engine.push()
         #expect(try await again.engine.pendingFiles().isEmpty)
         // A file whose row references it is not sent again. Otherwise the file is sent again, and the first copy stays
@@ -180,7 +180,7 @@ struct ParseFileTests {
               "part": {"type": "string", "remoteKey": "extra.part"}, "photo": {"type": "string", "remoteKey": "image.url"}}}}}
             """
         let device = try Device(
-            service(space, DefaultTransport()), schema: schema, entities: ["Task"], settings("one"))
+            service(space, DefaultTransport()), schema: schema, entities: ["Task"], configuration("one"))
         try await device.stack.insert("Task", values: ["title": "t"])
         try await device.engine.sync()
         let key = try await key(device, "t")

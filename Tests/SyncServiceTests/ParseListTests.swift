@@ -88,7 +88,7 @@ struct ParseListTests {
         try await device.engine.sync()
         var tags: [SyncRow] = []
         for id in ["a", "b"] { tags.append(try #require(try await device.stack.fetch("Tag", id: .string(id)))) }
-        let task = try await device.stack.insert("Task", values: ["title": "t"], links: ["tags": tags])
+        let task = try await device.stack.insert("Task", values: ["title": "t"], relationships: ["tags": tags])
         try await device.engine.push()
         // By default an ordered list is sent as an array and an unordered one as a relation.
         #expect(await server.bodies.count == (isArray == isOrdered ? 1 : 2))
@@ -107,7 +107,7 @@ struct ParseListTests {
             baseURL: try #require(URL(string: "https://parse.example/1")), options: ParseOptions(applicationID: "app"),
             transport: Served { request, body in await server.answer(request, body) })
         let served = try ServiceEntity.all(
-            ["Task"], of: SyncModel(schema: Data(Self.schema(isOrdered: false).utf8)))
+            ["Task"], of: SyncModel(schemaData: Data(Self.schema(isOrdered: false).utf8)))
         let outcomes = try await service.configured(for: served).push(
             (1...3).map { number in
                 PushOperation(

@@ -96,7 +96,7 @@ struct ParseServiceTests {
                 "title": "t", "dueAt": "2023-11-14T22:13:20Z", "points": 3,
                 "data": "AQID", "photo": .string(file), "latitude": 52.5, "longitude": 13.25,
                 "notes": ["a": [1, 2]], "updatedAt": "2020-01-01T00:00:00Z",
-            ], links: ["project": [project], "tags": tags])
+            ], relationships: ["project": [project], "tags": tags])
         try await one.engine.sync()
         let stored = try #require(try await space.rows("Task").first)
         #expect(stored["dueAt"] == ["__type": "Date", "iso": "2023-11-14T22:13:20.000Z"])
@@ -150,7 +150,8 @@ struct ParseServiceTests {
         let (one, two) = (try device(service(space)), try device(service(space)))
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         for number in 1...7 {
-            try await one.stack.insert("Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+            try await one.stack.insert(
+                "Task", values: ["title": .string("t\(number)")], relationships: ["project": [project]])
         }
         try await one.engine.sync()
         try await two.engine.sync()
@@ -181,9 +182,9 @@ struct ParseServiceTests {
         for name in ["a", "b", "c"] { try await one.stack.insert("Tag", values: ["name": .string(name)]) }
         try await one.engine.sync()
         let network = NotingNetwork()
-        var settings = Device.settings
-        settings.reconciliationInterval = .seconds(3600)
-        let two = try Device(service(space, transport: network), schema: Self.schema, settings)
+        var configuration = Device.configuration
+        configuration.reconciliationInterval = .seconds(3600)
+        let two = try Device(service(space, transport: network), schema: Self.schema, configuration)
         try await two.engine.sync()
         let list = "/classes/Tag"
         #expect(await network.asked(list).first?.query["where"] == nil)
@@ -263,7 +264,7 @@ struct ParseServiceTests {
             let project = try await one.stack.insert("Project", values: ["name": "p"])
             for number in 1...3 {
                 try await one.stack.insert(
-                    "Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+                    "Task", values: ["title": .string("t\(number)")], relationships: ["project": [project]])
             }
             var fault: [JSONValue.Member] = [.init("at", JSONValue(at)), .init("kind", .string(kind))]
             if kind == "status" {

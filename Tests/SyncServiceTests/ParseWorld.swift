@@ -26,19 +26,19 @@ struct ParseWorld: HistoryWorld {
     private let network = FailingNetwork()
 
     init(ids: IDs, pageSize: Int) async throws {
-        var settings: [JSONValue.Member] = [.init("dialect", "parse"), .init("applicationID", "app")]
+        var configuration: [JSONValue.Member] = [.init("dialect", "parse"), .init("applicationID", "app")]
         var options = ParseOptions(applicationID: "app")
         options.pageSize = pageSize
         options.overlap = .zero
         switch ids {
         case .looks: break
-        case .request: settings.append(.init("idempotency", "on"))
+        case .request: configuration.append(.init("idempotency", "on"))
         case .marker: options.markerField = "syncKey"
         case .client:
-            settings.append(.init("ids", "client"))
+            configuration.append(.init("ids", "client"))
             options.idAssignment = .client
         }
-        space = try await RESTServer.shared.space(.object(settings))
+        space = try await RESTServer.shared.space(.object(configuration))
         service = ParseService(baseURL: space.url, options: options, transport: network)
     }
 

@@ -22,13 +22,13 @@ struct PocketBaseFileTests {
         _ space: PocketBaseSpace, _ name: String, authorization: String? = nil,
         transport: any HTTPTransport = DefaultTransport()
     ) throws -> Device {
-        var settings = Device.settings
-        settings.maxAttempts = 3
-        settings.deletionLimit = nil
-        settings.fileStore = FileStore(folder: folder.appendingPathComponent(name))
+        var configuration = Device.configuration
+        configuration.maxAttempts = 3
+        configuration.deletionLimit = nil
+        configuration.fileStore = FileStore(folder: folder.appendingPathComponent(name))
         return try Device(
             space.service(authorization: authorization, transport: transport), schema: Self.schema, entities: ["Task"],
-            settings)
+            configuration)
     }
 
     private func key(_ device: Device, _ title: String) async throws -> JSONValue {
@@ -105,9 +105,9 @@ struct PocketBaseFileTests {
         #expect((name != [""]) == isDone)
         await network.lose(.none)
         // Another engine on the same database and folder, as in another process.
-        var settings = Device.settings
-        settings.fileStore = FileStore(folder: folder.appendingPathComponent("one"))
-        let again = try Device(device.stack, space.service(transport: network), entities: ["Task"], settings)
+        var configuration = Device.configuration
+        configuration.fileStore = FileStore(folder: folder.appendingPathComponent("one"))
+        let again = try Device(device.stack, space.service(transport: network), entities: ["Task"], configuration)
         try await again.engine.push()
         #expect(try await again.engine.pendingFiles().isEmpty)
         #expect(await network.uploads == (isDone ? 1 : 2))

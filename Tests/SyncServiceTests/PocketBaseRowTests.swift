@@ -67,10 +67,10 @@ struct PocketBaseRowTests {
     @Test("A row committed late with a time before the last pull is pulled")
     func late() async throws {
         let space = try await PocketBaseServer.shared.space()
-        var settings = Device.settings
+        var configuration = Device.configuration
         // A listing of all IDs would find it too.
-        settings.reconciliationInterval = .seconds(3600)
-        let device = try Device(space.service(), schema: PocketBaseSpace.schema, settings)
+        configuration.reconciliationInterval = .seconds(3600)
+        let device = try Device(space.service(), schema: PocketBaseSpace.schema, configuration)
         try await device.engine.sync()
         // The result of a transaction that took ten seconds.
         let time = Date(timeIntervalSinceNow: -10).isoText.replacingOccurrences(of: "T", with: " ")
@@ -124,9 +124,9 @@ struct PocketBaseRowTests {
         }
         let network = NotingNetwork()
         let service = space.service(transport: network)
-        var settings = Device.settings
-        settings.reconciliationInterval = .seconds(3600)
-        let device = try Device(service, schema: PocketBaseSpace.schema, settings)
+        var configuration = Device.configuration
+        configuration.reconciliationInterval = .seconds(3600)
+        let device = try Device(service, schema: PocketBaseSpace.schema, configuration)
         let began = Date(timeIntervalSinceNow: -1)
         try await device.engine.sync()
         let list = "/collections/\(space.tasks)/records"
@@ -237,7 +237,7 @@ struct PocketBaseRowTests {
         let project = try await device.stack.insert("Project", values: ["name": "p"])
         for number in 1...3 {
             try await device.stack.insert(
-                "Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+                "Task", values: ["title": .string("t\(number)")], relationships: ["project": [project]])
         }
         try await device.engine.sync()
         #expect(try await space.rows("req_\(space.tasks)").count == 3)
@@ -260,9 +260,9 @@ struct PocketBaseRowTests {
     @Test("A row that references a deleted row is sent again without it after the deletion is pulled")
     func missingTarget() async throws {
         let space = try await PocketBaseServer.shared.space()
-        var settings = Device.settings
-        settings.reconciliationInterval = .seconds(3600)
-        let device = try Device(space.service(), schema: PocketBaseSpace.schema, settings)
+        var configuration = Device.configuration
+        configuration.reconciliationInterval = .seconds(3600)
+        let device = try Device(space.service(), schema: PocketBaseSpace.schema, configuration)
         try await space.add(space.tags, ["id": "ggggggggggggggg", "name": "g"])
         try await space.add(space.tasks, ["id": "ttttttttttttttt", "title": "t"])
         try await device.engine.sync()
@@ -290,7 +290,7 @@ extension PocketBaseSpace {
     }
 }
 
-/// A server whose settings allow no batches, or small ones.
+/// A server whose configuration allow no batches, or small ones.
 actor LimitedBatches: HTTPTransport {
     private let most: Int
     private let transport = DefaultTransport()

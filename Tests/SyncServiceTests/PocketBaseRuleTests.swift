@@ -26,11 +26,11 @@ struct PocketBaseRuleTests {
     private func device(
         _ space: PocketBaseSpace, _ authorization: String, _ deletions: DeleteConflictPolicy = .deleteWins
     ) throws -> Device {
-        var settings = Device.settings
-        settings.deletionLimit = nil
-        settings.deleteConflictPolicy = deletions
+        var configuration = Device.configuration
+        configuration.deletionLimit = nil
+        configuration.deleteConflictPolicy = deletions
         return try Device(
-            space.service(authorization: authorization), schema: Self.schema, entities: ["Task"], settings)
+            space.service(authorization: authorization), schema: Self.schema, entities: ["Task"], configuration)
     }
 
     private func add(_ space: PocketBaseSpace, _ id: String, _ title: String, _ owner: String) async throws {
@@ -116,11 +116,11 @@ struct PocketBaseRuleTests {
         let ada = try await space.user()
         try await add(space, "aaaaaaaaaaaaaaa", "one", ada.id)
         let wallet = Wallet(space, ada.mail)
-        var settings = Device.settings
-        settings.deletionLimit = nil
+        var configuration = Device.configuration
+        configuration.deletionLimit = nil
         let device = try Device(
             space.service(credentials: .authorization { _ in try await wallet.token() }), schema: Self.schema,
-            entities: ["Task"], settings)
+            entities: ["Task"], configuration)
         try await device.engine.sync()
         #expect(await wallet.count == 1)
         // A new password makes all tokens invalid. The list is then empty, without an error.
@@ -156,7 +156,8 @@ struct PocketBaseRuleTests {
             let configuration = try ServiceConfigurationFile(
                 JSONEncoder().encode(json), environment: ["PB_USER": ada.mail, "PB_PASSWORD": password])
             return try Device(
-                configuration.service(), schema: Self.schema, entities: configuration.entities, configuration.settings)
+                configuration.service(), schema: Self.schema, entities: configuration.entities,
+                configuration.engineConfiguration)
         }
         let right = try device("password1")
         try await right.engine.sync()

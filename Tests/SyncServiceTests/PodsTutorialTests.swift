@@ -52,7 +52,7 @@ struct PodsTutorialTests {
     func importer() async throws {
         let index = PodIndex()
         // On a device: DataStack(model: model, at: file)
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
 
         // The service
         var options = RESTOptions()
@@ -71,10 +71,10 @@ struct PodsTutorialTests {
         #expect(await counts.next() == 0)
 
         // The import
-        var settings = EngineSettings()
-        settings.maxAttempts = 1
+        var configuration = SyncEngine.Configuration()
+        configuration.maxAttempts = 1
         await #expect(throws: SyncError.self) {
-            try await Sync.importPages(from: service, entity: "Pod", stack: stack, settings: settings)
+            try await Sync.importPages(from: service, entity: "Pod", stack: stack, configuration: configuration)
         }
         #expect(try await stack.count("Pod") == 3)
         #expect(await counts.next() == 3)

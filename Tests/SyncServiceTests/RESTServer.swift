@@ -24,12 +24,12 @@ actor RESTServer {
     private var spaces = 0
 
     /// Creates a space.
-    func space(_ settings: JSONValue) async throws -> RESTSpace {
+    func space(_ configuration: JSONValue) async throws -> RESTSpace {
         if starting == nil { starting = Task { try await start() } }
         guard let url = try await starting?.value else { throw ServerFailure(text: "no server") }
         spaces += 1
         let space = RESTSpace(url: url.appendingPathComponent("space\(spaces)-\(UUID().uuidString.prefix(8))"))
-        try await space.put("_settings", settings)
+        try await space.put("_settings", configuration)
         return space
     }
 

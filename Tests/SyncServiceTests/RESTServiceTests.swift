@@ -9,40 +9,40 @@ import Testing
 /// Tests with the real REST server of `Tests/Servers/REST`.
 @Suite("REST services", .enabled(if: RESTServer.isThere, "make services builds the server"))
 struct RESTServiceTests {
-    /// A style of lists, with its settings for the service and for the server.
+    /// A style of lists, with its configuration for the service and for the server.
     struct Style: Sendable, CustomTestStringConvertible {
         let name: String
-        let settings: [JSONValue.Member]
+        let configuration: [JSONValue.Member]
         let paging: RESTOptions.Paging
         let records: String
         var testDescription: String { name }
     }
 
     static let styles = [
-        Style(name: "none", settings: [], paging: .none, records: ""),
+        Style(name: "none", configuration: [], paging: .none, records: ""),
         Style(
-            name: "page", settings: [.init("envelope", "data")],
+            name: "page", configuration: [.init("envelope", "data")],
             paging: .page(size: "per_page", limit: 3, total: "total_pages"), records: "data"),
-        Style(name: "page, bare", settings: [], paging: .page(size: "per_page", limit: 3), records: ""),
+        Style(name: "page, bare", configuration: [], paging: .page(size: "per_page", limit: 3), records: ""),
         Style(
-            name: "page, ends with 404", settings: [.init("endIs404", true)],
+            name: "page, ends with 404", configuration: [.init("endIs404", true)],
             paging: .page(size: "per_page", limit: 1), records: ""),
         Style(
-            name: "offset", settings: [.init("envelope", "data.items")], paging: .offset(limit: 4, total: "total"),
+            name: "offset", configuration: [.init("envelope", "data.items")], paging: .offset(limit: 4, total: "total"),
             records: "data.items"),
-        Style(name: "offset, bare", settings: [], paging: .offset(limit: 4), records: ""),
-        Style(name: "link", settings: [], paging: .link(size: "limit", limit: 3), records: ""),
+        Style(name: "offset, bare", configuration: [], paging: .offset(limit: 4), records: ""),
+        Style(name: "link", configuration: [], paging: .link(size: "limit", limit: 3), records: ""),
         Style(
-            name: "next", settings: [.init("envelope", "data")], paging: .next("next", size: "limit", limit: 3),
+            name: "next", configuration: [.init("envelope", "data")], paging: .next("next", size: "limit", limit: 3),
             records: "data"),
         Style(
-            name: "cursor", settings: [.init("envelope", "data")],
+            name: "cursor", configuration: [.init("envelope", "data")],
             paging: .cursor(cursor: "cursor", next: "next_cursor", size: "limit", limit: 3), records: "data"),
     ]
 
     private func space(_ style: Style, _ more: [JSONValue.Member] = []) async throws -> RESTSpace {
         let name = style.name.split(separator: ",").first.map(String.init) ?? "none"
-        return try await RESTServer.shared.space(.object([.init("paging", .string(name))] + style.settings + more))
+        return try await RESTServer.shared.space(.object([.init("paging", .string(name))] + style.configuration + more))
     }
 
     private func options(_ style: Style) -> RESTOptions {
@@ -82,7 +82,7 @@ struct RESTServiceTests {
             credentials: .authorization { isRefresh in "Bearer \(await tokens.next(isRefresh))" })
         // Version numbers are not times.
         let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
-        #expect(failures.map(\.errorDescription) == ["creation: the row has no time"])
+        #expect(failures.map(\.errorDescription) == ["creation: the row has no modification time"])
         #expect(await tokens.asked == 2)
     }
 
@@ -118,7 +118,8 @@ struct RESTServiceTests {
         let (one, two) = (try device(), try device())
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         for number in 1...7 {
-            try await one.stack.insert("Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+            try await one.stack.insert(
+                "Task", values: ["title": .string("t\(number)")], relationships: ["project": [project]])
         }
         try await one.engine.sync()
         try await two.engine.sync()
@@ -147,10 +148,10 @@ struct RESTServiceTests {
             var options = options(Self.styles[1])
             if knownBy == "key" { options.idempotencyHeader = "Idempotency-Key" }
             if knownBy == "marker" { options.markerField = "client_ref" }
-            var settings = Device.settings
-            settings.inDoubtTimeout = .zero
+            var configuration = Device.configuration
+            configuration.inDoubtTimeout = .zero
             try await space.put([["id": 50, "title": "there", "points": 1]], in: "tasks")
-            let device = try Device(RESTService(baseURL: space.url, options: options), settings)
+            let device = try Device(RESTService(baseURL: space.url, options: options), configuration)
             try await device.engine.sync()
             try await device.stack.insert("Task", values: ["title": "here 1"])
             try await device.stack.insert("Task", values: ["title": "here 2"])
@@ -181,10 +182,10 @@ struct RESTServiceTests {
         let space = try await space(Self.styles[0])
         var options = RESTOptions()
         options.markerField = marker
-        var settings = Device.impatient
-        settings.inDoubtTimeout = .zero
+        var configuration = Device.impatient
+        configuration.inDoubtTimeout = .zero
         let network = NotingNetwork()
-        let device = try Device(RESTService(baseURL: space.url, options: options, transport: network), settings)
+        let device = try Device(RESTService(baseURL: space.url, options: options, transport: network), configuration)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": .string(title)])
         await network.breakDown(fate)
@@ -308,7 +309,7 @@ struct RESTServiceTests {
     func importPages() async throws {
         let space = try await space(Self.styles[6])
         try await space.put((1...10).map { ["id": JSONValue($0), "title": .string("t\($0)")] }, in: "tasks")
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
         let service = RESTService(baseURL: space.url, options: options(Self.styles[6]))
         let first = try await Sync.importPages(from: service, entity: "Task", stack: stack)
         #expect(first.total.pulledInserts == 10)

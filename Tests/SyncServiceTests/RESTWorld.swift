@@ -48,8 +48,8 @@ struct RESTMake: Sendable {
     /// Whether the service gives the time of each change.
     var hasTimes: Bool { options.versionField == "updated_at" }
 
-    /// The settings of a server with these options.
-    var settings: JSONValue {
+    /// The configuration of a server with these options.
+    var configuration: JSONValue {
         var members: [JSONValue.Member] = [
             .init("envelope", .string(options.recordsKeyPath)), .init("ids", .string(options.idAssignment.rawValue)),
             .init("updates", "both"),
@@ -77,7 +77,7 @@ struct RESTServerWorld: HistoryWorld {
     init(_ make: RESTMake) async throws {
         let make = make.withNumbers()
         hasTimes = make.hasTimes
-        space = try await RESTServer.shared.space(make.settings)
+        space = try await RESTServer.shared.space(make.configuration)
         service = RESTService(baseURL: space.url, options: make.options, transport: network)
     }
 

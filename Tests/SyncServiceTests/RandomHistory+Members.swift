@@ -4,11 +4,11 @@ import Sync
 
 @testable import SyncService
 
-/// The settings with which a device of a history is opened again.
+/// The configuration with which a device of a history is opened again.
 struct DeviceSetUp {
     let service: any SyncService
     let entities: [SyncedEntity]
-    var settings: EngineSettings
+    var configuration: SyncEngine.Configuration
 }
 
 // The steps of the members of a history.
@@ -114,7 +114,7 @@ extension RandomHistory {
 
     func reopen(_ index: Int) throws {
         guard let setUp else { return }
-        devices[index] = try Device(devices[index].stack, setUp.service, entities: setUp.entities, setUp.settings)
+        devices[index] = try Device(devices[index].stack, setUp.service, entities: setUp.entities, setUp.configuration)
     }
 
     /// Runs or resets another engine of the same store with fewer entities.
@@ -123,7 +123,7 @@ extension RandomHistory {
         let names = [["Project"], ["Tag"], ["Task", "Tag"]][number(3)]
         let engine = try SyncEngine(
             stack: devices[index].stack, service: setUp.service,
-            entities: setUp.entities.filter { names.contains($0.name) }, settings: setUp.settings)
+            entities: setUp.entities.filter { names.contains($0.name) }, configuration: setUp.configuration)
         await shadows[index].lookAway()
         if number(2) == 0 {
             note("\(index) reset local by an engine of \(names)")
@@ -144,7 +144,7 @@ extension RandomHistory {
         do {
             for _ in 0..<2 { try await passLease(stack) }
             let engine = try SyncEngine(
-                stack: stack, service: setUp.service, entities: setUp.entities, settings: setUp.settings)
+                stack: stack, service: setUp.service, entities: setUp.entities, configuration: setUp.configuration)
             try await engine.sync()
         } catch { note("\(error)") }
     }
@@ -216,14 +216,14 @@ extension RandomHistory {
         guard members.contains(.manual), isLast || number(2) == 0 else { return }
         for conflict in try await devices[index].engine.conflicts() where conflict.winner == "open" {
             guard isLast || number(2) == 0 else { continue }
-            let takingRemote = number(2) == 0
+            let side: SyncConflict.Side = number(2) == 0 ? .remote : .local
             note(
-                "\(index) resolves \(conflict.entity) \(conflict.key) \(conflict.field): \(takingRemote ? "remote" : "local")"
+                "\(index) resolves \(conflict.entity) \(conflict.key) \(conflict.field): \(side)"
             )
             do {
                 try await devices[index].engine.resolve(
                     conflict.entity, key: conflict.key.json, field: conflict.field.isEmpty ? nil : conflict.field,
-                    takingRemote: takingRemote)
+                    keeping: side)
             } catch { note("\(error)") }
         }
     }

@@ -68,12 +68,12 @@ actor RandomHistory {
         let entities = ["Project", "Task", "Tag"].map {
             SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions, mergesWholeRow: isOneDomain)
         }
-        var settings = Device.settings
-        settings.deletionLimit = members.contains(.guarded) ? .half : nil
-        settings.inDoubtTimeout = .zero
-        if members.contains(.slow) { settings.clock.beat = { try await Task.sleep(for: .milliseconds(5)) } }
+        var configuration = Device.configuration
+        configuration.deletionLimit = members.contains(.guarded) ? .half : nil
+        configuration.inDoubtTimeout = .zero
+        if members.contains(.slow) { configuration.clock.beat = { try await Task.sleep(for: .milliseconds(5)) } }
         // Some runs have one attempt, and leave in-doubt requests.
-        if seed % 4 == 3 || members.contains(.lost) { settings.maxAttempts = 1 }
+        if seed % 4 == 3 || members.contains(.lost) { configuration.maxAttempts = 1 }
         var schema = Device.schema.replacingOccurrences(
             of: "\"entity\": \"Tag\", \"many\": true", with: "\"entity\": \"Tag\", \"many\": true, \"ordered\": true")
         if does.idAssignment == .client || place == .parse {
@@ -85,14 +85,14 @@ actor RandomHistory {
         let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .matchByContent
         // If others create two rows with one title, the first device could store only one of them.
         let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
-        setUp = DeviceSetUp(service: service, entities: entities, settings: settings)
+        setUp = DeviceSetUp(service: service, entities: entities, configuration: configuration)
         isRestored = mayBeRestored || serviceMayBeRestored || replaces
         for index in 0..<(2 + number(2)) {
-            let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
+            let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
             if replaces, index == 0 {
                 try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX app_title ON Task (title)") }
             }
-            let device = try Device(stack, service, entities: entities, settings)
+            let device = try Device(stack, service, entities: entities, configuration)
             devices.append(device)
             shadows.append(try await ShadowLog(device, ledger, index: index))
         }
@@ -138,7 +138,7 @@ actor RandomHistory {
     private func rest(_ world: any HistoryWorld) async throws -> [String]? {
         await troubles.end()
         if members.contains(.guarded) {
-            setUp?.settings.deletionLimit = nil
+            setUp?.configuration.deletionLimit = nil
             for index in devices.indices { try reopen(index) }
         }
         for round in 0..<(members.isEmpty ? 4 : 8) {

@@ -22,11 +22,13 @@ struct RefusedReplayTests {
           "done": {"type": "boolean"}}}}}
         """
 
-    private func device(_ service: InMemoryService, _ settings: EngineSettings = Device.settings) throws -> Device {
+    private func device(_ service: InMemoryService, _ configuration: SyncEngine.Configuration = Device.configuration)
+        throws -> Device
+    {
         try Device(
             service, schema: service.capabilities.idAssignment == .client ? Self.schema : Device.schema,
             entities: ["Task"],
-            settings)
+            configuration)
     }
 
     /// Sets the faults of the first pushes, and of all further ones.

@@ -14,10 +14,10 @@ struct ReturningRowTests {
     private let id = "ggggggggggggggg"
 
     private func device(_ space: PocketBaseSpace) throws -> Device {
-        var settings = Device.settings
+        var configuration = Device.configuration
         // The device does not find deletions by a listing.
-        settings.reconciliationInterval = .seconds(3600)
-        return try Device(space.service(), schema: PocketBaseSpace.schema, entities: Self.entities, settings)
+        configuration.reconciliationInterval = .seconds(3600)
+        return try Device(space.service(), schema: PocketBaseSpace.schema, entities: Self.entities, configuration)
     }
 
     private func insertTask(_ device: Device, into link: String) async throws {

@@ -22,13 +22,14 @@ struct RunFaultTests {
         arguments: [true, false])
     func noAnswer(_ isRefusing: Bool) async throws {
         let port = try QuietPort(isRefusing: isRefusing)
-        var settings = Device.impatient
-        settings.serviceIdentity = "service"
+        var configuration = Device.impatient
+        configuration.serviceIdentity = "service"
         var options = RESTOptions()
         options.idempotencyHeader = "Idempotency-Key"
         let dead = RESTService(
-            baseURL: port.url, options: options, transport: DefaultTransport(timeout: .seconds(1), total: .seconds(1)))
-        let device = try Device(dead, entities: ["Task"], settings)
+            baseURL: port.url, options: options,
+            transport: DefaultTransport(timeout: .seconds(1), totalTimeout: .seconds(1)))
+        let device = try Device(dead, entities: ["Task"], configuration)
         try await device.stack.insert("Task", values: ["title": "mine"])
         #expect(await failure(device)?.code == .serviceFailure)
         let error = await #expect(throws: SyncError.self) { try await device.engine.push() }
@@ -36,8 +37,8 @@ struct RunFaultTests {
         #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.rows("SELECT holder FROM sync_lease") == [""])
         let service = InMemoryService()
-        settings.maxAttempts = 5
-        let again = try Device(device.stack, service, entities: ["Task"], settings)
+        configuration.maxAttempts = 5
+        let again = try Device(device.stack, service, entities: ["Task"], configuration)
         try await again.engine.sync()
         #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["mine"])
         #expect(await service.creations == 1)
@@ -110,8 +111,8 @@ struct RunFaultTests {
     func retryAfter(_ method: String) async throws {
         let memory = ServedMemory()
         let sleeps = Sleeps()
-        var settings = Device.settings
-        settings.clock.sleep = { await sleeps.note($0) }
+        var configuration = Device.configuration
+        configuration.clock.sleep = { await sleeps.note($0) }
         let service = RESTService(
             baseURL: try address(),
             transport: Served { request, _ in
@@ -120,7 +121,7 @@ struct RunFaultTests {
                 if request.method.rawValue == method, count == 1 { return (429, ["Retry-After": "7"], .null) }
                 return request.method == .post ? (201, [:], ["id": 1, "title": "mine"]) : (200, [:], [])
             })
-        let device = try Device(service, entities: ["Task"], settings)
+        let device = try Device(service, entities: ["Task"], configuration)
         try await device.stack.insert("Task", values: ["title": "mine"])
         let report = try await device.engine.sync()
         #expect(await sleeps.all == [.seconds(7)])
@@ -199,10 +200,10 @@ struct RunFaultTests {
         let schema = """
             {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string"}}}}
             """
-        var settings = Device.settings
-        settings.inDoubtTimeout = .zero
+        var configuration = Device.configuration
+        configuration.inDoubtTimeout = .zero
         let service = KintoService(baseURL: try address(), transport: Served { await kinto.answer($0, $1) })
-        let device = try Device(service, schema: schema, entities: ["Task"], settings)
+        let device = try Device(service, schema: schema, entities: ["Task"], configuration)
         try await device.write("INSERT INTO Task (id, title) VALUES ('a', 'first'), ('b', 'second'), ('c', 'third')")
         try await device.engine.sync()
         #expect(await kinto.titles == ["first", "second", "third"])

@@ -80,7 +80,7 @@ struct RunTests {
         let device = try Device(service)
         try await device.engine.push()
         try await device.engine.apply([["id": 1, "title": "t"]], inEntity: "Task")
-        #expect(try await device.engine.status().allSatisfy { !$0.isInitialSyncComplete && $0.lastSync == nil })
+        #expect(try await device.engine.status().allSatisfy { !$0.isInitialSyncComplete && $0.lastSyncDate == nil })
         try await device.engine.pull(only: ["Task"])
         #expect(try await device.engine.status().filter(\.isInitialSyncComplete).map(\.entity) == ["Task"])
     }
@@ -141,11 +141,11 @@ struct RunTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let database = folder.appendingPathComponent("store.sqlite")
         func device() throws -> Device {
-            let model = try SyncModel(schema: Data(Device.schema.utf8))
-            var settings = Device.settings
+            let model = try SyncModel(schemaData: Data(Device.schema.utf8))
+            var configuration = Device.configuration
             // The run does not renew the lease that another engine took from it.
-            settings.clock.beat = { try await Task.sleep(for: .seconds(86_400)) }
-            return try Device(DataStack(model: model, at: database), service, settings)
+            configuration.clock.beat = { try await Task.sleep(for: .seconds(86_400)) }
+            return try Device(DataStack(model: model, at: database), service, configuration)
         }
         let (one, two) = (try device(), try device())
         try await one.stack.insert("Task", values: ["title": "made here"])
@@ -187,9 +187,9 @@ struct RunTests {
         let device = try Device(service)
         try await device.engine.sync()
         let beats = Beats()
-        var settings = Device.settings
-        settings.clock.beat = { try await beats.next() }
-        let slow = try Device(device.stack, service, settings)
+        var configuration = Device.configuration
+        configuration.clock.beat = { try await beats.next() }
+        let slow = try Device(device.stack, service, configuration)
         let found = Found()
         await service.onRequest { [stack = device.stack] request in
             guard case .pull("Task") = request else { return }

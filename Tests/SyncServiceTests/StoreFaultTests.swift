@@ -77,7 +77,7 @@ struct StoreFaultTests {
         var configuration = Configuration()
         configuration.journalMode = .wal
         let queue = try DatabaseQueue(path: file.path, configuration: configuration)
-        let device = try Device(DataStack(model: SyncModel(schema: Data(Device.schema.utf8)), in: queue), service)
+        let device = try Device(DataStack(model: SyncModel(schemaData: Data(Device.schema.utf8)), in: queue), service)
         // The transaction stays open between calls.
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: file.path, configuration: configuration)

@@ -200,9 +200,9 @@ struct TimeCursorTests {
         """
 
     private func device(_ dialect: Dialect) throws -> Device {
-        var settings = Device.settings
-        settings.reconciliationInterval = .seconds(1_000_000)
-        return try Device(service(dialect), schema: Self.schema, entities: ["Task"], settings)
+        var configuration = Device.configuration
+        configuration.reconciliationInterval = .seconds(1_000_000)
+        return try Device(service(dialect), schema: Self.schema, entities: ["Task"], configuration)
     }
 
     private func titles(_ device: Device) async throws -> [String] {

@@ -96,9 +96,9 @@ struct TransportTests {
     func attempts() async throws {
         let service = InMemoryService()
         await service.setFault { _, _ in .busy }
-        var settings = Device.settings
-        settings.maxAttempts = 3
-        let device = try Device(service, settings)
+        var configuration = Device.configuration
+        configuration.maxAttempts = 3
+        let device = try Device(service, configuration)
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
         #expect(await service.requests.count == 3)
         await service.setFault(nil)

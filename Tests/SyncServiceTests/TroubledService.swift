@@ -132,11 +132,11 @@ actor TroubledService: SyncService {
         }
         try await look(since: before, sent.map(\.operation))
         for (place, operation) in sent { outcomes[place] = await answer(outcomes[place], operation) }
-        return outcomes.map { $0 ?? .unknown("the service did not answer") }
+        return outcomes.map { $0 ?? .unknown("the service returned no outcome for the change") }
     }
 
     private func answer(_ outcome: PushOutcome?, _ operation: PushOperation) async -> PushOutcome? {
-        if await troubles.isLost(operation.change) { return .unknown("the answer was lost") }
+        if await troubles.isLost(operation.change) { return .unknown("the response was lost") }
         switch outcome {
         case .applied(let row?)?:
             if operation.kind == .create, let other = await other(than: row.id, operation) {

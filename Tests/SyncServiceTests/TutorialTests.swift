@@ -16,11 +16,11 @@ struct CalendarApp {
     let stack: DataStack
     let engine: SyncEngine
 
-    init(_ service: any SyncService, _ settings: EngineSettings = EngineSettings()) throws {
+    init(_ service: any SyncService, _ configuration: SyncEngine.Configuration = SyncEngine.Configuration()) throws {
         // On a device: DataStack(model: model, at: file)
-        stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
+        stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
         engine = try SyncEngine(
-            stack: stack, service: service, entities: ["Holiday", "Birthday"], settings: settings)
+            stack: stack, service: service, entities: ["Holiday", "Birthday"], configuration: configuration)
     }
 
     /// What a screen shows.
@@ -58,10 +58,10 @@ actor Network: HTTPTransport {
 struct TutorialTests {
     func story(_ service: (Network) async throws -> any SyncService) async throws {
         let network = Network()
-        var settings = Device.settings
-        settings.maxAttempts = 2
-        let phone = try CalendarApp(try await service(network), settings)
-        let tablet = try CalendarApp(try await service(Network()), settings)
+        var configuration = Device.configuration
+        configuration.maxAttempts = 2
+        let phone = try CalendarApp(try await service(network), configuration)
+        let tablet = try CalendarApp(try await service(Network()), configuration)
 
         // The first sync
         try await tablet.stack.insert(

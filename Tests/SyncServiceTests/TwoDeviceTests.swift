@@ -33,8 +33,9 @@ struct TwoDeviceTests {
         let device = try Device(service)
         let project = try await device.stack.insert("Project", values: ["name": "p"])
         let tag = try await device.stack.insert("Tag", values: ["name": "g"])
-        try await device.stack.insert("Task", values: ["title": "one"], links: ["project": [project], "tags": [tag]])
-        try await device.stack.insert("Task", values: ["title": "two"], links: ["project": [project]])
+        try await device.stack.insert(
+            "Task", values: ["title": "one"], relationships: ["project": [project], "tags": [tag]])
+        try await device.stack.insert("Task", values: ["title": "two"], relationships: ["project": [project]])
         let report = try await device.engine.sync()
         #expect(report.total.pushedInserts == 4)
         #expect(try await device.leftovers() == [])
@@ -112,7 +113,7 @@ struct TwoDeviceTests {
             #expect(try await two.engine.status().first { $0.entity == "Task" }?.openConflicts == 1)
             try await two.engine.sync()
             #expect(try await two.engine.conflicts().count == 1)
-            try await two.engine.resolve("Task", key: 1, takingRemote: false)
+            try await two.engine.resolve("Task", key: 1, keeping: .local)
             try await two.engine.sync()
             #expect(await service.contents(of: "Task")[1]?["title"] == "two")
         }
@@ -190,15 +191,15 @@ struct TwoDeviceTests {
     @Test(
         "A store restored to before a create neither duplicates the row nor loses an edit",
         arguments: [true, false])
-    func olderCopy(_ makesIDs: Bool) async throws {
+    func olderCopy(_ clientAssignsIDs: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
-                idAssignment: makesIDs ? .client : .server, deletionDetection: .tombstones,
-                createIdempotency: makesIDs ? .clientID : .idempotencyKey, supportsPreconditions: true,
+                idAssignment: clientAssignsIDs ? .client : .server, deletionDetection: .tombstones,
+                createIdempotency: clientAssignsIDs ? .clientID : .idempotencyKey, supportsPreconditions: true,
                 providesModificationTimes: true, maxBatchSize: 10)
         )
         let schema =
-            makesIDs
+            clientAssignsIDs
             ? Device.schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
             : Device.schema

@@ -43,10 +43,10 @@ struct TwoProcessTests {
 
         let service = InMemoryService()
         await service.set("Task", 1, ["title": "there"])
-        var settings = Device.settings
-        settings.serviceIdentity = "shared"
-        let stack = try DataStack(model: SyncModel(schema: Data(Self.model.utf8)), at: database)
-        let device = try Device(stack, service, entities: ["Task"], settings)
+        var configuration = Device.configuration
+        configuration.serviceIdentity = "shared"
+        let stack = try DataStack(model: SyncModel(schemaData: Data(Self.model.utf8)), at: database)
+        let device = try Device(stack, service, entities: ["Task"], configuration)
         try await stack.insert("Task", values: ["title": "here"])
         let keeper = try LeaseKeeper(database)
         defer { keeper.stop() }

@@ -84,9 +84,9 @@ struct UnreadableValueTests {
                 supportsPreconditions: true,
                 providesModificationTimes: true, maxBatchSize: 10, requiresCompleteRecords: true))
         await service.set("Thing", 1, ["at": "next monday", "count": 1, "title": "t"])
-        var settings = Device.settings
-        settings.deleteConflictPolicy = .editWins
-        let device = try Device(service, schema: Self.schema, entities: ["Thing"], settings)
+        var configuration = Device.configuration
+        configuration.deleteConflictPolicy = .editWins
+        let device = try Device(service, schema: Self.schema, entities: ["Thing"], configuration)
         try await device.engine.sync()
         switch why {
         case "key": try await device.write("UPDATE Thing SET remoteID = 2")

@@ -41,7 +41,8 @@ struct WatermelonServiceTests {
         let (one, two) = (try device(space), try device(space))
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         for number in 1...5 {
-            try await one.stack.insert("Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+            try await one.stack.insert(
+                "Task", values: ["title": .string("t\(number)")], relationships: ["project": [project]])
         }
         try await one.engine.sync()
         try await two.engine.sync()
@@ -142,7 +143,7 @@ struct WatermelonServiceTests {
             let project = try await one.stack.insert("Project", values: ["name": "p"])
             for number in 1...3 {
                 try await one.stack.insert(
-                    "Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+                    "Task", values: ["title": .string("t\(number)")], relationships: ["project": [project]])
             }
             var fault: [JSONValue.Member] = [.init("at", JSONValue(at)), .init("kind", .string(kind))]
             if kind == "status" { fault.append(.init("status", 503)) }
@@ -162,7 +163,8 @@ struct WatermelonServiceTests {
         let (one, two) = (try device(space), try device(space))
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         for number in 1...3 {
-            try await one.stack.insert("Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+            try await one.stack.insert(
+                "Task", values: ["title": .string("t\(number)")], relationships: ["project": [project]])
         }
         try await one.stack.insert("Task", values: ["title": "alone"])
         try await one.engine.sync()

@@ -190,7 +190,7 @@ struct WrongRowTests {
         let error = await #expect(throws: SyncError.self) {
             try await device.engine.write(remoteFirst: operation(.update))
         }
-        #expect(error?.message.contains("another row") == true)
+        #expect(error?.message.contains("a row other than") == true)
     }
 
     @Test("A change that was not carried out is sent again", arguments: [1, 2, 10])
@@ -202,7 +202,7 @@ struct WrongRowTests {
         try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
         if changes > 3 {
             try await device.engine.sync()
-            #expect(try await device.engine.blockedChanges().map(\.reason).first?.contains("another row") == true)
+            #expect(try await device.engine.blockedChanges().map(\.reason).first?.contains("a row other than") == true)
             #expect(try await device.rows("SELECT title FROM Task WHERE remoteID IN (1, 5)") == ["edited", "t5"])
             return
         }
@@ -243,7 +243,7 @@ struct WrongRowTests {
             Issue.record("\(outcome)")
             return
         }
-        #expect(reason.contains("another row"))
+        #expect(reason.contains("a row other than"))
         #expect(await memory.requests.allSatisfy { $0.hasPrefix("GET") })
         #expect(try await service.fetch([1], of: "Task") != [.notFound])
         #expect(try await service.fetch([5], of: "Task") == [.notFound])

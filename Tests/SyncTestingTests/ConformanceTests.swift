@@ -30,7 +30,7 @@ struct ConformanceTests {
         // A missing corpus is a failed path in the report.
         let file = corpus.appendingPathComponent("cases/\(group).json")
         let runner = ScenarioRunner(
-            facilities: CorpusTransformers.facilities, options: .init(repeatsSyncs: true))
+            features: CorpusTransformers.features, options: .init(repeatsSyncs: true))
         let report = await runner.run(paths: [file])
         for result in report.results where result.outcome == .failed {
             Issue.record("\(result)")
@@ -54,7 +54,7 @@ struct PieceScenarioTests {
         arguments: sizes)
     func corpus(size: Int) async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
-        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(chunkSize: size))
+        let runner = ScenarioRunner(features: CorpusTransformers.features, options: .init(chunkSize: size))
         let report = await runner.run(paths: [cases])
         for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
         #expect(report.isSuccess)
@@ -77,7 +77,7 @@ struct GuestScenarioTests {
         .enabled(if: LongTests.areWanted, "make check runs it"))
     func corpus() async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
-        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(usesAppDatabase: true))
+        let runner = ScenarioRunner(features: CorpusTransformers.features, options: .init(usesAppDatabase: true))
         let report = await runner.run(paths: [cases])
         for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
         #expect(report.isSuccess)
@@ -101,7 +101,7 @@ struct AdoptedScenarioTests {
     func corpus(isGuest: Bool) async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
         let options = ScenarioRunner.Options(repeatsSyncs: !isGuest, usesAppDatabase: isGuest, usesExistingTables: true)
-        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: options)
+        let runner = ScenarioRunner(features: CorpusTransformers.features, options: options)
         let report = await runner.run(paths: [cases])
         for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
         #expect(report.isSuccess)

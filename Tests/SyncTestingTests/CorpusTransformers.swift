@@ -4,7 +4,7 @@ import SyncTesting
 
 /// The transformers of the corpus.
 enum CorpusTransformers {
-    static let facilities = ScenarioFeatures.standard.adding(first, slashDate, ampersands)
+    static let features = ScenarioFeatures.standard.adding(first, slashDate, ampersands)
 
     /// Takes the first string of an array of strings, and passes other values through.
     private static let first = AttributeTransformer("BadAPIValueTransformer") { json in

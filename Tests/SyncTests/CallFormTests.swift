@@ -48,7 +48,7 @@ struct CallFormTests {
         #expect(first["Book"].inserted == [.text("978-1"), .text("978-2")])
         #expect(first["Review"].insertedCount == 2)
         #expect(first.unmappedKeys == [.unmapped("unknown", of: "Book", count: 1)])
-        #expect(first.unresolved.map(\.target) == [.integer(7)])
+        #expect(first.pendingReferences.map(\.target) == [.integer(7)])
         #expect(first.diagnostics.count == 1)
         let contents = try await stacks[0].contents()
         for (result, stack) in zip(results, stacks).dropFirst() {

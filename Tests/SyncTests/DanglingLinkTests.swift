@@ -16,7 +16,7 @@ struct DanglingLinkTests {
             folder = try TemporaryFolder()
             stack = try DataStack(
                 model: SyncModel(
-                    schema: Data(
+                    schemaData: Data(
                         """
                         {"entities": {
                           "User": {"attributes": {"id": "integer", "name": "string"},
@@ -58,7 +58,7 @@ struct DanglingLinkTests {
         /// Returns the keys of the rows linked to a user, in order.
         func targets(of id: JSONValue, _ relationship: String) throws -> [String] {
             let user = try #require(try stack.fetch("User", id: id))
-            return try stack.targets(of: user, relationship).map { "\($0.key)" }
+            return try stack.fetchRelated(relationship, of: user).map { "\($0.key)" }
         }
 
         /// Executes SQL on a connection with foreign keys off.
@@ -166,7 +166,7 @@ struct DanglingLinkTests {
         try store.leaveDangling("DELETE FROM Company")
         let result = try await store.sync(#"[{"id": 1}]"#, "User", .delta)
         #expect(result["User"].updated.map(\.key) == [.integer(1), .integer(2)])
-        #expect(result["User"].updated.allSatisfy { $0.changed == ["company"] })
+        #expect(result["User"].updated.allSatisfy { $0.changedAttributes == ["company"] })
         #expect(result.diagnostics.map(\.kind) == [.danglingLinks])
         #expect(result.diagnostics.first?.message.hasPrefix("2 dangling links of User.company") == true)
         #expect(try await store.sync(#"[{"id": 1}]"#, "User", .delta).isEmpty)

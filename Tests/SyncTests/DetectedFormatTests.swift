@@ -14,7 +14,7 @@ struct DetectedFormatTests {
     private func error(_ text: String, _ entity: String = "User", _ options: SyncOptions = .init()) async -> SyncError?
     {
         await #expect(throws: SyncError.self, "\(text.prefix(60))") {
-            let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.model.utf8)))
+            let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Self.model.utf8)))
             try await Sync.changes(Data(text.utf8), inEntity: entity, stack: stack, options: options)
         }
     }
@@ -41,7 +41,7 @@ struct DetectedFormatTests {
     @Test("The error for a payload of another format names that format and what reads it", arguments: forms)
     func errorNamesDetectedFormat(text: String, form: DetectedFormat, words: String) async throws {
         let found = await error(text)
-        #expect(found?.likelyForm == form)
+        #expect(found?.detectedFormat == form)
         #expect(found?.description.contains(words) == true, "\(found.map { "\($0)" } ?? "")")
     }
 
@@ -49,7 +49,7 @@ struct DetectedFormatTests {
     func largePayloadIsDetected(keyed: Bool) async throws {
         let records = (1...20_000).map { keyed ? #""\#($0)": {"name": "a, [\"b"}"# : #"{"id": \#($0), "name": "a"}"# }
         let text = keyed ? "{" + records.joined(separator: ", ") + "}" : records.joined(separator: "\n")
-        #expect(await error(text)?.likelyForm == (keyed ? .keyed(namesFitKey: true) : .ndjson))
+        #expect(await error(text)?.detectedFormat == (keyed ? .keyed(namesFitKey: true) : .ndjson))
     }
 
     @Test(
@@ -61,6 +61,6 @@ struct DetectedFormatTests {
             #"{"results": [{"id": 1}], "errors": [{"id": 2}]}"#, #"[{"x": 1}]"#,
         ])
     func unknownPayloadHasNoFormat(text: String) async throws {
-        #expect(await error(text)?.likelyForm == nil)
+        #expect(await error(text)?.detectedFormat == nil)
     }
 }

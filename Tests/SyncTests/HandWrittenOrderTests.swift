@@ -35,7 +35,7 @@ struct HandWrittenOrderTests {
         let stack = try await store()
         let book = try #require(try await stack.fetch("Book").first)
         #expect(
-            try await stack.targets(of: book, "reviews").map { $0["text"] }
+            try await stack.fetchRelated("reviews", of: book).map { $0["text"] }
                 == ["one", "two", "by hand"].map { .string($0) })
         let result = try await Sync.changes(Self.reviews, inEntity: "Book", stack: stack)
         #expect(result.entities["Review"]?.insertedCount == 0)
@@ -53,7 +53,7 @@ struct HandWrittenOrderTests {
     @Test("A list gives join rows without a position the order of its elements")
     func listOrdersJoinRows() async throws {
         let model = try SyncModel(
-            schema: Data(
+            schemaData: Data(
                 """
                 {"entities": {
                   "Task": {"attributes": {"id": "integer"}, "relationships": {
@@ -66,7 +66,7 @@ struct HandWrittenOrderTests {
             Data(#"[{"id": 1, "tags": [{"id": 4}, {"id": 5}]}]"#.utf8), inEntity: "Task", stack: stack)
         func tags() async throws -> [StoredValue?] {
             let task = try #require(try await stack.fetch("Task").first)
-            return try await stack.targets(of: task, "tags").map { $0["id"] }
+            return try await stack.fetchRelated("tags", of: task).map { $0["id"] }
         }
         try await stack.write { db in
             try db.execute(sql: "DELETE FROM Tag_tasks; INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 5)")
@@ -80,7 +80,7 @@ struct HandWrittenOrderTests {
     @Test("Rows that are linked after the highest possible position come last")
     func linksFollowHighestPosition() async throws {
         let model = try SyncModel(
-            schema: Data(
+            schemaData: Data(
                 """
                 {"entities": {
                   "Album": {"attributes": {"id": "integer"}, "relationships": {
@@ -97,6 +97,6 @@ struct HandWrittenOrderTests {
             Data(#"[{"id": 2, "album_id": 1}, {"id": 3, "album_id": 1}]"#.utf8), inEntity: "Song", stack: stack,
             options: SyncOptions(payloadKind: .delta))
         let album = try #require(try await stack.fetch("Album").first)
-        #expect(try await stack.targets(of: album, "songs").map { $0["id"] } == [1, 2, 3].map { .integer($0) })
+        #expect(try await stack.fetchRelated("songs", of: album).map { $0["id"] } == [1, 2, 3].map { .integer($0) })
     }
 }

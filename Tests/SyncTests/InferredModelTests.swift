@@ -66,7 +66,7 @@ struct InferredModelTests {
         let sample = InferenceSample(json, entity: entity, primaryKey: primaryKey, keyPath: key)
         let inferred = try InferredModel(from: [sample])
         let model = inferred.model
-        #expect(try SyncModel(schema: model.schemaFile()) == model)
+        #expect(try SyncModel(schemaData: model.schemaFile()) == model)
         let stack = try DataStack.inMemory(model)
         var options = SyncOptions()
         options.keyPath = key

@@ -21,7 +21,7 @@ struct IsoCodesTests {
         #expect(result.root.inserted == records.count)
         #expect(result.diagnostics == [])
         #expect(result.unmappedKeys == [])
-        #expect(result.unresolved == [])
+        #expect(result.pendingReferences == [])
         try list.expectRows(records, in: stack)
         #expect(try await stack.read { db in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").count } == 0)
     }
@@ -86,7 +86,7 @@ struct IsoCodesTests {
         #expect(changes.deleted == [keys[30], keys[40]].sorted())
         let updates = [keys[10]: ["name"], keys[20]: ["name", edit.attribute].sorted()]
         #expect(changes.updated.map(\.key) == updates.keys.sorted())
-        for update in changes.updated { #expect(update.changed.sorted() == updates[update.key]) }
+        for update in changes.updated { #expect(update.changedAttributes.sorted() == updates[update.key]) }
         #expect(changes.unchangedCount == total - 4)
         #expect(result.entities.filter { !$0.value.isEmpty }.map(\.key) == [list.entity])
         try list.expectRows(records, in: stack)
@@ -148,7 +148,8 @@ struct IsoSubdivisionTests {
         let result = try await list.sync(list.payload(records), stack)
         #expect(
             result["Subdivision"].updated == [
-                .init(key: .text("GB-ABD"), changed: ["parent"]), .init(key: .text("GB-BKM"), changed: ["parent"]),
+                .init(key: .text("GB-ABD"), changedAttributes: ["parent"]),
+                .init(key: .text("GB-BKM"), changedAttributes: ["parent"]),
             ])
         #expect(result["Subdivision"].deletedCount == 0)
         let parents = try stack.read { db in

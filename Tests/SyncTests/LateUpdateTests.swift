@@ -21,7 +21,10 @@ struct LateUpdateTests {
     func rowIsUpdatedOnce() async throws {
         let users = try await result(collectsKeys: true)["User"]
         #expect(users.updated.map(\.key) == [.integer(1), .integer(2), .integer(3), .integer(4)])
-        #expect(users.updated.map(\.changed) == [["firstName", "company"], ["company"], ["company"], ["company"]])
+        #expect(
+            users.updated.map(\.changedAttributes) == [
+                ["firstName", "company"], ["company"], ["company"], ["company"],
+            ])
         #expect(users.updatedCount == 4)
         #expect(users.unchangedCount == 0)
     }

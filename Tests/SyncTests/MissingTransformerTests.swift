@@ -92,7 +92,7 @@ struct MissingTransformerTests {
                 "Note",
                 attributes: [
                     SyncModel.Attribute("id", .integer), SyncModel.Attribute("a", .string, remoteKey: "x"),
-                    SyncModel.Attribute("hidden", .transformable, isExportable: false),
+                    SyncModel.Attribute("hidden", .transformable, isExported: false),
                     SyncModel.Attribute("stamp", .transformable),
                 ]),
         ])

@@ -73,7 +73,7 @@ struct NestedRecordsTests {
         let later: JSONValue = [["id": 2, "company_id": nil, "name": "x"]]
         let result = try await Sync.changes(later, inEntity: "User", stack: stack)
         #expect(result["User"].deleted == [.integer(1)])
-        #expect(result["User"].updated == [.init(key: .integer(2), changed: ["name", "company"])])
+        #expect(result["User"].updated == [.init(key: .integer(2), changedAttributes: ["name", "company"])])
         #expect(result["Note"].deleted == [.text("a"), .text("b")])
         #expect(result["Company"].isEmpty)
         #expect(try await stack.count("Company") == 1)
@@ -98,7 +98,7 @@ struct NestedRecordsTests {
         let stack = try DataStack.inMemory(Self.model())
         let users: JSONValue = [["id": 2, "tag_ids": [2, 9]]]
         let first = try await Sync.changes(users, inEntity: "User", stack: stack)
-        #expect(first.unresolved.map(\.target) == [.integer(2), .integer(9)])
+        #expect(first.pendingReferences.map(\.target) == [.integer(2), .integer(9)])
         #expect(first.linksAdded == 0)
         let tags: JSONValue = [["id": 9], ["id": 2], ["id": 1]]
         let second = try await Sync.changes(tags, inEntity: "Tag", stack: stack)

@@ -28,7 +28,7 @@ struct PageTests {
     }
 
     /// Paged imports whose second page contradicts a link assertion of the first.
-    static let contradictions: [(String, before: JSONValue, pages: [[JSONValue]], String)] = [
+    static let inconsistentRecordCount: [(String, before: JSONValue, pages: [[JSONValue]], String)] = [
         (
             "Note", [["id": 1, "user": ["id": 3]]],
             [[["id": 1, "user_id": 2]], [["id": 2, "user": ["id": 2, "notes": [["id": 2]]]]]],
@@ -52,7 +52,7 @@ struct PageTests {
 
     @Test(
         "Pages that contradict a pending reference of an earlier page give the rows of one payload",
-        arguments: contradictions)
+        arguments: inconsistentRecordCount)
     func contradictedPages(entity: String, before: JSONValue, pages: [[JSONValue]], about: String) async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(

@@ -32,11 +32,11 @@ struct ResultValuesTests {
         #expect(user.values?["company"]?.new == .null)
         #expect(user.values?["company"]?.old != .null)
         let note = try #require(result["Note"].updated.first { $0.key == .integer(14) })
-        #expect(note.changed == ["user"])
+        #expect(note.changedAttributes == ["user"])
         #expect(note.values?.keys.sorted() == ["user"])
         for changes in result.entities.values {
             for update in changes.updated {
-                #expect(Set(update.changed) == Set((update.values ?? [:]).keys))
+                #expect(Set(update.changedAttributes) == Set((update.values ?? [:]).keys))
                 #expect((update.values ?? [:]).values.allSatisfy { $0.old != $0.new })
             }
         }

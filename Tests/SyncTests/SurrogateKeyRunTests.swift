@@ -15,7 +15,7 @@ struct SurrogateKeyRunTests {
 
     @Test("A reference to a missing row does not keep the row whose surrogate key is that ID")
     func referenceKeepsNoOtherRow() async throws {
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Self.schema.utf8)))
         let first: JSONValue = [["code": 97], ["code": 98], ["code": 99]]
         try await Sync.changes(first, inEntity: "Film", stack: stack)
         let run = PagedImport()

@@ -15,7 +15,7 @@ struct UnknownEntityTests {
 
     @Test("A row of an unknown entity fails the sync, which changes nothing", arguments: ["Fish", "Stone"])
     func unknownEntityFailsTheSync(_ name: String) async throws {
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Self.schema.utf8)))
         try await Sync.changes([["id": 1, "name": "a"], ["id": 2, "name": "b"]], inEntity: "Animal", stack: stack)
         try await stack.write { db in
             try db.execute(sql: "UPDATE Animal SET sync_entity = ? WHERE id = 2", arguments: [name])

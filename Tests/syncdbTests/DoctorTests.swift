@@ -99,7 +99,7 @@ struct DoctorTests {
         #expect(run.status == 1)
         #expect(
             run.output.contains(
-                #"users[1]: differs from users[0], which has the same key: 'firstName' is "B", was "A""#),
+                #"users[1]: differs from users[0], which has the same key: 'firstName' is "B" here and "A" there"#),
             "\(run.output)")
         #expect(run.output.contains("companies[0].nam: "), "\(run.output)")
         let imported = try sandbox.syncdb(
@@ -160,7 +160,7 @@ struct DoctorTests {
         let run = try sandbox.syncdb("doctor", "--database", "app.sqlite")
         #expect(run.status == 1, "\(run.errors)")
         #expect(run.output.contains("entities.Note.relationships.user: 2 Note rows have no user"))
-        #expect(run.output.contains("Note 1 references 6 by 'user', which is not stored"))
+        #expect(run.output.contains("Note 1: the row 6, referenced by 'user', is not stored"))
         #expect(try sandbox.databaseBytes() == before)
         let payload = try sandbox.syncdb(
             "doctor", "-", "--entity", "User", "--database", "app.sqlite", input: #"[{"id": 6}]"#)

@@ -22,7 +22,7 @@ struct InferKeyTests {
         #expect(refused.status == 1)
         #expect(
             refused.errors.contains(
-                "'variety', 'year', 'site' are unique in all 4 records: --primary-key variety,year,site"))
+                "'variety', 'year', 'site' are together unique in all 4 records: --primary-key variety,year,site"))
         #expect(try sandbox.files == ["barley.json"])
         let named = try sandbox.run(arguments + ["--primary-key", "variety,year", "--primary-key", "site"])
         #expect(named.status == 0, "\(named.errors)")
@@ -41,7 +41,8 @@ struct InferKeyTests {
         ] {
             let run = try sandbox.run(command)
             #expect(run.status == 0)
-            #expect(run.errors.contains("the key is inferred from values: 'variety', 'year', 'site' are unique"))
+            #expect(
+                run.errors.contains("the key is inferred from values: 'variety', 'year', 'site' are together unique"))
         }
         let both = try sandbox.run(["schema", "infer", file, "--entity", "A", "--infer-key", "--primary-key", "year"])
         #expect(both.status == 2)

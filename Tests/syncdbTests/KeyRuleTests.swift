@@ -89,7 +89,7 @@ struct KeyRuleTests {
                     "picture": "transformable", "hidden": { "type": "transformable", "export": false } } } } }
                 """#)
         let note =
-            "note: values are stored without transformers that only an app can register: 'Vault' (Post.title)\n"
+            "note: values are read and written without transformers that only an app can register: 'Vault' (Post.title)\n"
         _ = try sandbox.file("posts.json", #"[{"id": 1, "title": " a "}]"#)
         let run = try importPosts(sandbox)
         #expect(run.status == 0)
@@ -131,7 +131,9 @@ struct KeyRuleTests {
                 {"sync": [{"id": 1}], "entity": "A"}]} ]}
             """#)
         let run = try sandbox.syncdb("verify", "scenario.json")
-        #expect(run.errors == "note: 2 cases ran without unregistered transformers of the model: 'Vault'\n")
+        #expect(
+            run.errors == "note: 2 cases ran without transformers that only an app can register: 'Vault'\n"
+        )
         #expect(run.output.contains("the case has a hook; add 'willInsertHook' to its 'needs'"))
         #expect(run.output.hasSuffix("2 passed, 1 failed, 1 skipped\n"))
         #expect(try sandbox.syncdb("verify", "scenario.json", "--quiet").errors == "")

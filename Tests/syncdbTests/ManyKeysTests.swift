@@ -49,7 +49,8 @@ struct ManyKeysTests {
             input: "[\(records.joined(separator: ","))]")
         #expect(run.status == 1)
         #expect(run.output.contains("[4999].age: "))
-        #expect(run.output.contains("[4999].company_id: User 4999 references 8999 by 'company', which is not stored"))
+        #expect(
+            run.output.contains("[4999].company_id: User 4999: the row 8999, referenced by 'company', is not stored"))
         #expect(run.output.contains("5000 errors, "))
     }
 }

@@ -204,7 +204,7 @@ struct QueryFormatTests {
         #expect(try sandbox.files.contains("users.md"))
     }
 
-    @Test("An export of an entity with sub-entities has the columns of all")
+    @Test("An export of an entity with subentities has the columns of all")
     func subEntitiesHaveAllColumns() throws {
         let model = try sandbox.file(
             "animals.json",

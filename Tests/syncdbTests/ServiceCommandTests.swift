@@ -171,7 +171,7 @@ struct ServiceCommandTests {
         let count = try setting.server.log.count
         let kept = try setting.run(command, "--wait", "0")
         #expect(kept.status == 1)
-        #expect(kept.errors.contains("the engine waits until") && kept.errors.contains("--now"), "\(kept.errors)")
+        #expect(kept.errors.contains("the engine must wait until") && kept.errors.contains("--now"), "\(kept.errors)")
         #expect(try setting.server.log.count == count)
         let asked = try setting.run(command, "--wait", "0", "--now")
         #expect(asked.status == 0, "\(asked.errors)")

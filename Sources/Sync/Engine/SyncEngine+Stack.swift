@@ -4,42 +4,48 @@ public import SyncService
 import SyncStore
 
 extension SyncEngine {
-    /// An engine that keeps entities of a store in step with a service.
+    /// Creates an engine that syncs entities of a store with a service.
     ///
-    /// The database is prepared: tables beside the rows, and triggers that notice edits from now on, whoever makes them. Rows
-    /// that are stored already count as known to the service, those with local keys as new.
+    /// The initializer adds the tables of the engine and its triggers to the database. From then on the triggers record
+    /// each local write, including writes of other programs. The engine assumes that the service has the rows that are
+    /// stored already, except rows with a temporary key, which are new.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice or cannot be kept in step;
-    ///   `serviceMismatch`, `userMismatch` for a database that is in step with another service or user.
+    /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice or that the engine
+    ///   cannot sync; `serviceMismatch` or `userMismatch` if the database belongs to another service or user.
     public init(
         stack: some SyncStack, service: any SyncService, entities: [SyncedEntity],
-        settings: EngineSettings = EngineSettings()
+        configuration: SyncEngine.Configuration = SyncEngine.Configuration()
     ) throws {
-        try self.init(host: stack.host.store, service: service, entities: entities, settings: settings)
+        try self.init(host: stack.host.store, service: service, entities: entities, configuration: configuration)
     }
 }
 
 // MARK: - Sync+ImportPages
 
 extension Sync {
-    /// Imports all pages of an entity from a service, and deletes what it does not list any more, once all were read.
+    /// Imports all pages of an entity from a service, then deletes the rows that the service no longer lists.
     ///
-    /// Each page is a transaction. An import that is interrupted goes on where it was with the next call; with a service that
-    /// tells what changed, later calls fetch no more than that. Rows are not sent, and edits of them not noticed, so that the
-    /// service's count: an engine (``SyncEngine``) does both. One that the app has in the same database goes on noticing its own.
+    /// Each page is written in its own transaction. If an import is interrupted, the next call continues it. If the
+    /// service reports changes since a cursor, later calls fetch only these changes.
     ///
-    /// - Parameter progress: Told how many rows there are by now, and of how many, if the service says.
-    /// - Returns: What changed.
-    /// - Throws: ``SyncError`` `unknownEntity`, `serviceFailure`, `unauthorized`, `serviceMismatch` for a database that is in step
-    ///   with another service; `deletionLimitExceeded` if more would be deleted than the settings allow. What was imported stays.
+    /// The import sends nothing and does not capture local edits, so values of the service overwrite them. To sync in
+    /// both directions, use a ``SyncEngine``. Change capture of an engine in the same database continues.
+    ///
+    /// - Parameter progress: A function that receives the number of imported rows so far, and the total; nil if the
+    ///   service does not report one.
+    /// - Returns: The changes of the import.
+    /// - Throws: ``SyncError`` `unknownEntity`, `serviceFailure`, `unauthorized`; `serviceMismatch` if the database
+    ///   belongs to another service; `deletionLimitExceeded` if the deletions exceed the limit of the configuration.
+    ///   The imported rows stay.
     @discardableResult
     public static func importPages(
         from service: any SyncService, entity: SyncedEntity, stack: some SyncStack,
-        settings: EngineSettings = EngineSettings(), progress: (@Sendable (_ rows: Int, _ of: Int?) -> Void)? = nil
+        configuration: SyncEngine.Configuration = SyncEngine.Configuration(),
+        progress: (@Sendable (_ rows: Int, _ of: Int?) -> Void)? = nil
     ) async throws -> SyncReport {
-        var settings = settings
-        settings.isImport = true
-        let engine = try SyncEngine(stack: stack, service: service, entities: [entity], settings: settings)
+        var configuration = configuration
+        configuration.isImport = true
+        let engine = try SyncEngine(stack: stack, service: service, entities: [entity], configuration: configuration)
         let watching = progress.map { progress in
             let events = engine.events
             return Task {
@@ -51,7 +57,7 @@ extension Sync {
         }
         defer { watching?.cancel() }
         let report = try await engine.pull()
-        // The last page is told too.
+        // Wait for the event of the last page, so that `progress` receives it.
         await watching?.value
         return report
     }

@@ -4,7 +4,7 @@
     public import SyncCore
     public import SyncSQLite
 
-    /// A property of a view that has the rows of a store, and updates the view when they change.
+    /// A property wrapper that gives a view rows of a store, and updates the view when the rows change.
     ///
     /// ```swift
     /// struct UserList: View {
@@ -19,22 +19,22 @@
     ///
     /// UserList().environment(\.dataStack, stack)
     /// ```
-    /// It reads as ``DataStack/observe(_:where:orderedBy:limit:including:)`` does. Until the first value arrives, it
-    /// has an empty
-    /// list, nil or 0. After an error it keeps the last value.
+    /// The query observes the store as ``DataStack/observe(_:where:orderedBy:limit:skippingUnreadable:including:)``
+    /// does. Until the first value arrives, the property is an empty list, nil or 0. After an error the property keeps
+    /// its last value.
     @propertyWrapper
     public struct StoreQuery<Value: Sendable>: DynamicProperty {
-        /// The state of a query.
+        /// The state of a query: whether it has read a value, and the error that ended it.
         public struct State: Sendable {
-            /// Whether the value was read from the store. False for the placeholder before the first value.
+            /// Whether the query has read a value from the store. Until then the property has a placeholder.
             public internal(set) var isLoaded = false
-            /// The error that ended the observation; nil while it runs.
+            /// The error that ended the observation; nil if there was none.
             public internal(set) var error: (any Error)?
         }
 
         @Environment(\.dataStack) private var stack
         @StateObject private var follower = ObservationModel<Value>()
-        /// Equal for queries that read the same rows.
+        /// The arguments of the query. The observation restarts only if they change.
         private let request: AnyHashable
         private let placeholder: Value
         private let observe: @MainActor (DataStack) throws -> StoreObservation<Value>
@@ -48,13 +48,14 @@
             self.observe = observe
         }
 
-        /// The latest value.
+        /// The latest value that the query read, or the placeholder.
         @MainActor public var wrappedValue: Value { follower.value ?? placeholder }
 
-        /// Whether a value was read, and the error that ended the observation.
+        /// The state of the query, as `$users` for a property `users`.
         @MainActor public var projectedValue: State { follower.state }
 
-        /// Starts to observe the current request, if it has changed. SwiftUI calls it on the main actor.
+        /// Starts a new observation if the stack or the arguments of the query have changed. SwiftUI calls this method
+        /// on the main actor.
         public nonisolated func update() {
             nonisolated(unsafe) let query = self
             MainActor.assumeIsolated { query.follower.follow(query.request, of: query.stack, query.observe) }
@@ -62,14 +63,14 @@
     }
 
     extension StoreQuery {
-        /// Observes the rows of an entity as values of its type.
+        /// Observes the rows of an entity as values of a Swift type.
         ///
         /// - Parameters:
-        ///   - limit: The most rows to read; nil for all.
-        ///   - skip: Called, for each list that is read, with the rows that cannot be read as values of the type. They
-        ///     are left out. Without it the first such row sets `error`. The view keeps the first `skip` that it is
-        ///     given.
-        ///   - relationships: The relationships whose rows are loaded.
+        ///   - limit: The maximum number of rows; nil for all.
+        ///   - skip: A function that receives each row that cannot be decoded as a value of the type. The list omits
+        ///     these rows. If `skip` is nil, the first such row ends the observation with an error. A view keeps the
+        ///     first `skip` that it receives.
+        ///   - relationships: The relationships whose rows the query loads.
         public init<Row: EntityRecord>(
             _ type: Row.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
             limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -84,9 +85,9 @@
             }
         }
 
-        /// Observes the row with a key as a value of its type.
+        /// Observes the row with a key as a value of a Swift type; nil while no row has the key.
         ///
-        /// - Parameter relationships: The relationships whose rows are loaded.
+        /// - Parameter relationships: The relationships whose rows the query loads.
         public init<Row: EntityRecord>(
             _ type: Row.Type, id: some AttributeValue & Hashable,
             including relationships: (any PartialKeyPath<Row> & Sendable)...
@@ -96,15 +97,15 @@
             }
         }
 
-        /// Observes the number of rows of an entity.
+        /// Observes the number of rows that match a predicate.
         public init<Row: EntityRecord>(countOf type: Row.Type, where predicate: RowPredicate = .all)
         where Value == Int {
             self.init([Row.entityName, predicate], placeholder: 0) { $0.observeCount(type, where: predicate) }
         }
 
-        /// Observes the rows of an entity.
+        /// Observes the rows of an entity, given by its name.
         ///
-        /// - Parameter limit: The most rows to read; nil for all.
+        /// - Parameter limit: The maximum number of rows; nil for all.
         public init(
             _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
             limit: Int? = nil
@@ -127,7 +128,7 @@
 
         deinit { task?.cancel() }
 
-        /// Observes the store for a request. Does nothing if it observes the same request already.
+        /// Observes `stack` with `observe`. Does nothing if the previous call had the same stack and an equal request.
         func follow(
             _ request: AnyHashable, of stack: DataStack?,
             _ observe: @escaping @MainActor (DataStack) throws -> StoreObservation<Value>
@@ -163,7 +164,7 @@
             static var defaultValue: DataStack? { nil }
         }
 
-        /// The store of each ``StoreQuery`` in the views below.
+        /// The store that each ``StoreQuery`` of a view and its subviews reads; nil if none is set.
         public var dataStack: DataStack? {
             get { self[DataStackKey.self] }
             set { self[DataStackKey.self] = newValue }

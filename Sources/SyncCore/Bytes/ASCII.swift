@@ -40,15 +40,15 @@ enum ByteWord {
     /// The high bit of each byte, in which matches are marked.
     static let highs: UInt64 = 0x8080_8080_8080_8080
 
-    /// Returns a word with the bytes marked that equal an ASCII byte. Bytes above the first match can be marked too.
-    /// Mask the result with `highs`.
+    /// Returns a word with the high bit set in each byte that equals an ASCII byte. After the first match, other bytes
+    /// can have the high bit set too. Mask the result with `highs`, because the other bits have no meaning.
     @inline(__always)
     static func equal(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         let difference = word ^ (ones &* UInt64(byte))
         return (difference &- ones) & ~difference
     }
 
-    /// Returns a word with the bytes marked that can end a string or begin an escape, as ``equal(_:_:)`` does.
+    /// Returns a word that marks the bytes that can end a string or begin an escape, as ``equal(_:_:)`` does.
     @inline(__always)
     static func quoteOrBackslash(_ word: UInt64) -> UInt64 { equal(word, .quote) | equal(word, .backslash) }
 }

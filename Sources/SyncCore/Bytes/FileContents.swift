@@ -21,7 +21,7 @@ package enum FileContents {
         }
     #else
         /// Reads a file or pipe to its end. Large files are read into huge pages (``HugePages``), because their bytes
-        /// are accessed in no order.
+        /// are read out of order.
         ///
         /// - Throws: ``SyncError`` `unreadableFile`.
         package static func read(_ path: String) throws -> Data {
@@ -33,7 +33,7 @@ package enum FileContents {
                 guard let size = size(descriptor), size >= HugePages.size, let data = try read(descriptor, size) else {
                     return try handle.readToEnd() ?? Data()
                 }
-                // Bytes that were appended since the size was read.
+                // The file may have grown since its size was read.
                 return try handle.readToEnd().map { data + $0 } ?? data
             } catch {
                 throw unreadable(path, error.localizedDescription)
@@ -72,14 +72,12 @@ package enum FileContents {
     }
 }
 
-/// Memory in pages of 2 MB. It reduces page faults and TLB misses for memory that is written once and read out of
-/// order.
+/// Memory pages of 2 MB. They reduce page faults and TLB misses for memory that is written once and read out of order.
 package enum HugePages {
-    /// The size of a huge page, which is also the alignment of its memory.
+    /// The size of a huge page in bytes, which is also its alignment.
     package static let size = 1 << 21
 
-    /// Advises the system to use huge pages for those that are completely in a range of untouched memory. Systems
-    /// without them ignore it.
+    /// Advises Linux to use huge pages inside a range of untouched memory. Does nothing on other systems.
     package static func advise(_ start: UnsafeRawPointer, byteCount: Int) {
         #if os(Linux)
             let first = (UInt(bitPattern: start) + UInt(size - 1)) & ~UInt(size - 1)
@@ -91,7 +89,7 @@ package enum HugePages {
 }
 
 extension Array {
-    /// Reserves capacity for a number of elements, in huge pages if it is large.
+    /// Reserves capacity for a number of elements, in huge pages if the capacity is large.
     mutating func reserve(_ count: Int) {
         guard count > capacity else { return }
         reserveCapacity(count)

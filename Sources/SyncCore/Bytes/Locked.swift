@@ -25,7 +25,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
 
 // MARK: - Feed
 
-/// Passes elements to all its streams.
+/// Sends each element to all of its streams.
 package final class Feed<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var listeners: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -40,7 +40,8 @@ package final class Feed<Element: Sendable>: Sendable {
         self.buffering = buffering
     }
 
-    /// Returns a stream of the elements from now on, until the feed is finished or deallocated.
+    /// Returns a stream of the elements that are sent after this call. The stream ends when the feed is finished or
+    /// deallocated.
     package func stream() -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: buffering) { listener in
             let id: Int? = state.withLock { state in

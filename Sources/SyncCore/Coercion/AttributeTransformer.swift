@@ -1,4 +1,4 @@
-/// Converts JSON to the value of an attribute and back, instead of the built-in coercion.
+/// A conversion of JSON to the value of an attribute and back. It replaces the conversion by the attribute's type.
 ///
 /// A model names its transformers (`"transformer": "Entities"` in a schema file, `sync.valueTransformer` in a Core Data
 /// model). Register their code with the model:
@@ -12,9 +12,10 @@
 /// ```
 ///
 /// Several transformers form a chain (`"transformer": ["trimmed", "Entities"]`): each converts the result of the
-/// previous one. Exports run the chain in reverse. See ``StandardTransformer`` for those that are built in.
+/// previous one. Exports run the chain in reverse. Some transformers are built in: `htmlEntities`, `trimmed`,
+/// `emptyAsNull`, `lowercased` and `commaSeparated`.
 public struct AttributeTransformer: Sendable {
-    /// The name that models use.
+    /// The name by which models refer to the transformer.
     package let name: String
     private let importing: @Sendable (JSONValue) -> StoredValue?
     private let exporting: (@Sendable (StoredValue) -> JSONValue?)?
@@ -22,11 +23,11 @@ public struct AttributeTransformer: Sendable {
     /// Creates a transformer.
     ///
     /// - Parameters:
-    ///   - importing: Converts JSON other than null to a value; nil if it does not fit. A ``StoredValue/json(_:)`` is
-    ///     coerced to the type of the attribute, as if it were in the payload. Any other value must be of that type.
-    ///     For a transformable attribute the result is stored as JSON.
-    ///   - exporting: Converts a value other than nil to JSON; nil omits the attribute. Without it the attribute is
-    ///     never exported.
+    ///   - importing: Converts a JSON value other than null; returns nil if the value is invalid. A returned
+    ///     ``StoredValue/json(_:)`` is converted to the type of the attribute, like a value of the payload. Any other
+    ///     value must be of that type. For a transformable attribute, the result is stored as JSON.
+    ///   - exporting: Converts a stored value other than null to JSON; returns nil to omit the attribute. Without this
+    ///     closure, exports always omit the attribute.
     public init(
         _ name: String, importing: @escaping @Sendable (JSONValue) -> StoredValue?,
         exporting: (@Sendable (StoredValue) -> JSONValue?)? = nil
@@ -45,12 +46,12 @@ public struct AttributeTransformer: Sendable {
     /// Whether values are exported unchanged.
     private(set) var isUnchangedOnExport = false
 
-    /// Converts JSON other than null; nil if it does not fit.
+    /// Converts a JSON value other than null; nil if it is invalid.
     package func imported(_ json: JSONValue) -> StoredValue? { importing(json) }
 
-    /// Whether it has an exporting direction.
+    /// Whether the transformer can convert stored values to JSON.
     package var canExport: Bool { exporting != nil }
 
-    /// Converts a value other than nil to exported JSON; nil if that is not possible.
+    /// Converts a stored value other than null to JSON for an export; nil to omit the attribute.
     package func json(_ value: StoredValue) -> JSONValue? { exporting?(value) }
 }

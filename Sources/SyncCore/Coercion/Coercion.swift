@@ -1,11 +1,12 @@
 import Foundation
 
-/// The coercion table: which JSON fits each attribute type, and the stored form.
+/// The conversion of JSON to attribute types. It decides which JSON is valid for each type, and the form in which it is
+/// stored.
 package enum Coercion {
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// Converts a token to the storage class of a type; nil if it does not fit. Text that is verbatim in the payload is
-    /// referenced there. Other text is appended to the arena.
+    /// Converts the JSON value at a token; nil if it is not valid for the type. The result references text that is
+    /// verbatim in the payload. Other text is appended to the arena, a byte buffer.
     @inline(__always)
     package static func slot(
         _ tape: JSONTape, at index: Int, as type: AttributeType, bytes: UnsafeBufferPointer<UInt8>,
@@ -44,7 +45,9 @@ package enum Coercion {
         }
     }
 
-    /// Converts a number or string. `offset` is its position in the payload, if the text is verbatim there.
+    /// Converts a number or string.
+    ///
+    /// - Parameter offset: The offset of the text in the payload; nil if the text is not verbatim there.
     @inline(__always)
     private static func slot(
         _ kind: JSONTape.Kind, _ text: Bytes, offset: Int?, as type: AttributeType, arena: inout [UInt8]
@@ -106,8 +109,8 @@ package enum Coercion {
         return append(text.map { $0 >= UInt8(ascii: "a") ? $0 - .caseBit : $0 }, to: &arena)
     }
 
-    /// Returns whether a text is a URI reference of RFC 3986, which may have characters beyond ASCII. It has no
-    /// whitespace, control characters or quotes, and its escapes are complete.
+    /// Returns whether a text is a URI reference as in RFC 3986, in which characters beyond ASCII are also allowed. A
+    /// text with whitespace, control characters, quotes or incomplete escapes is not.
     private static func isURL(_ text: Bytes) -> Bool {
         guard !text.isEmpty else { return false }
         for (index, byte) in text.enumerated() {
@@ -155,7 +158,7 @@ package enum Coercion {
 
     // MARK: Single values
 
-    /// Converts a single value, including null; nil if it does not fit.
+    /// Converts a JSON value, including null, to a stored value; nil if it is not valid for the type.
     package static func storedValue(_ value: JSONValue, as type: AttributeType) -> StoredValue? {
         var builder = JSONTapeBuilder()
         var arena: [UInt8] = []
@@ -171,7 +174,7 @@ package enum Coercion {
 
 /// The type of an attribute, with its name in schema files.
 ///
-/// `Docs/MappingContract.md` has the coercion table: which JSON each type accepts, and the stored form.
+/// `Docs/MappingContract.md` lists the JSON that each type accepts, and the form in which it is stored.
 public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     /// A 64-bit integer.
     case integer
@@ -189,11 +192,11 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     case uuid
     /// A URL, stored unchanged.
     case url
-    /// Data, in base64 in JSON.
+    /// Binary data, in base64 in JSON.
     case binary
     /// Any JSON value, stored as canonical text.
     case json
-    /// The result of the attribute's transformer, stored as JSON. Without a transformer the value is nil.
+    /// The result of the attribute's transformer, stored as JSON. Without a transformer the value is null.
     case transformable
 
     /// Whether values of this type can identify a row.
@@ -205,21 +208,21 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// The type of the keys of an entity.
+/// The type of an entity's primary key.
 package indirect enum KeyType: Sendable, Hashable {
     /// A key of one attribute.
     case single(AttributeType)
-    /// A composite key of these parts. The part of a relationship has the key type of its destination.
+    /// A composite key with parts of these types. A relationship that is a part has the key type of its destination.
     case composite([KeyType])
 }
 
-/// Checks whether values fit the Swift type of a property.
+/// A check of whether values fit the Swift type of a property.
 package protocol ValueFitting: Sendable {
-    /// Returns whether a value other than nil fits the type.
+    /// Returns whether a value other than null fits the type.
     func fits(_ value: StoredValue) -> Bool
-    /// The range of integers that fit, if the range alone decides; nil otherwise.
+    /// The range of the integers that fit, if the range alone decides; nil otherwise.
     var integers: ClosedRange<Int64>? { get }
-    /// The name of the type.
+    /// The name of the Swift type in messages.
     var typeName: String { get }
 }
 
@@ -227,8 +230,8 @@ extension ValueFitting {
     package var integers: ClosedRange<Int64>? { nil }
 }
 
-/// The check for the Swift type of an attribute. It is ignored when attributes are compared, since the stored model has
-/// no checks.
+/// The check of values for the Swift type of an attribute. All checks are equal, because a model in Swift must equal
+/// its stored model, which has no checks.
 package struct ValueCheck: Sendable, Hashable {
     package let fitting: any ValueFitting
 
@@ -244,12 +247,12 @@ package struct ValueCheck: Sendable, Hashable {
 // MARK: - String+ByteOrder
 
 extension String {
-    /// Returns whether two texts have the same bytes, as the database compares them.
+    /// Returns whether two texts have the same bytes. The database compares texts in this way.
     func hasBytes(of other: String) -> Bool {
         withBytes(other) { TextPool.equal($0, $1) } ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Returns whether a text precedes another in byte order, as in the database.
+    /// Returns whether a text precedes another one by its bytes. The database orders texts in this way.
     func precedesByBytes(_ other: String) -> Bool {
         withBytes(other) { TextPool.precedes($0, $1) } ?? utf8.lexicographicallyPrecedes(other.utf8)
     }

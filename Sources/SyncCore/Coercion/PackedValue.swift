@@ -10,27 +10,27 @@
     import Darwin
 #endif
 
-/// The value of one attribute of a node, in its storage class. It has 12 bytes and no references.
+/// The value of one attribute of a node, in the form of an SQLite storage class. It has 12 bytes and no references.
 package struct PackedValue: Sendable {
     package enum Kind: UInt8, Sendable {
-        /// The payload does not have the attribute, so the stored value stays.
+        /// The record does not have the attribute, so the stored value stays.
         case absent
-        /// The payload has null, which replaces the stored value.
+        /// The record has null, which replaces the stored value.
         case null
         /// An integer, or a Boolean as 0 or 1; stored as INTEGER.
         case integer
         /// A floating-point number, stored as REAL.
         case real
-        /// UTF-8 text in the payload.
+        /// UTF-8 text that is verbatim in the payload.
         case payloadText
-        /// UTF-8 text in the arena.
+        /// UTF-8 text in the arena of the ``TextPool``.
         case arenaText
         /// Milliseconds since 1970, stored as 23 bytes of text.
         case date
-        /// Bytes in the arena.
+        /// Bytes in the arena of the ``TextPool``.
         case arenaBlob
 
-        // A synthesized operator would be a call through the conformance for each value that other modules compare.
+        // With a synthesized operator, each comparison in another module would be a call through the protocol witness.
         @inlinable
         package static func == (left: Kind, right: Kind) -> Bool {
             unsafeBitCast(left, to: UInt8.self) == unsafeBitCast(right, to: UInt8.self)
@@ -48,7 +48,7 @@ package struct PackedValue: Sendable {
     /// The upper half of a number, or the length of text or a blob.
     package let high: UInt32
 
-    /// Creates a number, or a value without content.
+    /// Creates a number, a date, or a value without content.
     package init(kind: Kind, bits: UInt64 = 0) {
         self.kind = kind
         offsetHigh = 0
@@ -74,7 +74,7 @@ package struct PackedValue: Sendable {
         PackedValue(kind: .date, bits: UInt64(bitPattern: milliseconds))
     }
 
-    /// The integer, the bits of the real, or the milliseconds.
+    /// The bits of the integer, of the floating-point number, or of the milliseconds of a date.
     @inlinable package var bits: UInt64 { UInt64(high) << 32 | UInt64(low) }
     @inlinable package var integer: Int64 { Int64(bitPattern: bits) }
     @inlinable package var real: Double { Double(bitPattern: bits) }
@@ -86,8 +86,8 @@ package struct PackedValue: Sendable {
     @inlinable package var isText: Bool { kind == .payloadText || kind == .arenaText }
 }
 
-/// The storage of texts and blobs of packed values: the payload, and the arena for those that are not verbatim in the
-/// payload.
+/// The bytes of the texts and blobs of packed values. A text that is verbatim in the payload is referenced there. All
+/// other texts and blobs are in the arena, a byte buffer.
 package struct TextPool {
     package let payload: UnsafeBufferPointer<UInt8>
     package let arena: UnsafeBufferPointer<UInt8>
@@ -107,7 +107,7 @@ package struct TextPool {
         }
     }
 
-    /// Returns a text of the payload, with its escapes as they are.
+    /// Returns a text of the payload, with its JSON escapes unchanged.
     func payloadText(at offset: Int, length: Int) -> String {
         String(decoding: payload[offset..<offset + length], as: UTF8.self)
     }
@@ -126,7 +126,7 @@ package struct TextPool {
         return memcmp(l, r, left.count) == 0
     }
 
-    /// Returns whether a text precedes another in byte order, as in the database.
+    /// Returns whether a text precedes another one by its bytes. The database orders texts in this way.
     @inline(__always)
     package static func precedes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let l = left.baseAddress, let r = right.baseAddress else { return left.count < right.count }
@@ -164,11 +164,11 @@ package struct TextPool {
     }
 }
 
-/// The secret that hashes of keys depend on. Without it, a service could choose keys with equal hashes, and each
-/// look-up would pass all of them.
+/// A secret that hashes of keys depend on. Without it, a service could choose keys with equal hashes, and each lookup
+/// would compare all of them.
 ///
-/// The secret is that of Swift's `Hasher`: it differs in each process, except with `SWIFT_DETERMINISTIC_HASHING`, which
-/// measurements use. Hashes are never stored or sent.
+/// The secret is derived from Swift's `Hasher`. It differs in each process, except with the environment variable
+/// `SWIFT_DETERMINISTIC_HASHING`, which benchmarks use. Hashes are never stored or sent.
 package struct KeySecret: Sendable {
     package static let ofProcess = KeySecret()
 
@@ -181,7 +181,7 @@ package struct KeySecret: Sendable {
     }
 
     private static func word(_ number: Int) -> UInt64 {
-        // An `Int` may have 32 bits.
+        // Combine two hashes, because an `Int` may have 32 bits.
         (0..<2).reduce(0) { word, half in
             var hasher = Hasher()
             hasher.combine(number)

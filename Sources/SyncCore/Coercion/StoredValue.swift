@@ -1,12 +1,12 @@
 public import Foundation
 
-/// The stored value of an attribute.
+/// The value of an attribute in a store.
 public enum StoredValue: Sendable, Hashable {
     /// No value: NULL in the column, `nil` in a condition.
     case null
     /// The value of an integer attribute.
     case integer(Int64)
-    /// The value of a double attribute. NaN and infinity are not stored.
+    /// The value of a double attribute. NaN and infinity cannot be stored.
     case double(Double)
     /// The exact value of a decimal attribute, stored as text.
     case decimal(Decimal)
@@ -18,15 +18,16 @@ public enum StoredValue: Sendable, Hashable {
     case date(Date)
     /// The value of a UUID attribute, stored in upper case.
     case uuid(UUID)
-    /// The value of a URL attribute, as in the JSON.
+    /// The value of a URL attribute, unchanged from the JSON.
     case url(String)
-    /// The value of a binary attribute, in base64 in JSON.
+    /// The value of a binary attribute. JSON has it in base64.
     case binary(Data)
-    /// The value of a JSON or transformable attribute, stored as canonical text. JSON null is ``null``.
+    /// The value of a JSON or transformable attribute, stored as canonical text. A JSON null is ``null``.
     case json(JSONValue)
 }
 
-// Texts are compared by their bytes, as in the database. Swift's strings also equal canonically equivalent ones.
+// Texts are equal if their bytes are equal, as in the database. Swift strings are also equal if they are canonically
+// equivalent.
 extension StoredValue {
     /// Returns whether both values have the same stored form.
     public static func == (left: StoredValue, right: StoredValue) -> Bool {
@@ -49,66 +50,66 @@ extension StoredValue {
 
 // MARK: - Access
 
-// Values are not converted: each property is nil for a value of another kind.
+// Each property is nil for a value of another kind. No value is converted.
 extension StoredValue {
     /// Whether the value is null.
     package var isNull: Bool { self == .null }
 
-    /// The integer, if it is one.
+    /// The value of an integer attribute; nil for a value of another kind.
     public var int: Int64? {
         guard case .integer(let value) = self else { return nil }
         return value
     }
 
-    /// The floating-point number, if it is one.
+    /// The value of a double attribute; nil for a value of another kind.
     public var double: Double? {
         guard case .double(let value) = self else { return nil }
         return value
     }
 
-    /// The decimal, if it is one.
+    /// The value of a decimal attribute; nil for a value of another kind.
     public var decimal: Decimal? {
         guard case .decimal(let value) = self else { return nil }
         return value
     }
 
-    /// The boolean, if it is one.
+    /// The value of a Boolean attribute; nil for a value of another kind.
     public var bool: Bool? {
         guard case .boolean(let value) = self else { return nil }
         return value
     }
 
-    /// The string, if it is one.
+    /// The value of a string attribute; nil for a value of another kind.
     public var string: String? {
         guard case .string(let value) = self else { return nil }
         return value
     }
 
-    /// The date, if it is one.
+    /// The value of a date attribute; nil for a value of another kind.
     public var date: Date? {
         guard case .date(let value) = self else { return nil }
         return value
     }
 
-    /// The UUID, if it is one.
+    /// The value of a UUID attribute; nil for a value of another kind.
     public var uuid: UUID? {
         guard case .uuid(let value) = self else { return nil }
         return value
     }
 
-    /// The URL, if it is one.
+    /// The value of a URL attribute; nil for a value of another kind, or if `URL` cannot parse it.
     public var url: URL? {
         guard case .url(let value) = self else { return nil }
         return URL(string: value)
     }
 
-    /// The data, if it is one.
+    /// The value of a binary attribute; nil for a value of another kind.
     public var binary: Data? {
         guard case .binary(let value) = self else { return nil }
         return value
     }
 
-    /// The JSON value, if it is one.
+    /// The value of a JSON or transformable attribute; nil for a value of another kind.
     public var json: JSONValue? {
         guard case .json(let value) = self else { return nil }
         return value
@@ -118,8 +119,8 @@ extension StoredValue {
 // MARK: - Form
 
 extension StoredValue {
-    /// Returns the value as a store returns it after writing (dates with millisecond precision, JSON in canonical
-    /// form); nil if a store cannot have it.
+    /// Returns the value as the store returns it after writing: dates have millisecond precision, and JSON is
+    /// canonical. Returns nil if the type cannot store the value.
     func inStoredForm(of type: AttributeType) -> StoredValue? {
         switch (self, type) {
         case (.null, _): return .null
@@ -148,7 +149,7 @@ extension StoredValue {
         }
     }
 
-    /// The JSON form of the value, which coerces back to it.
+    /// The value as JSON. Converting it to the type of the attribute gives the same value.
     package var jsonForm: JSONValue {
         switch self {
         case .null: .null
@@ -168,7 +169,7 @@ extension StoredValue {
 // MARK: - Slot
 
 extension StoredValue {
-    /// Creates the value of a packed value; nil if it is absent.
+    /// Creates a value from a packed value; nil if the packed value is absent, or its text is not valid for the type.
     package init?(_ slot: PackedValue, as type: AttributeType, _ pool: TextPool) {
         switch slot.kind {
         case .absent: return nil
@@ -181,7 +182,7 @@ extension StoredValue {
         }
     }
 
-    /// Creates the value of a column with text; nil if the text does not fit.
+    /// Creates a value from the text in a column; nil if the text is not valid for the type.
     package init?(text: String, as type: AttributeType) {
         switch type {
         case .decimal:
@@ -203,7 +204,7 @@ extension StoredValue {
         }
     }
 
-    /// Returns the packed value, with its text appended to the arena.
+    /// Returns the value as a packed value. Its text or data is appended to the arena.
     package func slot(arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .null: return .null

@@ -4,8 +4,8 @@
 /// "title": { "type": "string", "transformer": ["htmlEntities", "trimmed", "emptyAsNull"] }
 /// ```
 ///
-/// They convert text, and each text in a list. Other values stay unchanged. A registered transformer with the same name
-/// takes precedence.
+/// The transformers convert text, and leave other values unchanged. ``htmlEntities``, ``trimmed`` and ``lowercased``
+/// also convert each text in a list. A registered transformer with the same name takes precedence.
 package enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
     /// Decodes HTML entities once: `&amp;`, `&eacute;`, `&#233;`, `&#xE9;`. Exports encode `&`, `<`, `>` and `"`.
     case htmlEntities
@@ -15,14 +15,14 @@ package enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
     case emptyAsNull
     /// Converts to lower case. Exports write the stored value.
     case lowercased
-    /// Converts `"a, b"` to the list `["a", "b"]`, without empty elements and without whitespace around them. The
-    /// attribute must be of type `json` or `transformable`. A list stays a list. Exports join the elements with commas,
-    /// and omit a list that would not be read back unchanged.
+    /// Converts `"a, b"` to the list `["a", "b"]`, without empty elements and without whitespace around elements. The
+    /// attribute must be of type `json` or `transformable`. A list stays a list. Exports join the elements with commas.
+    /// They omit a list that would be read back differently.
     case commaSeparated
 }
 
 extension StandardTransformer {
-    /// The transformer of the case.
+    /// The transformer with this name.
     var transformer: AttributeTransformer { Self.transformers[self] ?? make() }
 
     private static let transformers = Dictionary(
@@ -66,7 +66,8 @@ extension StandardTransformer {
         }
     }
 
-    /// Joins the elements of a list; nil if the text would be read as another list.
+    /// Joins the elements of a list with commas; nil if reading the text would give another list, or if the value is
+    /// not a list of texts.
     private static func commaSeparated(_ value: StoredValue) -> JSONValue? {
         guard case .array(let elements) = value.jsonForm else { return nil }
         let texts = elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
@@ -76,7 +77,7 @@ extension StandardTransformer {
 }
 
 extension JSONValue {
-    /// Returns the value with its text, or each text in nested lists, converted.
+    /// Returns the value with its text converted. In a list, converts each text at any depth.
     fileprivate func mappingTexts(_ change: (String) -> String) -> JSONValue {
         switch self {
         case .string(let text): .string(change(text))
@@ -86,7 +87,7 @@ extension JSONValue {
     }
 }
 
-/// Decodes and encodes HTML entities: `&amp;`, `&#38;`, `&#x26;`.
+/// A decoder and encoder of HTML entities: `&amp;`, `&#38;`, `&#x26;`.
 enum HTMLEntities {
     /// Decodes entities. Unknown entities, and those without a semicolon, stay unchanged.
     static func decoded(_ text: String) -> String {
@@ -122,7 +123,7 @@ enum HTMLEntities {
     }
 
     private static let ampersand = UInt8(ascii: "&")
-    /// The length of the longest entity, with its semicolon.
+    /// The most characters to search for the semicolon that ends an entity.
     private static let longestName = 12
 
     private static func scalar(_ name: String) -> Unicode.Scalar? {
@@ -133,7 +134,7 @@ enum HTMLEntities {
         guard text.allSatisfy(\.isHexDigit), let code = UInt32(text, radix: isHexadecimal ? 16 : 10), code > 0 else {
             return nil
         }
-        // Pages use Windows-1252 codes as if they were Unicode; the HTML standard maps them, as browsers do.
+        // As in the HTML standard, the codes 128 to 159 are Windows-1252.
         return Unicode.Scalar(windows[code] ?? code)
     }
 

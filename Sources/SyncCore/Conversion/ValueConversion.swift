@@ -1,15 +1,15 @@
 import Foundation
 
-/// The conversion of the values of one attribute: its transformers in order, then its format. It replaces the coercion
-/// table. Created once per payload. It is a class so that no copies are made for each value.
+/// The conversion of the values of one attribute: its transformers in order, then its date format. It replaces
+/// ``Coercion``. A sync creates it once. It is a class, because a struct would be copied for each value.
 package final class ValueConversion: Sendable {
     private let transformers: [AttributeTransformer]
     private let format: DateFormat?
     private let type: AttributeType
-    /// The check of incoming values.
+    /// The check of whether values of a payload fit the Swift type; nil if there is none.
     private let check: ValueCheck?
 
-    /// Creates a conversion; nil if the coercion table applies.
+    /// Creates a conversion; nil without transformers, format and check, so that ``Coercion`` converts the values.
     package init?(
         _ transformers: [AttributeTransformer], _ format: AttributeFormat?, as type: AttributeType,
         check: ValueCheck? = nil
@@ -21,10 +21,10 @@ package final class ValueConversion: Sendable {
         if transformers.isEmpty, self.format == nil, check == nil { return nil }
     }
 
-    /// The name of the Swift type that values are checked for.
+    /// The name of the Swift type that values are checked for; nil if there is no check.
     var typeName: String? { check?.fitting.typeName }
 
-    /// Converts a token other than null; nil if it does not fit.
+    /// Converts the JSON value at a token other than null; nil if it is invalid.
     func slot(
         _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
     ) -> PackedValue? {
@@ -58,7 +58,7 @@ package final class ValueConversion: Sendable {
         return storedValue(tape.value(at: index, in: bytes))?.slot(arena: &arena)
     }
 
-    /// Converts JSON other than null to a stored value; nil if it does not fit.
+    /// Converts a JSON value other than null to a stored value; nil if it is invalid.
     package func storedValue(_ json: JSONValue) -> StoredValue? {
         var value = StoredValue.json(json)
         for transformer in transformers {
@@ -80,16 +80,16 @@ package final class ValueConversion: Sendable {
 
     // MARK: Export
 
-    /// The conversion without the format.
+    /// The conversion without the date format; nil if nothing else remains.
     package var withoutFormat: ValueConversion? { ValueConversion(transformers, nil, as: type) }
 
     /// Whether values can be converted back to JSON.
     package var canExport: Bool { type != .transformable && transformers.allSatisfy(\.canExport) }
 
-    /// Whether values are exported as without the conversion.
+    /// Whether exports write the same JSON as without the conversion.
     package var isUnchangedOnExport: Bool { format == nil && transformers.allSatisfy(\.isUnchangedOnExport) }
 
-    /// Converts a value other than nil to exported JSON; nil if that is not possible.
+    /// Converts a stored value other than null to JSON for an export; nil if that is not possible.
     package func json(_ value: StoredValue) -> JSONValue? {
         var value = value
         if let format, case .date(let date) = value {
@@ -106,7 +106,7 @@ package final class ValueConversion: Sendable {
 }
 
 extension StoredValue {
-    /// Creates the stored form of JSON that one transformer passes to the next.
+    /// Creates a value from the JSON that one transformer passes to the next.
     fileprivate init(chained json: JSONValue) {
         switch json {
         case .null: self = .null
@@ -120,8 +120,8 @@ extension StoredValue {
 
 /// The format of a date attribute in JSON, for reading and for exports.
 ///
-/// Without a format, dates are read from ISO 8601 and Unix time, whose unit follows from its magnitude, and exported as
-/// ISO 8601. With a format, nothing else is accepted, so ambiguous text is never guessed.
+/// Without a format, a sync reads ISO 8601 and Unix times, and exports write ISO 8601. The magnitude of a Unix time
+/// tells its unit. With a format, a sync reads no other form, so it never guesses the meaning of ambiguous text.
 public enum AttributeFormat: Sendable, Hashable {
     /// Seconds since 1970, as a number or text, optionally with a fraction: `1709231399.25`.
     case unixSeconds
@@ -133,8 +133,8 @@ public enum AttributeFormat: Sendable, Hashable {
     case unixNanoseconds
     /// ISO 8601 only: `2024-02-29T18:29:59.999Z`.
     case iso8601
-    /// A pattern of Unicode Technical Standard 35, such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm:ss`. Without a zone it is
-    /// in UTC. `Docs/MappingContract.md` lists the supported letters.
+    /// A pattern of Unicode Technical Standard 35, such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm:ss`. A date without a zone
+    /// is in UTC. `Docs/MappingContract.md` lists the supported letters.
     case pattern(String)
 
     private static let words: [(word: String, format: AttributeFormat)] = [
@@ -157,7 +157,7 @@ public enum AttributeFormat: Sendable, Hashable {
         return Self.words.first { $0.format == self }?.word ?? ""
     }
 
-    /// The problem of a pattern; nil if the format is valid.
+    /// The problem of an invalid pattern; nil if the format is valid.
     package var problem: String? {
         guard case .pattern(let pattern) = self else { return nil }
         do {
@@ -176,7 +176,7 @@ enum DateFormat: Sendable {
     case iso8601
     case pattern(DatePattern)
 
-    /// Creates the parsed format; nil for an invalid pattern, which a validated model cannot have.
+    /// Creates the parsed format; nil for an invalid pattern, which a validated model does not have.
     init?(_ format: AttributeFormat) {
         switch format {
         case .unixSeconds: self = .unix(.seconds)
@@ -190,19 +190,19 @@ enum DateFormat: Sendable {
         }
     }
 
-    /// Parses a number or text in this format to milliseconds; nil if it does not fit.
+    /// Parses a number or text in this format. Returns milliseconds since 1970; nil if it is invalid.
     func milliseconds(_ kind: JSONTape.Kind, _ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         switch (self, kind) {
         case (.unix(let unit), .number), (.unix(let unit), .string): unit.milliseconds(text)
-        // A text without dashes would be parsed as Unix time.
+        // Without the test for a hyphen, a text of digits would be parsed as Unix time.
         case (.iso8601, .string) where text.count >= 10 && text[4] == .minus: DateParser.milliseconds(text)
-        // A date such as `20240229` may be a number too.
+        // A service may send a date such as `20240229` as a number.
         case (.pattern(let pattern), .string), (.pattern(let pattern), .number): pattern.milliseconds(text)
         default: nil
         }
     }
 
-    /// Parses JSON from a transformer to milliseconds; nil if it does not fit.
+    /// Parses JSON that a transformer returned. Returns milliseconds since 1970; nil if it is invalid.
     func milliseconds(_ value: JSONValue) -> Int64? {
         let (kind, text): (JSONTape.Kind, String)
         switch value {

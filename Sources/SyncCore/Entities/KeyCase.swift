@@ -1,9 +1,8 @@
 /// The spelling of JSON keys.
 ///
-/// In a model, attributes and relationships are read and exported in this spelling (`"keys": "kebab-case"`).
-/// ``ExportOptions/keyCase`` overrides it for exports.
+/// The key case of a model applies to syncs and exports. The key case of ``ExportOptions`` overrides it for one export.
 public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
-    /// `first_name`, `user_id`. The default of exports.
+    /// `first_name`, `user_id`. Exports use it by default.
     case snake
     /// `firstName`. Capitals inside a name stay: exports write `userID` and `userId` unchanged.
     case camel
@@ -11,7 +10,7 @@ public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
     case pascal
     /// `first-name`, `user-id`.
     case kebab
-    /// Each key is the name itself. No other spelling is read.
+    /// The name of the attribute or relationship, unchanged. Syncs read no other spelling.
     case exact
 
     /// The name of the spelling in schema files: `snake_case`, `camelCase`, `PascalCase`, `kebab-case` or `exact`.
@@ -30,7 +29,7 @@ public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
         "unknown key case '\(word)'; use one of \(allCases.map(\.word).joined(separator: ", "))"
     }
 
-    /// Creates the spelling with this name in schema files; nil if there is none.
+    /// Creates a spelling from its name in schema files; nil if the name is unknown.
     package init?(word: String) {
         guard let found = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = found
@@ -39,13 +38,13 @@ public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
 
 /// The key rules of a model, which apply to all its entities.
 package struct KeyRules: Sendable, Hashable {
-    /// The spelling of keys. If it is nil, several spellings are read, and exports write snake_case.
-    package var keys: KeyCase?
+    /// The spelling of keys. If it is nil, syncs read several spellings, and exports write snake_case.
+    package var keyCase: KeyCase?
     /// The patterns of ignored keys.
-    package var ignore: [String]
+    package var ignoredKeys: [String]
 
-    package init(keys: KeyCase? = nil, ignore: [String] = []) {
-        self.keys = keys
-        self.ignore = ignore
+    package init(keyCase: KeyCase? = nil, ignoredKeys: [String] = []) {
+        self.keyCase = keyCase
+        self.ignoredKeys = ignoredKeys
     }
 }

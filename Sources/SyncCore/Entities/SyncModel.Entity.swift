@@ -1,20 +1,21 @@
 extension SyncModel {
-    /// A kind of row: attributes and relationships, without the inherited ones.
+    /// The declaration of an entity: its attributes and relationships, without inherited ones.
     ///
-    /// A model source declares each `SyncModel.Entity`. ``SyncModel`` validates them together.
+    /// ``SyncModel`` validates the declarations of all entities together.
     public struct Entity: Sendable, Hashable {
-        /// The name. It is also the name of the table, unless ``table`` is set or the entity has a parent.
+        /// The name of the entity. It is also the name of the table, unless the model names another table or the entity
+        /// has a parent.
         public var name: String
         /// The name of the parent entity, from which the entity inherits attributes, relationships and the primary key.
         package var parent: String?
-        /// Whether the entity is abstract: only its sub-entities have rows.
+        /// Whether the entity is abstract: only its subentities have rows.
         package var isAbstract: Bool
-        /// The primary key. If it is nil, the key is the attributes with ``SyncModel/Attribute/isPrimaryKey``, or else
-        /// the attribute `id` or `remoteID`.
+        /// The primary key. If it is nil, the key consists of the attributes with ``SyncModel/Attribute/isPrimaryKey``.
+        /// If there are none, it is the attribute `remoteID` or `id`.
         package var primaryKey: SyncModel.PrimaryKey?
-        /// The JSON:API resource type. If it is nil, the type is the name in any spelling.
+        /// The JSON:API resource type. If it is nil, the type is the name of the entity in any spelling.
         package var resourceType: String?
-        /// The member of a record that says which entity of the hierarchy the record is of.
+        /// The member of a record that determines the entity of the record, within the inheritance hierarchy.
         package var discriminator: SyncModel.Discriminator?
         /// The attributes, without inherited ones, in the order of the model.
         public var attributes: [SyncModel.Attribute]
@@ -22,20 +23,22 @@ extension SyncModel {
         public var relationships: [SyncModel.Relationship]
         /// The name of the entity in an earlier model.
         package var renamedFrom: String?
-        /// The spelling of the keys of its records. If it is nil, the spelling of the parent applies, or else that of
-        /// the model.
-        package var keys: KeyCase?
-        /// The patterns of ignored keys, in addition to those of the parent and the model: `*_url`, `meta.*`. A key
-        /// that is the name of an attribute or relationship is read even if it is ignored.
-        package var ignore: [String]
-        /// The table. If it is nil, the table has the name of the entity. Entities with a parent share its table.
+        /// The spelling of the keys in records of the entity. If it is nil, the spelling of the parent entity applies,
+        /// or else that of the model.
+        package var keyCase: KeyCase?
+        /// The patterns of ignored keys, such as `*_url` or `meta.*`, in addition to those of the parent entity and the
+        /// model. A sync reads the key of an attribute or relationship even if a pattern matches it.
+        package var ignoredKeys: [String]
+        /// The name of the table. If it is nil, the table has the name of the entity. An entity with a parent uses the
+        /// table of the parent.
         package var table: String?
 
         /// Creates an entity. By default it has no parent, no declared key, no attributes and no relationships.
         public init(
             _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: SyncModel.PrimaryKey? = nil,
             attributes: [SyncModel.Attribute] = [], relationships: [SyncModel.Relationship] = [],
-            renamedFrom: String? = nil, keys: KeyCase? = nil, ignore: [String] = [], resourceType: String? = nil,
+            renamedFrom: String? = nil, keyCase: KeyCase? = nil, ignoredKeys: [String] = [],
+            resourceType: String? = nil,
             discriminator: SyncModel.Discriminator? = nil, table: String? = nil
         ) {
             self.name = name
@@ -45,8 +48,8 @@ extension SyncModel {
             self.attributes = attributes
             self.relationships = relationships
             self.renamedFrom = renamedFrom
-            self.keys = keys
-            self.ignore = ignore
+            self.keyCase = keyCase
+            self.ignoredKeys = ignoredKeys
             self.resourceType = resourceType
             self.discriminator = discriminator
             self.table = table
@@ -57,15 +60,15 @@ extension SyncModel {
 extension SyncModel {
     /// The primary key of an entity: one attribute, or the parts of a composite key.
     ///
-    /// A part is the name of an attribute or of a to-one relationship. A relationship stands for the key of its
-    /// referenced row:
+    /// A part is the name of an attribute or of a to-one relationship. The value of a relationship is the primary key
+    /// of the referenced row:
     ///
     /// ```swift
     /// SyncModel.Entity("Package", primaryKey: "name", attributes: [.init("name", .string)])
     /// SyncModel.Entity("Issue", primaryKey: ["repository", "number"], …)
     /// ```
     public struct PrimaryKey: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-        /// The names of the parts, in the order of the values of a composite key.
+        /// The names of the parts, in the order of their values in a composite key.
         package var parts: [String]
 
         /// Creates a key of several parts.
@@ -86,19 +89,19 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// The member of a record that says which entity of a hierarchy the record is of.
+    /// The member of a record that determines the entity of the record, within an inheritance hierarchy.
     public struct Discriminator: Sendable, Hashable {
         /// The handling of a record whose discriminator value is unknown.
         public enum Fallback: String, Sendable, Hashable, CaseIterable {
-            /// The sync skips the record and reports it. A stored row with its key stays.
+            /// The sync skips the record and reports a diagnostic. A stored row with the key of the record stays.
             case skip
-            /// The record is of the entity that has the discriminator.
+            /// The record belongs to the entity that the payload or the relationship names.
             case parent
         }
 
         /// A value of the discriminator and its entity.
         package struct Kind: Sendable, Hashable {
-            /// The value of the member. A number is its text in the JSON.
+            /// The value of the member, as text. For a number, it is the text in the JSON.
             package var value: String
             /// The entity of records with this value.
             package var entity: String
@@ -114,23 +117,24 @@ extension SyncModel {
         package var key: String
         /// The known values and their entities. If an entity has several values, exports write the first.
         package var kinds: [Kind]
-        /// The handling of a record whose value is unknown. A record without the member is of the entity itself.
-        package var otherwise: Fallback
+        /// The handling of a record whose discriminator value is unknown. A record without the member belongs to the
+        /// entity that the payload or the relationship names.
+        package var fallback: Fallback
 
         /// Creates a discriminator.
         ///
         /// - Parameter values: Each value and its entity: `["dog": "Dog"]`.
         public init(
-            _ key: String, values: KeyValuePairs<String, String>, otherwise: Fallback = .skip
+            _ key: String, values: KeyValuePairs<String, String>, fallback: Fallback = .skip
         ) {
-            self.init(key, kinds: values.map { Kind($0.key, $0.value) }, otherwise: otherwise)
+            self.init(key, kinds: values.map { Kind($0.key, $0.value) }, fallback: fallback)
         }
 
         /// Creates a discriminator from kinds.
-        package init(_ key: String, kinds: [Kind], otherwise: Fallback = .skip) {
+        package init(_ key: String, kinds: [Kind], fallback: Fallback = .skip) {
             self.key = key
             self.kinds = kinds
-            self.otherwise = otherwise
+            self.fallback = fallback
         }
     }
 }
@@ -138,37 +142,38 @@ extension SyncModel {
 extension SyncModel {
     /// An attribute of an entity.
     public struct Attribute: Sendable, Hashable {
-        /// The local name. It is also the name of the column, unless ``column`` is set.
+        /// The name of the attribute. It is also the name of the column, unless the model names another column.
         public var name: String
-        /// The type of its values.
+        /// The type of the values.
         public var type: AttributeType
-        /// The JSON key that the attribute is read from, besides its name. Dots lead into nested objects; `\.` is a dot
-        /// in a key.
+        /// The JSON key of the attribute. A sync reads the name of the attribute as a key, too. Dots lead into nested
+        /// objects; `\.` is a dot in a key.
         package var remoteKey: String?
         /// Whether the model marks the attribute as the primary key or a part of it. See
         /// ``SyncModel/Entity/primaryKey``.
         package var isPrimaryKey: Bool
         /// Whether the value may be nil. If not, the column is `NOT NULL`.
         package var isOptional: Bool
-        /// The value of new rows whose records have none.
+        /// The value of new rows whose records have no value; nil if the attribute has no default value.
         package var defaultValue: StoredValue?
         /// The names of the transformers that run, in this order, instead of the built-in coercion:
         /// ``StandardTransformer``s, and transformers that are registered with the model.
         package var transformers: [String]
-        /// The format of dates in JSON; nil for ISO 8601 and Unix time, whose unit follows from its magnitude.
+        /// The format of dates in JSON. If it is nil, dates are ISO 8601 text or Unix times. The magnitude of a Unix
+        /// time determines its unit.
         package var format: AttributeFormat?
-        /// Whether exports contain it.
-        package var isExportable: Bool
+        /// Whether exports contain the attribute.
+        package var isExported: Bool
         /// The name of the attribute in an earlier model.
         package var renamedFrom: String?
         /// The name of the type in the source of the model, for display (`Integer 32`).
         package var sourceType: String?
-        /// The column. If it is nil, the column has the name of the attribute.
+        /// The name of the column. If it is nil, the column has the name of the attribute.
         package var column: String?
-        /// The check whether values fit the type of the Swift property. Only attributes of Swift types have one.
+        /// The check whether values fit the type of the Swift property; nil if no Swift type declares the attribute.
         package var check: ValueCheck?
 
-        /// The first of ``transformers``. Most attributes have at most one.
+        /// The first of the ``transformers``. Setting it replaces all of them.
         package var transformer: String? {
             get { transformers.first }
             set { transformers = newValue.map { [$0] } ?? [] }
@@ -178,7 +183,7 @@ extension SyncModel {
         public init(
             _ name: String, _ type: AttributeType, remoteKey: String? = nil, isPrimaryKey: Bool = false,
             isOptional: Bool = true, defaultValue: StoredValue? = nil, transformer: String? = nil,
-            isExportable: Bool = true, renamedFrom: String? = nil, sourceType: String? = nil,
+            isExported: Bool = true, renamedFrom: String? = nil, sourceType: String? = nil,
             transformers: [String] = [],
             format: AttributeFormat? = nil, column: String? = nil
         ) {
@@ -190,7 +195,7 @@ extension SyncModel {
             self.defaultValue = defaultValue
             self.transformers = (transformer.map { [$0] } ?? []) + transformers
             self.format = format
-            self.isExportable = isExportable
+            self.isExported = isExported
             self.renamedFrom = renamedFrom
             self.sourceType = sourceType
             self.column = column
@@ -199,9 +204,9 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// A relationship from the rows of one entity to rows of another, or of the same.
+    /// A relationship from the rows of one entity to rows of another or of the same entity.
     public struct Relationship: Sendable, Hashable {
-        /// The local name.
+        /// The name of the relationship.
         public var name: String
         /// The name of the destination entity.
         public var destination: String
@@ -209,36 +214,38 @@ extension SyncModel {
         public var isToMany: Bool
         /// Whether the list of a to-many relationship keeps the order of the payload.
         package var isOrdered: Bool
-        /// The inverse relationship of the destination. A to-many relationship without inverse is many-to-many.
+        /// The name of the inverse relationship, which the destination entity has; nil if there is none. A to-many
+        /// relationship without an inverse is many-to-many.
         public var inverse: String?
         /// The handling of the destination rows when the row is deleted.
         package var deleteRule: SyncModel.DeleteRule
-        /// The only JSON key that the relationship is read from, instead of its names. Dots are as in
-        /// ``SyncModel/Attribute/remoteKey``.
+        /// The only JSON key of the relationship. If it is nil, the keys follow from the name of the relationship. Dots
+        /// have the same meaning as in ``SyncModel/Attribute/remoteKey``.
         package var remoteKey: String?
-        /// The attribute that is read from the member names, if the destination records are members of an object:
-        /// `{"de": {…}, "fr": {…}}`.
+        /// The attribute that is read from the object keys, if the destination records are members of an object:
+        /// `{"de": {…}, "fr": {…}}`. Nil if they are in an array.
         package var keyedBy: KeyedBy?
-        /// Whether exports contain it.
-        package var isExportable: Bool
+        /// Whether exports contain the relationship.
+        package var isExported: Bool
         /// Whether the relationship may be empty. For documentation only: a missing link is never an error.
         package var isOptional: Bool
         /// The name of the relationship in an earlier model.
         package var renamedFrom: String?
-        /// The join table of a many-to-many relationship. If it is nil, its name is made from the entity and the
-        /// relationship. Either of two inverse relationships can declare it.
+        /// The name of the join table of a many-to-many relationship. If it is nil, the name is made from those of the
+        /// entity and the relationship. Either of two inverse relationships can declare it.
         package var table: String?
-        /// The foreign key column of a to-one relationship. For a many-to-many relationship, the column of the join
-        /// table with the key of the destination row.
+        /// The name of the foreign key column of a to-one relationship. For a many-to-many relationship, the name of
+        /// the join table's column with the key of the destination row.
         package var column: String?
-        /// The column of the join table with the key of the row itself, for a many-to-many relationship.
+        /// For a many-to-many relationship, the name of the join table's column with the key of the row that has the
+        /// relationship.
         package var inverseColumn: String?
 
         /// Creates a relationship. By default it is to-one.
         public init(
             _ name: String, to destination: String, many isToMany: Bool = false, ordered isOrdered: Bool = false,
             inverse: String? = nil, deleteRule: SyncModel.DeleteRule = .nullify, remoteKey: String? = nil,
-            isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: KeyedBy? = nil,
+            isExported: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: KeyedBy? = nil,
             table: String? = nil, column: String? = nil, inverseColumn: String? = nil
         ) {
             self.name = name
@@ -248,7 +255,7 @@ extension SyncModel {
             self.inverse = inverse
             self.deleteRule = deleteRule
             self.remoteKey = remoteKey
-            self.isExportable = isExportable
+            self.isExported = isExported
             self.isOptional = isOptional
             self.renamedFrom = renamedFrom
             self.keyedBy = keyedBy
@@ -260,24 +267,24 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// The handling of the destination rows of a relationship when their row is deleted.
+    /// The handling of the destination rows of a relationship when the row that has the relationship is deleted.
     public enum DeleteRule: String, Sendable, Hashable, CaseIterable, Codable {
         /// The destination rows stay and lose the link.
         case nullify
         /// The destination rows are deleted too.
         case cascade
-        /// The row cannot be deleted while it has destination rows that stay.
+        /// The row cannot be deleted unless all its destination rows are deleted too.
         case deny
         /// The same as ``nullify``: a store never keeps a link to a deleted row.
         case noAction
     }
 }
 
-/// The attribute that is read from the member names, if records are members of an object: `{"AD": {…}, "AE": {…}}`.
+/// The attribute that is read from the object keys, if records are members of an object: `{"AD": {…}, "AE": {…}}`.
 public enum KeyedBy: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The member names are the values of the primary key.
+    /// The object keys are the values of the primary key.
     case primaryKey
-    /// The member names are the values of another attribute, given by its local name or by its key in JSON.
+    /// The object keys are the values of another attribute, given by its local name or by its key in JSON.
     case attribute(String)
 
     /// Creates a value from the name of an attribute.

@@ -1,41 +1,45 @@
-/// A problem that does not stop a call: in a payload, a store or a model.
+/// A problem in a payload, a store or a model.
 ///
-/// A sync lists what it skipped (``SyncResult/diagnostics``), an error lists its problems (``SyncError/problems``), and validation
-/// adds suggestions.
+/// ``SyncResult/diagnostics`` lists the problems that did not stop a sync, such as skipped records.
+/// ``SyncError/problems`` lists the problems that an error summarizes.
 public struct SyncDiagnostic: Sendable, Hashable, Codable {
-    /// The kind of a diagnostic: stable, for programs. Kinds that lose data come first.
+    /// The kind of a diagnostic. The raw values are stable, so programs can compare them. Kinds that report lost or
+    /// missing data come first.
     public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
-        /// A key of the payload is not read into any attribute or relationship. `key` has dots between the keys of nested objects;
-        /// `count` is the number of records.
+        /// No attribute or relationship reads a key of the payload. In `key`, dots separate the keys of nested objects.
+        /// `count` is the number of records with the key.
         case unmappedKey
         /// A value does not fit the type of its attribute. The stored value stays.
         case typeMismatch
-        /// A record has no readable or complete key, and its entity has a primary key. The sync skips the record.
+        /// A record has no readable primary key, or only a part of a composite key. The sync skips the record.
         case missingPrimaryKey
-        /// The key of a root record cannot be read. The record may describe any row, so the sync deletes no omitted
-        /// rows. Correct the record, or set ``SyncOptions/deletesBesideUnread``.
+        /// The key of a root record cannot be read. The record may describe any row of its entity, so the sync deletes
+        /// no omitted rows. Correct the record, or set ``SyncOptions/deletesBesideUnread``.
         case deletionsSkipped
-        /// A nested record has no key, and keys of its entity cannot be generated. The sync skips the record.
+        /// A nested record has no key, and the sync cannot generate a key of this type. The sync skips the record.
         case cannotGenerateKey
         /// The key of a new row contains the key of a row that is not stored. The sync rejects the record.
         case missingKeyPart
-        /// A value of a relationship is neither a record nor an ID, nor a list of them. The links stay.
+        /// A value of a relationship is neither a record nor an ID, nor a list of records or IDs. The links stay
+        /// unchanged.
         case invalidRelationshipValue
-        /// A record for a new row, or a stored row, lacks a required value. The sync rejects the record.
+        /// The record of a new row lacks a required value, and the sync skips the record. Validation and migrations
+        /// also report stored rows that lack a required value.
         case missingRequiredValue
         /// The stored row with this key is of another entity. The sync skips the record.
         case entityMismatch
-        /// The discriminator value of a record, or the type of a reference, is unknown to the model. The sync skips it.
+        /// The model does not have the discriminator value of a record, or the type of a reference. The sync skips the
+        /// record or the reference.
         case unknownDiscriminatorValue
-        /// A record has a value that differs from its member name, or from the members of its resource. The name, or the
-        /// resource, applies.
+        /// A value inside a record differs from the object key of the record, or from a member of its JSON:API
+        /// resource. The sync stores the object key, or the value of the resource.
         case objectKeyMismatch
-        /// A record differs from an earlier record with the same key. The later value is stored. Only validation reports the
-        /// place; ``SyncResult/contradictions`` has the count.
+        /// A record differs from an earlier record with the same key. The sync stores the later value. Only validation
+        /// reports this diagnostic; a sync counts the records in ``SyncResult/inconsistentRecordCount``.
         case inconsistentRecords
-        /// Several keys of one record are read into the same attribute or relationship, with different values.
+        /// Several JSON keys of one record belong to the same attribute or relationship and have different values.
         case duplicateKeys
-        /// Stored links reference rows that are not stored. A sync that reaches them removes the links.
+        /// Stored links reference rows that do not exist. A sync of the rows removes the links.
         case danglingLinks
         /// SQLite reports that the database is damaged.
         case integrityViolation
@@ -43,21 +47,21 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         case invalidModel
         /// A migration would lose stored data.
         case dataLoss
-        /// A table of an app's database cannot be synced as it is. `fixSQL` changes it, where SQL can.
+        /// An existing table does not fit the model. If SQL can change the table, `fixSQL` has the statements.
         case incompatibleTable
-        /// The payload is a document with errors instead of data, such as that of a GraphQL or JSON:API service.
+        /// The payload is a JSON:API or GraphQL document with errors instead of data.
         case serviceError
-        /// Keys have another JSON type than the key attribute. They are converted.
+        /// The keys of records have another JSON type than the key attribute. The sync converts them.
         case convertedKeyType
         /// No record of the payload has a value for an attribute.
         case unusedAttribute
-        /// A reference to a row that is not stored yet. It is resolved when the row arrives.
+        /// The payload references a row that is not stored yet. A later sync that inserts the row adds the link.
         case pendingReference
-        /// A JSON key may be read into several attributes or relationships.
+        /// A JSON key may belong to several attributes or relationships.
         case ambiguousKey
-        /// A relationship may lack its inverse.
+        /// The model may lack the inverse of a relationship.
         case missingInverse
-        /// The model names a transformer that is not registered. Values are not transformed.
+        /// The model names a transformer that is not registered, so syncs do not transform the values.
         case missingTransformer
         /// Exports omit an attribute or relationship although the model does not exclude it.
         case notExported
@@ -80,23 +84,23 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
 
     /// The kind of the diagnostic.
     public var kind: Kind
-    /// The entity; nil if the problem belongs to none.
+    /// The entity; nil if the problem concerns no single entity.
     public var entity: String?
-    /// The key of the row as text, if it is known; of an unmapped key, that key.
+    /// The primary key of the row as text; nil if it is not known. For an unmapped key, this is the JSON key.
     public var key: String?
-    /// The first place: a JSON path in the payload (`[3].notes[0].created_at`) or in the model
+    /// The location of the first occurrence: a JSON path in the payload (`[3].notes[0].created_at`) or in the model
     /// (`entities.User.relationships.notes`), or an XML element. Empty for the store or the payload as a whole.
     public var path: String
-    /// The problem, and what the call did about it.
+    /// The problem, and how the call handled it.
     public var message: String
-    /// How to fix it; nil if the message says so, or if only validation has a suggestion.
+    /// How to fix the problem; nil if there is no suggestion. Validation makes more suggestions than a sync.
     public var suggestion: String?
-    /// The SQL that fixes it; nil if none does. Problems of one table may share statements, which are run once.
+    /// The SQL that fixes the problem; nil if SQL cannot fix it. Several problems may have the same statements. Run
+    /// these once.
     public var fixSQL: String?
     /// The number of occurrences.
     public var count: Int
 
-    /// Creates a diagnostic.
     package init(
         _ kind: Kind, entity: String? = nil, key: String? = nil, path: String = "", message: String,
         suggestion: String? = nil, fixSQL: String? = nil, count: Int = 1
@@ -113,7 +117,7 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
 }
 
 extension SyncDiagnostic {
-    /// Creates a diagnostic for a key that records of an entity have and that the model maps to nothing.
+    /// Creates a diagnostic for a JSON key that no attribute or relationship of an entity reads.
     package static func unmapped(_ key: String, of entity: String, count: Int) -> SyncDiagnostic {
         SyncDiagnostic(
             .unmappedKey, entity: entity, key: key, path: key,

@@ -1,25 +1,26 @@
 extension SyncError {
-    /// The suggestion how to recover, as a sentence; nil if the message already has it.
+    /// A sentence that suggests how to fix the problem.
     public var recoverySuggestion: String? {
-        if let likelyForm { return likelyForm.advice }
+        if let detectedFormat { return detectedFormat.advice }
         if !keyPaths.isEmpty { return "Set 'keyPath' to the path of the list of records." }
         return code.suggestion
     }
 }
 
 extension SyncError.Code {
-    /// The suggestion for most errors with the code.
+    /// The suggestion for errors with this code that have no more specific suggestion.
     fileprivate var suggestion: String? {
         switch self {
         case .malformedJSON, .invalidUTF8: "Fetch the payload again: it may be truncated."
         case .nestingTooDeep, .recordTooLarge: "Request smaller or less deeply nested payloads."
         case .recordExpected, .noRecords, .keyPathNotFound:
-            "Check that the payload is the right one. If it is, set 'keyPath', 'form' or 'keyedBy' to locate "
+            "Check that the payload is the right one. If it is, set 'keyPath', 'format' or 'keyedBy' to locate "
                 + "its records."
-        case .errorDocument: "Fix what the service reports, and repeat the request."
+        case .errorDocument: "Fix the errors that the service reports, and repeat the request."
         case .typeMismatch: "Change the attribute's type, add a transformer, or set 'isStrict' to false."
         case .inconsistentRecords: "Send each record once, or set 'isStrict' to false."
-        case .primaryKeyMissing: "Add the key to the record, or set its 'remoteKey' in the model."
+        case .primaryKeyMissing:
+            "Add the primary key to the record, or set the 'remoteKey' of the primary key in the model."
         case .duplicateKey: "Choose another key, or update the row with this key."
         case .entityMismatch: "Use the entity of the stored row."
         case .invalidModel, .unreadableModel: "Fix the model at the listed paths."
@@ -28,26 +29,28 @@ extension SyncError.Code {
             "Fix the arguments of the call."
         case .missingTransformer: "Register the transformer with the model: 'model.registering(…)'."
         case .parentNotFound: "Sync or insert the parent first."
-        case .rowNotFound: "Insert the row first."
+        case .rowNotFound: "Check the key. If the row is missing, insert it first."
         case .deletionDenied: "Delete or unlink the related rows first, or change the delete rule."
         case .deletionLimitExceeded:
             "Check that the payload is complete. If it is, raise the deletion limit for this sync."
-        case .modelMismatch: "Open the store with 'migration: .automatic', or with the stored model."
+        case .modelMismatch:
+            "Open the store with 'migration: .allowingDataLoss' to accept the data loss, or with the stored model."
         case .nameCollision: "Rename the app's table, or the entity."
         case .incompatibleTables: "Run the SQL listed with each problem, or change the model."
-        case .incompatibleConnection: "Add the line from the message to the configuration of the database."
+        case .incompatibleConnection: "Change the configuration of the database as the message says."
         case .cannotOpenStore: "Check that the file is a Sync store and is not damaged."
         case .storeClosed: "Open another DataStack, or close this one later."
-        case .databaseError: "See 'underlying' for the error of SQLite."
-        case .databaseBusy: "Try again when the other process has finished."
+        case .databaseError: "See 'underlyingError' for the error of SQLite."
+        case .databaseBusy: "Try again when the other connection has finished."
         case .databaseReadOnly: "Allow this user to write to the file and its folder."
         case .serviceMismatch, .userMismatch:
-            "Use one database for each service and user, or remove the other engine from this one."
+            "Use one database for each service and user, or first remove the sync state of the other one with 'DataStack.removeSyncState'."
         case .engineBusy: "Try again when the other engine run has finished."
         case .serviceFailure: "Try again later."
         case .unauthorized: "Provide new credentials."
         case .serverRestored:
-            "Choose which copy to keep: call 'reset' with '.local' for the server's, or '.relink' for this one."
+            "Call 'reset' with '.cursors' to take the rows of the service and keep pending changes, or with '.remoteState' to "
+                + "send all local rows again."
         case .invalidConfiguration: "Fix the configuration at the given path."
         case .unreadableFile: "Check that the file exists and is readable."
         }
@@ -57,7 +60,7 @@ extension SyncError.Code {
 // MARK: - File
 
 extension SyncError {
-    /// Returns the error with the file added to its message, unless the message already has it.
+    /// Returns the error with the name of a file added to its message, unless the message already contains the name.
     package func naming(_ file: String) -> SyncError {
         guard !message.contains(file) else { return self }
         var named = self
@@ -76,24 +79,24 @@ package enum DetectedFormat: Sendable, Hashable {
     case jsonAPI
     /// A GraphQL response: ``PayloadFormat/graphQL``.
     case graphQL
-    /// An object whose members are the records: ``SyncOptions/keyedBy``. `namesFitKey` is whether the member names fit
+    /// An object whose members are the records: ``SyncOptions/keyedBy``. `namesFitKey` is whether the object keys fit
     /// the primary key; nil without a model.
     case keyed(namesFitKey: Bool?)
-    /// Lists of several entities: the entity of each key.
+    /// An object with lists of several entities. The value has the entity of each list, by its key.
     case entities([String: String])
-    /// Text with columns separated by commas, semicolons or tabs. It is not read: convert it to JSON.
+    /// Text with columns separated by commas, semicolons or tabs. Syncs do not support it.
     case csv
     /// A web page, such as a login page, instead of the payload.
     case html
-    /// XML. It is not read.
+    /// XML. Syncs do not support it.
     case xml
-    /// YAML. It is not read.
+    /// YAML. Syncs do not support it.
     case yaml
 
     /// The name of the format, as part of a sentence.
     package var name: String {
         switch self {
-        case .ndjson: "NDJSON (one record on each line)"
+        case .ndjson: "NDJSON (one record per line)"
         case .jsonAPI: "a JSON:API document"
         case .graphQL: "a GraphQL response"
         case .keyed: "an object whose members are records"
@@ -115,7 +118,7 @@ package enum DetectedFormat: Sendable, Hashable {
         case .keyed(namesFitKey: false): "options.keyedBy = .attribute(…)"
         case .keyed(namesFitKey: nil): "options.keyedBy"
         case .entities(let entities):
-            "entities: [" + entities.sorted { $0.key < $1.key }.map { "\"\($0)\": \"\($1)\"" }.joined(separator: ", ")
+            "inEntities: [" + entities.sorted { $0.key < $1.key }.map { "\"\($0)\": \"\($1)\"" }.joined(separator: ", ")
                 + "]"
         case .csv, .html, .xml, .yaml: nil
         }

@@ -1,99 +1,116 @@
 public import Foundation
 
-/// An error of a sync, a store, a model or an engine. A call that throws it has changed nothing.
+/// An error of a sync, a store, a model or an engine.
+///
+/// Unless the documentation of a call says otherwise, a call that throws an error changes nothing.
 public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error: stable, for programs.
+    /// The kind of an error. The raw values are stable, so programs can compare them.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
 
-        /// The text is not JSON (RFC 8259), or ends too early. `line` and `column` locate it.
+        /// The text is not JSON (RFC 8259), or ends too early. `line` and `column` locate the error.
         case malformedJSON
-        /// The text is not UTF-8. `line` and `column` locate it.
+        /// The text is not UTF-8. `line` and `column` locate the first invalid byte.
         case invalidUTF8
         /// Objects and arrays are nested deeper than 512 levels.
         case nestingTooDeep
-        /// A payload that is read in chunks has a record larger than 1 GB, or as much besides its records.
+        /// In a payload that is read in chunks, a record or the JSON around the records is larger than 1 GB.
         case recordTooLarge
-        /// A value that must be a record is not an object, or an insert hook returned no object.
+        /// A value that must be a record is not a JSON object, or an insert hook returned a value that is not an
+        /// object.
         case recordExpected
-        /// The payload has no object at a key of ``SyncOptions/keyPath``, or one without the next key. `path` locates it.
+        /// The payload lacks a key of ``SyncOptions/keyPath``, or a value on the path is not an object. `path` locates
+        /// the value.
         case keyPathNotFound
-        /// The payload is empty, or no record of it has a readable key, as in the JSON of an error. A list without records is `[]`.
-        /// If the records are in a list inside an object, `keyPaths` has the path of the list.
+        /// The payload is empty, or has records but none with a readable key, such as the JSON of an error. An empty
+        /// array is not an error. If the payload has lists inside an object, `keyPaths` has their paths.
         case noRecords
-        /// The payload has `errors` instead of data: a JSON:API or GraphQL document.
+        /// The payload is a JSON:API or GraphQL document that has `errors` instead of data.
         case errorDocument
-        /// A value has the wrong type for its attribute: with ``SyncOptions/isStrict``, in a single row, or in the ID of a parent.
-        /// Also: a single row without a required value, or a Swift value that JSON cannot express.
+        /// A value does not fit the type of its attribute. A sync throws this error only with ``SyncOptions/isStrict``,
+        /// or for the ID of a parent.
+        ///
+        /// Calls for single rows also throw it if a required value is missing. Calls with Swift values throw it if JSON
+        /// cannot express a value.
         case typeMismatch
-        /// Two records of the payload have one key and different values, with ``SyncOptions/isStrict``.
+        /// Two records of the payload have the same key and different values. A sync throws this error only with
+        /// ``SyncOptions/isStrict``.
         case inconsistentRecords
-        /// A single row has no readable key, and its type of key cannot be generated: give the key. Also: a root record without a
-        /// readable key, with ``SyncOptions/isStrict``; or no record of a sample has the key named for inference.
+        /// A call for a single row has no readable primary key, and keys of this type cannot be generated.
+        ///
+        /// A sync throws this error only with ``SyncOptions/isStrict``, for a root record without a readable key.
+        /// Inference throws it if no sample record has the given key.
         case primaryKeyMissing
-        /// Another row has the key of a single row.
+        /// A call for a single row sets a primary key that another row has.
         case duplicateKey
-        /// The row with the key of a single record is of another entity. A sync skips such a record with a diagnostic.
+        /// A call for a single row names the key of a row of another entity. A sync skips such a record and reports a
+        /// diagnostic.
         case entityMismatch
 
         // Model
 
-        /// The model is inconsistent, or names something that does not exist. `problems` lists each problem with its path.
+        /// The model is inconsistent, or names something that does not exist. `problems` lists each problem with its
+        /// path in the model.
         case invalidModel
-        /// The file is no schema file and no source of a Core Data model, or is malformed (`line`, `column`).
+        /// The file is neither a schema file nor the source of a Core Data model, or it is malformed. `line` and
+        /// `column` locate the error.
         case unreadableModel
         /// The model has no entity of this name. The message lists its entities.
         case unknownEntity
-        /// The entity is abstract: name one of its sub-entities.
+        /// The entity is abstract, so it has no rows. Use one of its subentities.
         case abstractEntity
-        /// The call needs a key, and the entity is keyless: sync the owners of its rows.
+        /// The call needs a primary key, but the entity is keyless. Sync the owners of its rows instead.
         case keylessEntity
         /// The entity has no attribute of this name.
         case unknownAttribute
-        /// The entity has no relationship of this name, or the parent has none to the entity of the payload.
+        /// The entity has no relationship of this name, or the parent has no relationship to the entity of the payload.
         case unknownRelationship
-        /// The parent has several relationships to the entity: name one with `relationship`.
+        /// The parent has several relationships to the entity of the payload. Name one with the argument
+        /// `relationship`.
         case ambiguousRelationship
 
-        /// The model names transformers that are not registered: register them on the model, or open the store with
+        /// The model names transformers that are not registered. Register them with the model, or open the store with
         /// `TransformerPolicy.optional`.
         case missingTransformer
 
         // Call
 
-        /// The condition is malformed, names something that the model does not have, or exceeds a limit of SQLite.
+        /// The predicate is malformed, uses a name that the model does not have, or exceeds a limit of SQLite.
         case invalidPredicate
         /// Arguments or options are invalid or exclude each other. Also: a paged import is used after its end or after
         /// a page failed, or an insert hook changed the key of a record.
         case invalidOption
-        /// The parent of the sync is not stored: sync it first.
+        /// The parent of the sync is not stored. Sync it first.
         case parentNotFound
-        /// No row, or more than one, matches a call for one row; or a row to link is not stored any more.
+        /// No row matches a call for one row, or several rows do. Also: the conflict of a call is not open, or a row to
+        /// link is no longer stored.
         case rowNotFound
 
         // Store
 
-        /// A row to delete has a relationship with the delete rule `deny` to rows that stay: delete or unlink those first, or keep
-        /// the row in the payload.
+        /// A row to delete has a relationship with the delete rule `deny` to rows that stay. Delete or unlink these
+        /// rows first, or keep the row in the payload.
         case deletionDenied
-        /// The sync would delete more rows of an entity than ``SyncOptions/deletionLimit`` allows. Check that the payload is
-        /// complete before you raise the limit.
+        /// The sync would delete more rows of an entity than ``SyncOptions/deletionLimit`` allows. Check that the
+        /// payload is complete before you raise the limit.
         case deletionLimitExceeded
-        /// The store has another model: opening it would lose data (`problems`), or its model changed since it was opened.
+        /// The store has another model. Either a migration to this model would lose data, which `problems` lists, or
+        /// another connection has migrated the open store.
         case modelMismatch
-        /// A table, view or index of the database has a name that the model needs. `problems` lists each.
+        /// A table, view or index of the database has a name that the model needs. `problems` lists each of them.
         case nameCollision
         /// Existing tables do not fit the model. `problems` lists each problem with the SQL that fixes it.
         case incompatibleTables
-        /// A connection of the app database has a setting that a sync cannot work with. The message has the line that fixes it.
+        /// A connection of the app database has a setting that a sync does not support. The message describes the fix.
         case incompatibleConnection
         /// The stack was closed.
         case storeClosed
-        /// There is no store at the path and none can be created, or the file is no store or is damaged.
+        /// There is no store at the path and none can be created, or the file is not a store, or it is damaged.
         case cannotOpenStore
-        /// SQLite failed in another way, such as a full disk (`underlying`), or the store has an integrity violation.
+        /// SQLite reported another error, such as a full disk, or the store violates a constraint. `underlyingError`
+        /// has the error of SQLite.
         case databaseError
-        /// Another process holds a lock on the store, or wrote to it while it was read without locks: try again.
+        /// Another process holds a lock on the store, or wrote to the store during a read without locks. Try again.
         case databaseBusy
         /// This user cannot write to the file of the store, or to its folder.
         case databaseReadOnly
@@ -104,15 +121,16 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case serviceMismatch
         /// The database belongs to another user of the service.
         case userMismatch
-        /// Another engine holds the lease of the database, or took it over after it expired.
+        /// Another engine holds the lease of the database, or took over this engine's expired lease.
         case engineBusy
-        /// The service could not be reached, or failed. What the run did until then is kept.
+        /// The service could not be reached, or failed. Changes that the engine run made before the failure stay.
         case serviceFailure
-        /// The service rejects the credentials, also after they were renewed.
+        /// The service rejects the credentials, even after the engine renewed them.
         case unauthorized
-        /// The server was restored from an older copy. Nothing was deleted.
+        /// The server was restored from an older copy. The engine deleted no rows. Reset the engine to keep either
+        /// copy.
         case serverRestored
-        /// A member of an engine configuration is unknown or invalid. `path` locates it.
+        /// A member of an engine configuration is unknown or invalid. `path` locates the member.
         case invalidConfiguration
 
         // Files
@@ -125,27 +143,29 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     public var code: Code
     /// What is wrong and what was expected, without the location.
     public var message: String
-    /// The entity.
+    /// The entity that the error concerns; nil if it concerns none.
     public var entity: String?
-    /// The JSON path in the payload (`[3].notes[0].id`), or the location in a model or predicate.
+    /// The JSON path in the payload (`[3].notes[0].id`), or the location in a model or predicate; nil if it is not
+    /// known.
     public var path: String?
-    /// The line, from 1, of malformed JSON, of a model or of a predicate.
+    /// The line, from 1, in malformed JSON, in a model or in a predicate; nil if it is not known.
     public var line: Int?
-    /// The column, from 1, in bytes.
+    /// The column in the line, from 1, in bytes; nil if it is not known.
     public var column: Int?
-    /// All problems, if the error has more than one.
+    /// The individual problems that the error summarizes, such as all problems of an invalid model; empty for most
+    /// errors.
     public var problems: [SyncDiagnostic]
-    /// The message of the underlying error.
+    /// The message of the underlying error; nil if there is none.
     package var underlying: String?
-    /// The underlying error, of GRDB or the file system. Equality ignores it.
+    /// The underlying error of GRDB or of the file system; nil if there is none. Comparisons of errors ignore it.
     public var underlyingError: (any Error)? { cause.error }
     private var cause = Cause()
-    /// The paths of lists in a payload without records, for ``SyncOptions/keyPath``.
+    /// The key paths of lists in a payload without records, as suggestions for ``SyncOptions/keyPath``; empty for other
+    /// errors.
     public var keyPaths: [[String]] = []
     /// The detected format of a payload that cannot be read; nil if none was detected.
-    package var likelyForm: DetectedFormat?
+    package var detectedFormat: DetectedFormat?
 
-    /// Creates an error.
     package init(
         _ code: Code, _ message: String, entity: String? = nil, path: String? = nil, line: Int? = nil,
         column: Int? = nil, problems: [SyncDiagnostic] = [], underlying: String? = nil,
@@ -169,7 +189,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         func hash(into hasher: inout Hasher) {}
     }
 
-    /// The message with its location, and each problem on a line.
+    /// The message with its location, followed by each problem on its own line.
     public var description: String {
         var text = message
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }
@@ -177,22 +197,22 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         if !keyPaths.isEmpty {
             text += "; lists were found at the key path \(keyPaths.map { "\($0)" }.joined(separator: " or "))"
         }
-        if let likelyForm { text += "; \(likelyForm.advice)" }
+        if let detectedFormat { text += "; \(detectedFormat.advice)" }
         for problem in problems { text += "\n  \(problem.path): \(problem.message)" }
-        for statements in remedies { text += "\n" + statements }
+        for statements in fixes { text += "\n" + statements }
         return text
     }
 
-    /// The SQL statements that fix the problems, each once, in the order to run them.
-    public var remedies: [String] {
+    /// The SQL statements that fix the problems, without duplicates, in the order in which to run them.
+    public var fixes: [String] {
         var seen: Set<String> = []
         return problems.compactMap(\.fixSQL).filter { seen.insert($0).inserted }
     }
 
-    /// The description, for `localizedDescription`.
+    /// The same text as `description`, so that `localizedDescription` is this text too.
     public var errorDescription: String? { description }
 
-    /// The parts of the location that are known.
+    /// The known parts of the location, as text: entity, path, line and column.
     package var place: [String] {
         var place: [String] = []
         if let entity { place.append("entity \(entity)") }

@@ -1,24 +1,26 @@
-/// A list in a message for people: the first elements, and the number of the others.
+/// A shortened list for a message: the first elements, and the number of omitted elements.
 ///
-/// Programs get complete lists.
+/// Output for programs has complete lists instead.
 package struct TruncatedList<Element> {
     package let shown: [Element]
     /// The number of elements that are not shown.
     package let omittedCount: Int
 
+    /// Creates a list that shows the first elements.
+    ///
     /// - Parameters:
-    ///   - limit: The number of elements to show; nil for all.
-    ///   - total: The number of elements of the list, if `elements` has only some of them.
+    ///   - limit: The maximum number of elements to show; nil for all.
+    ///   - total: The number of elements of the whole list, if `elements` has only the first of them; nil otherwise.
     package init(
-        _ elements: some Collection<Element>, upTo limit: Int? = ShortListLimit.standard, of total: Int? = nil
+        _ elements: some Collection<Element>, upTo limit: Int? = TruncatedListLimit.standard, of total: Int? = nil
     ) {
         shown = Array(elements.prefix(limit ?? elements.count))
         omittedCount = (total ?? elements.count) - shown.count
     }
 }
 
-/// The default number of elements to show.
-package enum ShortListLimit {
+/// The default number of elements that a ``TruncatedList`` shows.
+package enum TruncatedListLimit {
     package static let standard = 20
 }
 
@@ -31,17 +33,17 @@ extension TruncatedList<String> {
     }
 }
 
-/// Finds the known name that a misspelled name probably means.
+/// Finds the known name that is most similar to an unknown, probably misspelled name.
 package enum SimilarName {
-    /// Longer names are not compared, since the comparison takes quadratic time and such names are rarely mistyped.
+    /// The maximum length, in bytes, of the names that are compared. A comparison takes quadratic time.
     private static let maximumLength = 100
 
-    /// Returns the nearest name, ignoring case and separators; nil if none is near.
+    /// Returns the most similar name, ignoring case and separators; nil if no name is similar.
     package static func nearest(to written: String, among names: some Sequence<String>) -> String? {
         guard written.utf8.count <= maximumLength else { return nil }
         let letters = folded(written)
         var found: (name: String, distance: Int)?
-        // Up to a third of the letters may differ, but never all of them.
+        // At most a third of the letters and at most three may differ, but never all of them.
         let limit = min(max(1, letters.count / 3), letters.count - 1, 3)
         for name in names where name.utf8.count <= maximumLength {
             let other = folded(name)
@@ -52,14 +54,15 @@ package enum SimilarName {
         return found?.name
     }
 
-    /// Returns `; did you mean 'age'?`, or an empty text.
+    /// Returns a suggestion for the end of a message, such as `; did you mean 'age'?`; empty if no name is similar.
     package static func hint(for written: String, among names: some Sequence<String>) -> String {
         nearest(to: written, among: names).map { "; did you mean '\($0)'?" } ?? ""
     }
 
     private static func folded(_ name: String) -> [Character] { name.lowercased().filter { !"_- .".contains($0) } }
 
-    /// Returns the edit distance of two words: insertions, deletions, replacements, and swaps of neighbors.
+    /// Returns the edit distance of two words: the number of insertions, deletions, replacements, and swaps of adjacent
+    /// letters.
     package static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var last = Array(0...right.count)
         var (before, line) = (last, last)

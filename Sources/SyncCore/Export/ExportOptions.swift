@@ -1,15 +1,16 @@
 public import Foundation
 
-/// Options of an export.
+/// The options of an export.
 ///
-/// With the default options, a sync of the exported JSON changes nothing.
+/// A sync of JSON that was exported with the default options changes nothing.
 public struct ExportOptions: Sendable, Hashable {
     /// The form of relationships.
     public enum Relationships: String, Sendable, Hashable, CaseIterable {
-        /// A to-one relationship is an object, a to-many an array of objects: `{"notes": [{"id": 1}]}`.
+        /// A to-one relationship is an object, and a to-many relationship an array of objects:
+        /// `{"notes": [{"id": 1}]}`.
         case array
-        /// The nested attributes of Rails: `{"notes_attributes": {"0": {"id": 1}}}`. Inside them, the key of the
-        /// attribute `destroy` is `_destroy`.
+        /// Relationships are nested attributes as in Rails: `{"notes_attributes": {"0": {"id": 1}}}`. In nested rows,
+        /// the key of an attribute `destroy` is `_destroy`.
         case nested
         /// Relationships are omitted.
         case none
@@ -17,17 +18,17 @@ public struct ExportOptions: Sendable, Hashable {
 
     /// The format of dates.
     public enum DateFormat: Sendable, Hashable {
-        /// The ``SyncModel/Attribute/format`` of each attribute; ISO 8601 if it has none.
+        /// The format that the model sets for each attribute, or ISO 8601 if it sets none.
         case attribute
-        /// `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero. In time zones other than UTC the text
-        /// ends with the offset, `+01:00`.
+        /// ISO 8601: `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero. In time zones other than
+        /// UTC, the text ends with the offset, such as `+01:00`.
         case iso8601
-        /// A pattern of Unicode Technical Standard 35, such as `yyyy-MM-dd`.
+        /// A date pattern of Unicode Technical Standard 35, such as `yyyy-MM-dd`.
         case pattern(String)
     }
 
-    /// The spelling of keys that are not given by the model. If it is nil, the spelling of the model applies, or else
-    /// snake_case.
+    /// The spelling of keys for which the model sets no `remoteKey`. If it is nil, the spelling of the model applies,
+    /// or else snake_case.
     package var keyCase: KeyCase?
     /// The form of relationships.
     package var relationships: Relationships
@@ -35,13 +36,16 @@ public struct ExportOptions: Sendable, Hashable {
     package var dateFormat: DateFormat
     /// The time zone of dates. Attributes with their own format are always in UTC.
     package var timeZone: TimeZone
-    /// The attribute whose values are the member names, if the records are to be members of an object: `{"AD": {…}}`.
+    /// The attribute whose values are the object keys, if the export writes the records as members of an object:
+    /// `{"AD": {…}}`. Nil for an array.
     package var keyedBy: KeyedBy?
-    /// Whether the export includes attributes and relationships that are not exportable.
+    /// Whether the export includes attributes and relationships that the model excludes from exports.
     package var exportsAll = false
 
-    /// Creates options. By default keys and dates are as in the model, else snake_case and ISO 8601 in UTC, and
-    /// relationships are objects and arrays.
+    /// Creates options.
+    ///
+    /// By default keys and dates have the formats that the model sets, or else snake_case and ISO 8601 in UTC.
+    /// Relationships are objects and arrays.
     public init(
         keyCase: KeyCase? = nil, relationships: Relationships = .array, dateFormat: DateFormat = .attribute,
         timeZone: TimeZone = .gmt, keyedBy: KeyedBy? = nil
@@ -54,12 +58,12 @@ public struct ExportOptions: Sendable, Hashable {
     }
 }
 
-/// An attribute or relationship that an export omits although it is exportable.
+/// An attribute or relationship that an export omits although the model does not exclude it.
 package struct ExportOmission: Hashable {
     enum Reason {
-        /// Its transformer cannot convert values back to JSON.
+        /// The transformer cannot convert values back to JSON.
         case noExportingTransformer
-        /// Each key that it could be read from belongs to another attribute or relationship.
+        /// Another attribute or relationship uses each possible key.
         case noKey
     }
 
@@ -94,7 +98,7 @@ package struct ExportOmission: Hashable {
                 )
             case .noKey:
                 (
-                    "another member uses its remote key",
+                    "another attribute or relationship has the same remote key",
                     "set a remoteKey for one of the two, or set \"export\": false"
                 )
             }
@@ -107,8 +111,8 @@ package struct ExportOmission: Hashable {
 // MARK: - SyncModel+ExportOmissions
 
 extension SyncModel {
-    /// Returns the attributes and relationships that an export of an entity omits although they are exportable,
-    /// including those of nested rows.
+    /// Returns the attributes and relationships that an export of an entity omits although the model does not exclude
+    /// them. Includes those of nested rows.
     ///
     /// ```swift
     /// for omission in try stack.model.exportOmissions(of: "User") { print(omission.path, omission.message) }
@@ -119,16 +123,16 @@ extension SyncModel {
     ) throws -> [SyncDiagnostic] {
         let start = try compiled.entity(named: entity)
         var found: [ExportOmission] = []
-        var seen: Set<ExportShapeKey> = []
-        var waiting = start.family.map { ExportShapeKey(entity: $0, destination: start.id, isNested: false) }
+        var seen: Set<ExportSchemaKey> = []
+        var waiting = start.family.map { ExportSchemaKey(entity: $0, destination: start.id, isNested: false) }
         while let key = waiting.popLast() {
             guard seen.insert(key).inserted else { continue }
             let shape = try ExportSchemaBuilder.shape(key, of: self, options)
             if !compiled.entities[key.entity].isAbstract { found += shape.omissions.filter { !found.contains($0) } }
             guard options.relationships != .none else { continue }
-            for hop in compiled.entities[key.entity].relationships where hop.relationship.isExportable {
+            for hop in compiled.entities[key.entity].relationships where hop.relationship.isExported {
                 waiting += compiled.entities[hop.destination].family.map {
-                    ExportShapeKey(
+                    ExportSchemaKey(
                         entity: $0, destination: hop.destination, isNested: options.relationships == .nested)
                 }
             }

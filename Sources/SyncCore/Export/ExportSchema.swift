@@ -1,17 +1,18 @@
-/// The keys of the exported JSON of an entity. A dotted key is an object in an object.
+/// The members of the exported records of an entity. A key with dots becomes nested objects.
 package struct ExportSchema {
-    /// One key of an object.
+    /// One member of an exported object.
     struct Field {
         let key: String
         var content: Content
     }
 
     indirect enum Content {
-        /// `isLink` is whether the key is also read as the ID of a relationship, as `company_id` is next to `company`.
+        /// An attribute. `isLink` is whether a sync also reads the key as the ID of a relationship, such as
+        /// `company_id` for the relationship `company`.
         case attribute(slot: Int, conversion: ValueConversion?, isLink: Bool)
         case relationship(CompiledRelationship)
         case object([Field])
-        /// The discriminator value of the entity.
+        /// The discriminator, with the value of the entity.
         case kind(String)
     }
 
@@ -20,11 +21,14 @@ package struct ExportSchema {
     package let omissions: [ExportOmission]
 }
 
-/// The key of a schema. The entity that a row is read back as may be an ancestor, if a relationship or call names that.
-package struct ExportShapeKey: Hashable {
+/// The parameters that determine an export schema.
+package struct ExportSchemaKey: Hashable {
+    /// The index of the entity of the row.
     let entity: Int
+    /// The index of the entity that the call or the relationship to the row names: the entity of the row or an ancestor
+    /// of it.
     let destination: Int
-    /// Whether the row is inside nested attributes.
+    /// Whether the row is inside another row, in the form ``ExportOptions/Relationships/nested``.
     let isNested: Bool
 
     package init(entity: Int, destination: Int, isNested: Bool) {
@@ -36,8 +40,8 @@ package struct ExportShapeKey: Hashable {
 
 /// Builds the export schema of an entity.
 ///
-/// A sync reads each attribute or relationship again from its exported key. If two have the same key, an attribute uses
-/// its own name instead, and a relationship is omitted.
+/// A sync must be able to read each attribute and relationship back from its exported key. If a key is already used, an
+/// attribute gets another of its keys, such as its own name, and a relationship is omitted.
 package struct ExportSchemaBuilder {
     private let model: SyncModel
     private let options: ExportOptions
@@ -46,17 +50,17 @@ package struct ExportSchemaBuilder {
     private let isNested: Bool
     private var fields: [ExportSchema.Field] = []
     private var omissions: [ExportOmission] = []
-    /// The spelling of the model for the entity that the rows are read back as; nil if the model has none.
+    /// The key case that the model sets for the destination entity; nil if it sets none.
     private let rule: KeyCase?
 
     package static func shape(
-        _ key: ExportShapeKey, of model: SyncModel, _ options: ExportOptions
+        _ key: ExportSchemaKey, of model: SyncModel, _ options: ExportOptions
     ) throws -> ExportSchema {
         var builder = ExportSchemaBuilder(key, model, options)
         return try builder.shape()
     }
 
-    private init(_ key: ExportShapeKey, _ model: SyncModel, _ options: ExportOptions) {
+    private init(_ key: ExportSchemaKey, _ model: SyncModel, _ options: ExportOptions) {
         self.model = model
         self.options = options
         entity = model.compiled.entities[key.entity]
@@ -84,11 +88,11 @@ package struct ExportSchemaBuilder {
             insert(.attribute(slot: attribute.slot, conversion: attribute.conversion, isLink: isLink), at: free)
         }
         addDiscriminator()
-        // A row needs the rows that are part of its key, or it could not be identified.
+        // Always export relationships that are part of the primary key, because they identify the row.
         let relationships =
             options.relationships == .none
             ? entity.relationships.filter { model.compiled.isKeyPart($0) } : entity.relationships
-        for relationship in relationships where relationship.relationship.isExportable || options.exportsAll {
+        for relationship in relationships where relationship.relationship.isExported || options.exportsAll {
             let path = path(of: relationship.relationship)
             if isFree(path) {
                 insert(.relationship(relationship), at: path)
@@ -99,7 +103,7 @@ package struct ExportSchemaBuilder {
         return ExportSchema(fields: fields, omissions: omissions)
     }
 
-    /// Adds the discriminator, unless an attribute has its key.
+    /// Adds the discriminator, unless an attribute uses its key.
     private mutating func addDiscriminator() {
         guard let found = model.compiled.discriminator(of: entity.id),
             let kind = found.discriminator.kinds.first(where: { $0.entity == entity.name })
@@ -110,13 +114,15 @@ package struct ExportSchemaBuilder {
 
     // MARK: Keys
 
-    /// Returns the exported attributes, each with its possible keys, the best first. Shorter paths come first: if both
-    /// `place` and `place.city` exist, `place` must be a value.
+    /// Returns the exported attributes, each with its possible keys in order of preference.
+    ///
+    /// Attributes with shorter paths come first. If there are attributes for both `place` and `place.city`, the key
+    /// `place` then has the value of the first attribute.
     private mutating func attributes() throws -> [Candidate] {
         var attributes: [Candidate] = []
         for slot in entity.slots {
             let attribute = model.compiled[entity.table].attributes[slot]
-            guard attribute.isExportable || options.exportsAll else { continue }
+            guard attribute.isExported || options.exportsAll else { continue }
             let conversion = model.conversion(of: attribute)
             guard attribute.type != .transformable, conversion?.canExport ?? true else {
                 omissions.append(.init(entity, attribute.name, .noExportingTransformer))
@@ -137,14 +143,14 @@ package struct ExportSchemaBuilder {
         let paths: [[String]]
     }
 
-    /// Returns the conversion for this export; nil if it changes nothing. The date format of the options takes
-    /// precedence.
+    /// Returns the conversion of values in this export; nil if it leaves them unchanged. A date format of the options
+    /// replaces that of the attribute.
     private func used(_ conversion: ValueConversion) -> ValueConversion? {
         let used = options.dateFormat == .attribute ? conversion : conversion.withoutFormat
         return used.flatMap { $0.isUnchangedOnExport ? nil : $0 }
     }
 
-    /// Returns the keys that the attribute is read from, the best for export first.
+    /// Returns the keys that a sync reads the attribute from, in order of preference for an export.
     private func keys(of attribute: SyncModel.Attribute, _ slot: Int) throws -> [String] {
         let name = attribute.name
         let key = try model.remoteKey(
@@ -212,10 +218,10 @@ package struct ExportSchemaBuilder {
     }
 }
 
-/// The keys of exported records, for formats that list them once before the first record.
+/// The keys of exported records, for formats that list the keys once before the first record.
 package enum ExportKeys {
-    /// Returns the keys of an entity's records in order, followed by those of its sub-entities, and whether their
-    /// values are numbers.
+    /// Returns the keys of an entity's records in order, followed by further keys of its subentities. Also returns
+    /// whether the values of each key are numbers.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package static func keys(
@@ -225,7 +231,7 @@ package enum ExportKeys {
         var keys: [(name: String, isNumeric: Bool)] = []
         var known: Set<String> = []
         for id in [entity.id] + entity.family where !model.compiled.entities[id].isAbstract {
-            let key = ExportShapeKey(entity: id, destination: entity.id, isNested: false)
+            let key = ExportSchemaKey(entity: id, destination: entity.id, isNested: false)
             for field in try ExportSchemaBuilder.shape(key, of: model, options).fields
             where known.insert(field.key).inserted {
                 var isNumeric = false
@@ -240,17 +246,17 @@ package enum ExportKeys {
 }
 
 extension AttributeType {
-    /// Whether its values are numbers.
+    /// Whether values of the type are numbers.
     package var isNumeric: Bool { self == .integer || self == .double || self == .decimal }
 }
 
-/// The exported values of attributes.
+/// Converts the values of attributes to their exported JSON.
 package struct ExportValues {
     private let dates: ExportDates
 
     package init(_ options: ExportOptions = ExportOptions()) { dates = ExportDates(options) }
 
-    /// Returns the exported value; nil if it cannot be expressed in JSON.
+    /// Returns the exported JSON of a value; nil if the value cannot be expressed in JSON.
     package func json(_ value: StoredValue, _ conversion: ValueConversion?) -> JSONValue? {
         switch (value, conversion) {
         case (.null, _): .null

@@ -1,10 +1,9 @@
-/// The member of an outgoing record for each field of an entity. A field is merged and sent by itself: an attribute, a
-/// to-one relationship, or a to-many list.
+/// The members of the records that an engine sends for an entity, one for each field.
 package struct OutgoingSchema: Sendable {
-    /// A field of a row.
+    /// A part of a row that the engine merges and sends by itself.
     package enum Field: Sendable, Hashable {
         case attribute(slot: Int)
-        /// The discriminator, for lists with rows of several entities.
+        /// The discriminator, if the entity has one.
         case kind
         /// The foreign key of a to-one relationship, sent as an ID.
         case toOne(AssociationID)
@@ -16,7 +15,7 @@ package struct OutgoingSchema: Sendable {
     package struct Member: Sendable {
         package let path: [String]
         package let field: Field
-        /// The entity of the referenced rows; nil if the field has no IDs.
+        /// The index of the entity whose IDs the field contains; nil if the field contains no IDs.
         package let destination: Int?
     }
 
@@ -26,10 +25,12 @@ package struct OutgoingSchema: Sendable {
     /// The path and value of the discriminator; nil if the entity has none.
     package let kind: (path: [String], value: String)?
 
+    /// Creates the schema of an entity.
+    ///
     /// - Throws: ``SyncError`` `keylessEntity`.
     package init(_ entity: CompiledEntity, of model: SyncModel) throws {
         let options = ExportOptions(relationships: .none)
-        let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
+        let key = ExportSchemaKey(entity: entity.id, destination: entity.id, isNested: false)
         var members: [Member] = []
         var keyPaths: [CompositeKey.Part: [String]] = [:]
         var kind: (path: [String], value: String)?
@@ -52,7 +53,7 @@ package struct OutgoingSchema: Sendable {
         add(try ExportSchemaBuilder.shape(key, of: model, options).fields, below: [])
         let rule = model.compiled.rules(of: entity).keys
         for (index, relationship) in entity.relationships.enumerated()
-        where relationship.relationship.isExportable || model.compiled.isKeyPart(relationship) {
+        where relationship.relationship.isExported || model.compiled.isKeyPart(relationship) {
             guard let field = Self.field(of: relationship, in: model.compiled) else { continue }
             let declared = relationship.relationship
             guard let name = declared.remoteKey ?? Self.idKey(of: declared, rule) else { continue }
@@ -71,7 +72,7 @@ package struct OutgoingSchema: Sendable {
         }
     }
 
-    /// Returns a record with its ID set. Each part of a composite key is set at its path.
+    /// Returns a record with its primary key set to an ID. Each part of a composite key is set at its own path.
     package func naming(_ record: JSONValue, _ id: JSONValue) -> JSONValue {
         guard keyPaths.count > 1, case .array(let parts) = id, parts.count == keyPaths.count else {
             return keyPaths.first.map { record.setting(id, at: $0) } ?? record
@@ -79,14 +80,14 @@ package struct OutgoingSchema: Sendable {
         return zip(keyPaths, parts).reduce(record) { $0.setting($1.1, at: $1.0) }
     }
 
-    /// Returns the key of a relationship's IDs: `project_id`, `tag_ids`.
+    /// Returns the JSON key for the IDs of a relationship, such as `project_id` or `tag_ids`.
     private static func idKey(of relationship: SyncModel.Relationship, _ rule: KeyCase?) -> String? {
         var one = relationship
         if relationship.isToMany { one.name = Inflection.singular(relationship.name) }
         return AttributeNaming.idKeys(for: one, rule).first
     }
 
-    /// Returns the field of a relationship at this end of its association; nil if the other end has it.
+    /// Returns the field of a relationship; nil if the engine sends the links with the rows of the other end.
     private static func field(of relationship: CompiledRelationship, in model: CompiledModel) -> Field? {
         let link = model[relationship.link]
         switch link.storage {
@@ -99,10 +100,12 @@ package struct OutgoingSchema: Sendable {
 }
 
 extension OutgoingSchema {
-    /// Returns the end of a many-to-many association whose rows are sent with the IDs of the other rows: the end that
-    /// exports it. If both do, it is the end whose entity has more relationships; on a tie, the first.
+    /// Returns the end of a many-to-many association whose records contain the links.
+    ///
+    /// It is the end whose relationship is exported. If both are exported, it is the end whose entity has more
+    /// relationships, or the first end if both have the same number.
     private static func sender(of link: CompiledAssociation, in model: CompiledModel) -> CompiledAssociation.End {
-        func isExporting(_ end: CompiledAssociation.End) -> Bool { link.side(end).relationship?.isExportable == true }
+        func isExporting(_ end: CompiledAssociation.End) -> Bool { link.side(end).relationship?.isExported == true }
         guard isExporting(.first), isExporting(.second) else { return isExporting(.first) ? .first : .second }
         func count(_ end: CompiledAssociation.End) -> Int { model.entities[link.side(end).entity].relationships.count }
         return count(.second) > count(.first) ? .second : .first
@@ -110,14 +113,14 @@ extension OutgoingSchema {
 }
 
 extension JSONValue {
-    /// Returns the value at a path of keys; nil if there is none.
+    /// Returns the value at a path of keys; nil if there is no value.
     package func value(at path: some Collection<String>) -> JSONValue? {
         guard let key = path.first else { return self }
         guard case .object(let members) = self else { return nil }
         return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value.value(at: path.dropFirst())
     }
 
-    /// Returns the value with another value set at a path of keys. Missing objects are created.
+    /// Returns the object with a value set at a path of keys. Creates missing objects.
     package func setting(_ value: JSONValue, at path: some Collection<String>) -> JSONValue {
         guard let key = path.first else { return value }
         var members: [Member] = []

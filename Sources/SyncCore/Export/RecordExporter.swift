@@ -2,17 +2,17 @@ package import Foundation
 
 /// Exports rows as JSON.
 ///
-/// A relationship is not followed back along the relationship that led to the row, or to a row that is being exported.
-/// A list with such a row is omitted as a whole: a sync would read a partial list as a replaced list. For the same
-/// reason a relationship with pending references is omitted. Values that would exceed the nesting limit of the reader
-/// are omitted too.
+/// A record contains the records of its related rows. The exporter omits a relationship that leads back: the inverse of
+/// the relationship that led to the row, and any relationship to an enclosing row. It omits a list with an enclosing
+/// row as a whole, because a sync would read a partial list as a complete one. For the same reason it omits a
+/// relationship with pending references. It also omits values that exceed the nesting limit of the JSON reader.
 package struct RecordExporter<Source: ExportSource> {
     private let model: SyncModel
     private let options: ExportOptions
     private let values: ExportValues
     private let source: Source
-    private var shapes: [ExportShapeKey: ExportSchema] = [:]
-    /// The rows being exported, outermost first.
+    private var shapes: [ExportSchemaKey: ExportSchema] = [:]
+    /// The row that is being exported and its enclosing rows, outermost first.
     private var open: [ExportedRowID] = []
 
     package init(model: SyncModel, options: ExportOptions, source: Source) {
@@ -22,15 +22,15 @@ package struct RecordExporter<Source: ExportSource> {
         values = ExportValues(options)
     }
 
-    /// Returns the JSON of a row, for an array of records.
+    /// Returns a row as a record, for an array of records.
     package mutating func record(_ row: Source.SourceRow, of entity: CompiledEntity) throws -> JSONValue {
         try object(row, as: entity.id, after: nil, depth: 2)
     }
 
-    /// Returns the JSON of a row, for an object whose members are records.
+    /// Returns a row as a member of an object whose members are records.
     ///
-    /// - Parameter slot: The slot of the attribute whose value is the member name.
-    /// - Throws: ``SyncError`` `typeMismatch` for a row whose value is nil or cannot be a name.
+    /// - Parameter slot: The slot of the attribute whose value is the object key.
+    /// - Throws: ``SyncError`` `typeMismatch` if this value is null or cannot be a name.
     package mutating func member(
         _ row: Source.SourceRow, of entity: CompiledEntity, namedBy slot: Int
     ) throws -> JSONValue.Member {
@@ -47,7 +47,7 @@ package struct RecordExporter<Source: ExportSource> {
     /// Returns the JSON object of a row.
     ///
     /// - Parameters:
-    ///   - destination: The entity that the row is read back as.
+    ///   - destination: The index of the entity that the call or the relationship to the row names.
     ///   - followed: The relationship that led to the row; nil for a root row.
     ///   - depth: The nesting level of the object.
     private mutating func object(
@@ -61,7 +61,7 @@ package struct RecordExporter<Source: ExportSource> {
         return .object(try members(shape.fields, row, source.values(of: row), after: followed, depth: depth))
     }
 
-    private mutating func shape(_ key: ExportShapeKey) throws -> ExportSchema {
+    private mutating func shape(_ key: ExportSchemaKey) throws -> ExportSchema {
         if let shape = shapes[key] { return shape }
         let shape = try ExportSchemaBuilder.shape(key, of: model, options)
         shapes[key] = shape
@@ -78,7 +78,7 @@ package struct RecordExporter<Source: ExportSource> {
             let value: JSONValue?
             switch field.content {
             case .attribute(let slot, let conversion, let isLink):
-                // A null ID would remove the link, even if the relationship itself is omitted.
+                // A sync would remove the link because of a null ID, even if the export omits the relationship.
                 if isLink, values[slot].isNull { continue }
                 value = json(values[slot], conversion, depth: depth)
             case .kind(let name): value = .string(name)
@@ -97,7 +97,7 @@ package struct RecordExporter<Source: ExportSource> {
 
     // MARK: Attributes
 
-    /// Returns the JSON of a value; nil if it cannot be expressed, or is nested too deep.
+    /// Returns the JSON of a value; nil if JSON cannot express the value, or if the value is nested too deeply.
     ///
     /// - Parameter depth: The nesting level of the object with the value.
     private func json(_ value: StoredValue, _ conversion: ValueConversion?, depth: Int) -> JSONValue? {
@@ -109,7 +109,7 @@ package struct RecordExporter<Source: ExportSource> {
 
     // MARK: Relationships
 
-    /// Returns the JSON of a relationship; nil if it is omitted.
+    /// Returns the JSON of a relationship; nil if the export omits the relationship.
     ///
     /// - Parameter depth: The nesting level of the value.
     private mutating func targets(
@@ -139,13 +139,13 @@ package struct RecordExporter<Source: ExportSource> {
         return options.relationships == .nested ? .numbered(elements) : .array(elements)
     }
 
-    /// Returns the key of the row that is a part of this row's key.
+    /// Returns the key of the referenced row of a relationship that is part of the primary key.
     private func key(of row: Source.SourceRow, along relationship: CompiledRelationship) throws -> JSONValue? {
         try source.targets(of: row, along: relationship).first.map { source.key(of: $0).json }
     }
 
-    /// Returns the destination rows as members of an object; nil if the relationship is not keyed, or a name is missing
-    /// or repeated.
+    /// Returns the destination rows as members of an object; nil if the relationship has no `keyedBy`, or if a name is
+    /// missing or repeated.
     private mutating func namedTargets(
         _ targets: [Source.SourceRow], along relationship: CompiledRelationship, depth: Int
     ) throws -> JSONValue? {
@@ -163,7 +163,7 @@ package struct RecordExporter<Source: ExportSource> {
             })
     }
 
-    /// Returns the member name of a row from one of its values; nil if the value is nil or cannot be a name.
+    /// Returns the value of an attribute as an object key; nil if the value is null or cannot be a name.
     mutating func name(of row: Source.SourceRow, _ slot: Int) -> String? {
         let attribute = model.compiled[source.entity(of: row).table].attributes[slot]
         let value = source.values(of: row)[slot]
@@ -176,7 +176,7 @@ package struct RecordExporter<Source: ExportSource> {
         }
     }
 
-    /// Returns the key of the attribute that the member name already has; nil if it is not exported.
+    /// Returns the exported key of the attribute whose value is the object key; nil if the attribute is not exported.
     private mutating func fieldKey(_ slot: Int, of row: Source.SourceRow, as destination: Int) throws -> String? {
         let shape = try shape(.init(entity: source.entity(of: row).id, destination: destination, isNested: false))
         return shape.fields.first { field in
@@ -185,7 +185,7 @@ package struct RecordExporter<Source: ExportSource> {
         }?.key
     }
 
-    /// Returns whether the destination rows can all be exported and are the complete list of links.
+    /// Returns whether all destination rows can be exported and no links to them are pending.
     private func isWhole(
         _ targets: [Source.SourceRow], of row: Source.SourceRow, _ relationship: CompiledRelationship
     ) throws -> Bool {
@@ -206,7 +206,7 @@ extension JSONValue {
     /// The deepest nesting of objects and arrays that the reader accepts.
     fileprivate static let maximumDepth = 512
 
-    /// Returns an object with the indexes as names: `{"0": …, "1": …}`
+    /// Returns the elements as an object whose object keys are the indexes: `{"0": …, "1": …}`
     fileprivate static func numbered(_ elements: [JSONValue]) -> JSONValue {
         .object(elements.enumerated().map { Member("\($0.offset)", $0.element) })
     }
@@ -225,23 +225,24 @@ extension JSONValue {
     }
 }
 
-/// The source of the rows of an export.
+/// A source of rows for an export.
 package protocol ExportSource {
     associatedtype SourceRow
 
-    /// Returns the entity of a row, which may be a sub-entity of the requested one.
+    /// Returns the entity of a row, which may be a subentity of the requested one.
     func entity(of row: SourceRow) -> CompiledEntity
     /// Returns the identity of a row, unique over all entities.
     func identity(of row: SourceRow) -> ExportedRowID
     /// Returns the primary key of a row.
     func key(of row: SourceRow) -> PrimaryKeyValue
-    /// Returns one value for each slot of the entity's hierarchy. A temporary key is null.
+    /// Returns one value for each attribute of the inheritance hierarchy, in the order of the slots. A temporary key is
+    /// null.
     func values(of row: SourceRow) -> [StoredValue]
-    /// Returns the destination rows of a relationship, in its order; at most one for a to-one.
+    /// Returns the destination rows of a relationship, in their order. A to-one relationship has at most one.
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
     /// Returns whether a relationship has pending references.
     func isPending(_ row: SourceRow, along relationship: String) throws -> Bool
-    /// Returns the keys that stand for the destination rows, if only their keys are known; nil otherwise.
+    /// Returns the JSON of a relationship if the source has only the keys of the destination rows; nil otherwise.
     func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue?
 }
 
@@ -260,7 +261,7 @@ package struct ExportedRowID: Hashable {
     }
 }
 
-/// Writes exported records as text: an array or object with one record on each line, or NDJSON.
+/// Writes exported records as text: an array or object with one record per line, or NDJSON.
 package struct ExportText {
     private let form: PayloadFormat
     private var bytes: [UInt8] = []
@@ -273,7 +274,7 @@ package struct ExportText {
         self.isObject = isObject
     }
 
-    /// The number of bytes that were not taken yet.
+    /// The number of bytes that were written since the last call of ``removeAll()``.
     package var count: Int { bytes.count }
 
     package mutating func append(_ record: JSONValue) {
@@ -305,7 +306,7 @@ package struct ExportText {
         }
     }
 
-    /// Returns the text since the last call.
+    /// Returns the text that was written since the last call, and removes it.
     package mutating func removeAll() -> Data {
         defer { bytes.removeAll(keepingCapacity: true) }
         return Data(bytes)
@@ -338,8 +339,10 @@ struct ExportDates {
         return .string(local(milliseconds, offset: timeZone.secondsFromGMT(for: date)))
     }
 
-    /// Writes the time in UTC if the offset has seconds (before standard time zones), or if the shifted time is out of
-    /// range.
+    /// Returns the text of a time with a UTC offset.
+    ///
+    /// The text is in UTC if the local time is out of range, or if the offset is not a whole number of minutes, as
+    /// before standard time.
     private func local(_ milliseconds: Int64, offset: Int) -> String {
         let shifted = milliseconds + Int64(offset) * 1000
         guard offset != 0, offset % 60 == 0, DateText.range.contains(shifted) else { return DateText.iso(milliseconds) }

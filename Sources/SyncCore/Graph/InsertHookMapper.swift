@@ -1,19 +1,20 @@
-/// Calls an insert hook with the records of new rows, outer records first, and maps the payload again with its answers.
+/// Calls an insert hook with the records of new rows, outer records first. Maps the payload again with the records that
+/// the hook returns.
 ///
-/// Only the store can tell which rows are new. Each mapping is therefore matched with the stored rows, until the
-/// hook has seen all new rows.
+/// Only the store knows which rows are new. It therefore matches each mapping with the stored rows, until the hook has
+/// seen all new rows.
 package struct InsertHookMapper: Sendable {
     typealias Hook = @Sendable (SyncOptions.Insertion) throws -> JSONValue
 
     typealias Mapping = @Sendable ([JSONValue]) throws -> PayloadGraph
 
     let map: Mapping
-    /// Maps the final payload. A value of the wrong type is an error here.
+    /// Maps the final payload strictly, so that a value of the wrong type is an error; nil if the sync is not strict.
     let mapStrictly: Mapping?
     let model: SyncModel
     let hook: Hook
     var records: [JSONValue]
-    /// The paths of the records that the hook has answered.
+    /// The paths of the records that the hook has replaced.
     var answeredPaths: Set<RecordPath> = []
 
     init(
@@ -30,7 +31,7 @@ package struct InsertHookMapper: Sendable {
     package func finalGraph(_ plan: PayloadGraph) throws -> PayloadGraph { try mapStrictly?(records) ?? plan }
 }
 
-/// The place of a record in a payload: its root record, and the steps from there.
+/// The path of a record in a payload: the index of its root record, and the steps from the root record.
 struct RecordPath: Hashable, Sendable {
     enum Step: Hashable, Sendable {
         case index(Int)
@@ -63,7 +64,7 @@ extension RecordPath {
         records[root] = Self.replacing(steps[...], in: records[root], with: value)
     }
 
-    /// Returns the tree with the value at the end of the steps replaced.
+    /// Returns `tree` with a new value at the end of the steps; unchanged if the steps lead to no value.
     private static func replacing(_ steps: ArraySlice<Step>, in tree: JSONValue, with value: JSONValue) -> JSONValue {
         guard let step = steps.first else { return value }
         switch (step, tree) {
@@ -81,7 +82,7 @@ extension RecordPath {
 
 /// Two records of a payload with one key and different values.
 struct RecordInconsistency: Sendable {
-    /// The values of one attribute or to-one relationship in both records, as JSON.
+    /// The values of one attribute or relationship in both records, as text.
     struct Difference: Sendable {
         let name: String
         let value: String
@@ -94,10 +95,11 @@ struct RecordInconsistency: Sendable {
     let earlierPath: String
     var differences: [Difference]
 
-    /// Returns a message: `differs from [0], which has the same key: 'name' is "b", was "a"`. The values are omitted unless `revealing`.
+    /// Returns a message: `differs from [0], which has the same key: 'name' is "b" here and "a" there`. If `revealing`
+    /// is false, the message omits the values.
     func message(revealing: Bool) -> String {
         let told = differences.map {
-            revealing ? "'\($0.name)' is \($0.value), was \($0.earlierValue)" : "'\($0.name)'"
+            revealing ? "'\($0.name)' is \($0.value) here and \($0.earlierValue) there" : "'\($0.name)'"
         }
         let list = TruncatedList(told).text(between: revealing ? ", " : " and ")
         return "differs from \(earlierPath), which has the same key: \(list)"
@@ -122,10 +124,11 @@ extension SyncOptions {
     public struct Insertion: Sendable, Hashable {
         /// The entity of the new row.
         public var entity: String
-        /// The record as the payload has it. If several records have this key, their members are merged, and later ones
-        /// replace earlier ones.
+        /// The record in the payload. If several records have the same primary key, their members are merged, and later
+        /// members replace earlier ones.
         public var record: JSONValue
-        /// The record that contains this one, or the parent of the sync; nil for other records.
+        /// The row of the enclosing record, or the parent of the sync; nil for a root record of a sync without a
+        /// parent.
         public var parent: SyncParent?
     }
 }

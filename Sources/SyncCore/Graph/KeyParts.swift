@@ -1,6 +1,6 @@
-/// A writer of composite keys as text, a JSON array.
+/// Writes composite keys as text, in the form of a JSON array.
 ///
-/// Equal keys have equal bytes: each number has one spelling, and dates are written as in columns.
+/// Equal keys have equal bytes: each number has one spelling, and dates have the form that columns store.
 package struct CompositeKeyText: Sendable {
     package private(set) var bytes: [UInt8] = []
 
@@ -17,7 +17,7 @@ package struct CompositeKeyText: Sendable {
 
     package mutating func append(_ value: Int64) {
         separate()
-        // The fastest way to digits that allocates nothing.
+        // Writes the digits without allocating a string.
         var magnitude = value.magnitude
         let start = bytes.count
         repeat {
@@ -45,9 +45,9 @@ package struct CompositeKeyText: Sendable {
         JSONText.append(quoted: text, to: &bytes)
     }
 
-    /// Appends a packed value as a part.
+    /// Appends a packed value as a part of the key.
     ///
-    /// - Returns: Whether the value can be part of a key.
+    /// - Returns: False for null, an absent value or a blob, which cannot be part of a key.
     mutating func append(_ slot: PackedValue, isComposite: Bool, _ pool: TextPool) -> Bool {
         switch slot.kind {
         case .integer: append(slot.integer)
@@ -55,7 +55,7 @@ package struct CompositeKeyText: Sendable {
         case .date: append(DateText.string(slot.integer))
         case .payloadText, .arenaText:
             if isComposite {
-                // The text of a composite key is in this form already.
+                // The text of a composite key already has this form.
                 separate()
                 bytes += pool.bytes(slot)
             } else {
@@ -74,7 +74,7 @@ package struct CompositeKeyText: Sendable {
         }
     }
 
-    /// Appends parts as a result reports them.
+    /// Appends key parts from the form in which results report them.
     mutating func append(_ parts: [PrimaryKeyValue], _ type: KeyType?) {
         var types: [KeyType] = []
         if case .composite(let known)? = type { types = known }
@@ -94,12 +94,13 @@ package struct CompositeKeyText: Sendable {
     }
 }
 
-/// A reader of composite keys that ``CompositeKeyText`` wrote. It is fast because results have many of them.
+/// Reads composite keys that ``CompositeKeyText`` wrote. Results can have many keys, so it does not use the slower JSON
+/// reader.
 struct CompositeKeyReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    /// Returns the parts of a composite key; nil if the text is not such a key.
+    /// Returns the parts of a composite key; nil if the text is not a key of these types.
     static func parts(of text: String, _ types: [KeyType]) -> [RowKey]? {
         var text = text
         return text.withUTF8 { bytes in
@@ -108,13 +109,13 @@ struct CompositeKeyReader {
         }
     }
 
-    /// Returns the key as a result reports it; nil if the text is not such a key.
+    /// Returns the key in the form in which results report it; nil if the text is not a key of these types.
     static func recordKey(of text: String, _ types: [KeyType]) -> PrimaryKeyValue? {
         var text = text
         return text.withUTF8 { recordKey(of: $0, types) }
     }
 
-    /// Returns the key as a result reports it; nil if the bytes are not such a key.
+    /// Returns the key in the form in which results report it; nil if the bytes are not a key of these types.
     static func recordKey(of bytes: UnsafeBufferPointer<UInt8>, _ types: [KeyType]) -> PrimaryKeyValue? {
         var reader = CompositeKeyReader(bytes)
         let key = reader.recordKey(types)
@@ -187,6 +188,8 @@ struct CompositeKeyReader {
         return String(decoding: plain, as: UTF8.self)
     }
 
+    /// Skips a string.
+    ///
     /// - Returns: Whether the string has escapes; nil if it has no end.
     private mutating func skipString() -> Bool? {
         var hasEscapes = false
@@ -202,6 +205,8 @@ struct CompositeKeyReader {
         return nil
     }
 
+    /// Skips a list, including nested lists.
+    ///
     /// - Returns: Whether the list has an end.
     private mutating func skipList() -> Bool {
         var depth = 0

@@ -1,29 +1,29 @@
-/// The statements of a payload about one association: link assertions, and the lists that they replace.
+/// The statements of a payload about one association: link assertions and replaced lists.
 ///
-/// Every statement has a sequence number in document order. A link assertion holds if the list at neither of its ends
-/// is replaced later. This one rule covers every kind of relationship and both of its ends.
+/// Every statement has a sequence number in document order. An asserted link holds unless a later statement replaces
+/// all links of the row at one of its ends (``LinkRule``). This rule covers every type of relationship, and both ends.
 package struct LinkBatch: Sendable {
     /// A statement in the payload that two nodes are linked.
     package struct Assertion: Sendable {
         package var first: NodeID
         package var second: NodeID
         package let sequence: UInt32
-        /// The record that makes the statement, or the listed child if it is an object; -1 if occurrences are not
+        /// The occurrence of the record that asserts the link, or of the listed record; -1 if occurrences are not
         /// tracked.
         package let occurrence: Int32
         /// The index in the list that contains the link; -1 outside of lists.
         package var position: Int32
         /// The end whose record or list makes the statement.
         package let assertedBy: CompiledAssociation.End
-        /// Whether `occurrence` is a listed child. A child that may be neither inserted nor updated only keeps a stored
-        /// link.
+        /// Whether `occurrence` is that of a listed record. If that record may be neither inserted nor updated, the
+        /// assertion only preserves a stored link.
         package let isListed: Bool
-        /// Whether it references, by ID, a row that may arrive later.
+        /// Whether the assertion references a row by ID. The row may arrive in a later sync.
         package let isByID: Bool
         let kind: Kind
 
-        /// Returns the entity that the payload states for the row at an end; nil if there is none or it is the
-        /// association's.
+        /// Returns the entity that the payload states for the row at an end; nil if it states none, or the entity of
+        /// the association.
         @inline(__always)
         package func kind(at end: CompiledAssociation.End) -> Int? {
             kind.entity >= 0 && kind.end == end ? Int(kind.entity) : nil
@@ -53,18 +53,18 @@ package struct LinkBatch: Sendable {
         }
     }
 
-    /// A list of links of one row that the payload gives completely.
+    /// A replaced list: the payload gives all links of a row at one end, so its other links are removed.
     package struct Replacement: Sendable {
         package enum Kind: UInt8, Sendable {
-            /// Omitted rows are unlinked.
+            /// Rows that the list omits are unlinked.
             case unlink
-            /// Omitted rows without a node are deleted.
+            /// Rows that the list omits are deleted, unless they have a node.
             case delete
         }
         package var node: NodeID
         package let sequence: UInt32
-        /// The occurrence, below 2^29. The lowest bits are the kind and the end, because there may be millions of
-        /// these.
+        /// The occurrence, below 2^29, in the upper bits. The lowest two bits are the kind and the end. This saves
+        /// memory, because there may be millions of replacements.
         private var occurrenceAndFlags: Int32
 
         package init(node: NodeID, end: CompiledAssociation.End, kind: Kind, sequence: UInt32, occurrence: Int32) {
@@ -75,7 +75,7 @@ package struct LinkBatch: Sendable {
 
         package var end: CompiledAssociation.End { occurrenceAndFlags & 1 == 0 ? .first : .second }
         package var kind: Kind { occurrenceAndFlags & 2 == 0 ? .unlink : .delete }
-        /// The record that has the list; -1 if occurrences are not tracked.
+        /// The occurrence of the record that has the list; -1 if occurrences are not tracked.
         package var occurrence: Int32 { occurrenceAndFlags >> 2 }
 
         func with(end: CompiledAssociation.End? = nil, kind: Kind? = nil) -> Replacement {
@@ -87,7 +87,7 @@ package struct LinkBatch: Sendable {
     package internal(set) var assertions = Assertions()
     package internal(set) var replacements: [Replacement] = []
 
-    /// Reserves capacity for `factor` times the statements.
+    /// Reserves capacity for `factor` times the current number of statements.
     mutating func reserve(_ factor: Double) {
         assertions.reserve(factor)
         replacements.reserve(Int(Double(replacements.count) * factor))
@@ -97,14 +97,14 @@ package struct LinkBatch: Sendable {
 }
 
 extension LinkBatch {
-    /// The assertions of an association, in document order. Each takes 16 bytes, since there may be millions.
+    /// The assertions of an association, in document order. Most take 16 bytes each, because there may be millions.
     package struct Assertions: RandomAccessCollection, Sendable {
         /// The members that every assertion needs.
         private struct Core: Sendable {
             let first: NodeID
             let second: NodeID
             let sequence: UInt32
-            /// The position, below 2^28. The lowest three bits are the flags.
+            /// The index in the list, below 2^28, in the upper bits. The lowest three bits are flags.
             let positionAndFlags: Int32
         }
 
@@ -153,7 +153,8 @@ extension LinkBatch {
 
         package func makeIterator() -> Iterator { Iterator(self) }
 
-        /// Returns the last asserted node at the second end for each node at the first end; -1 for none.
+        /// Returns, for each node at the first end, the number of the node that was last asserted at the second end; -1
+        /// for none.
         ///
         /// - Parameter count: The number of nodes at the first end.
         package func lastTargets(count: Int) -> [Int32] {
@@ -179,7 +180,7 @@ extension LinkBatch {
                     | (assertion.isListed ? 2 : 0) | (assertion.isByID ? 4 : 0))
         }
 
-        /// Reserves capacity for `factor` times the assertions.
+        /// Reserves capacity for `factor` times the current number of assertions.
         mutating func reserve(_ factor: Double) {
             cores.reserve(Int(Double(cores.count) * factor))
             if !details.isEmpty { details.reserve(Int(Double(details.count) * factor)) }

@@ -2,8 +2,9 @@ import CPrefetch
 
 /// The nodes of one inheritance hierarchy in a payload.
 ///
-/// Values are in `slots`, `stride` for each version. A node has one version, unless records of it have different
-/// permissions (``SyncOperations``), which only the store can evaluate.
+/// The values of all nodes are in `slots`, with `stride` values for each version. A node has one version, unless its
+/// records have different permissions or occurrences are tracked. Only the store can then decide which records are
+/// effective.
 package struct NodeBatch: Sendable {
     /// A row as the payload describes it.
     package struct Node: Sendable {
@@ -13,11 +14,11 @@ package struct NodeBatch: Sendable {
         package var firstVersion: Int32 = -1
         /// The most specific entity that the payload states for the row.
         package var entity: Int16
-        /// Whether a root record describes it.
+        /// Whether a root record describes the row.
         package var isRoot = false
         /// The index in `owners` of a keyless row; nil for rows with a key.
         package var ownerIndex: Int? { key.kind == .absent ? Int(truncatingIfNeeded: key.bits) : nil }
-        /// Whether a record describes it. A node that is only referenced has none.
+        /// Whether a record describes the row; false if the payload only references it.
         package var isGiven: Bool { firstVersion >= 0 }
 
         init(key: PackedValue, entity: Int) {
@@ -30,23 +31,23 @@ package struct NodeBatch: Sendable {
         }
     }
 
-    /// The identity of a keyless row: its owner, the association, and the position in it.
+    /// The identity of a keyless row: its owner, the association, and the index in the owner's list (`position`).
     package struct OwnerLink: Sendable, Hashable {
         package var link: AssociationID
-        /// The end of the association at which the owner is.
+        /// The end of the association that the owner is at.
         package var end: CompiledAssociation.End
         package var table: TableID
         package var node: NodeID
         package var position: Int32
     }
 
-    /// The values that one part of the payload gives a row.
+    /// One set of values of a node, from one record or from several records with one permission.
     private struct Version: Sendable {
         var permission: AllowedOperations
         /// The next version of the same node; -1 if there is none.
         var next: Int32 = -1
         var last: Int32
-        /// The occurrence that gave the values; -1 if occurrences are not tracked.
+        /// The occurrence of the record with the values; -1 if occurrences are not tracked.
         var occurrence: Int32 = -1
     }
 
@@ -54,37 +55,39 @@ package struct NodeBatch: Sendable {
     package private(set) var nodes: [Node] = []
     package private(set) var slots: [PackedValue] = []
     package private(set) var versionCount = 0
-    /// Empty as long as no node has two versions and occurrences are not tracked, as in most payloads. All versions
-    /// then have the same permission.
+    /// The versions of all nodes. In most payloads the array stays empty: no node has two versions, and occurrences are
+    /// not tracked. All versions then have the same permission, `permission`.
     private var versions: [Version] = []
     private var permission: AllowedOperations?
     package private(set) var owners: [OwnerLink] = []
-    /// The topmost entities that declare a key, each with its own set of keys. Most hierarchies have one.
+    /// The topmost entities that declare a primary key. Keys are unique among the rows of each such entity and its
+    /// subentities. Most hierarchies have one.
     private var keyOwners: [Int] = []
     private var indexes: [KeyIndex] = []
     private var nodeByOwner: [OwnerLink: NodeID] = [:]
-    /// A time for each slot, larger for a later value. It is empty until a record repeats a row in a table with keyless
-    /// rows, whose nodes can turn out to be one row.
+    /// A counter for each slot, higher for a later value. It is only needed in a table with keyless rows, because
+    /// ``absorb(_:into:)`` can unite their nodes. The array is empty until two records of a row are merged.
     private var times: [UInt32] = []
     private var lastTime: UInt32 = 0
-    /// The number of nodes after half of a sample.
+    /// The number of nodes after the first half of the sample that estimates the size.
     private var halfCount = 0
 
     /// Whether a key alone identifies a row of the hierarchy.
     package var hasOneSetOfKeys: Bool { keyOwners.count == 1 }
 
-    /// Returns whether nodes have keys of the set that an entity declares.
+    /// Returns whether any node has a primary key that an entity declares.
     package func hasKeys(of keyOwner: Int) -> Bool { keyOwners.contains(keyOwner) }
 
     init(stride: Int) { self.stride = stride }
 
-    /// Returns the node of a key whose text is not in the payload, such as a column's.
+    /// Returns the node whose key is a text that is not in the payload, such as a column value; nil if there is none.
     package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> NodeID? {
         guard let index = keyOwners.firstIndex(of: keyOwner) else { return nil }
         return indexes[index].node(forText: text, in: nodes, pool)
     }
 
-    /// Returns the node of a key. `guess` is tried first, because rows often come in the order of the payload.
+    /// Returns the node of a key; nil if there is none. `guess` is tried first, because stored rows often have the
+    /// order of the payload.
     package func node(forKey key: PackedValue, keyOwner: Int, _ pool: TextPool, guess: NodeID? = nil) -> NodeID? {
         if let guess, guess.index < nodes.count, pool.isSameKey(nodes[guess.index].key, key), keyOwners.count == 1 {
             return guess
@@ -107,7 +110,7 @@ package struct NodeBatch: Sendable {
     }
 
     /// Prefetches the bucket of an integer key in the index. The function is mutating so that the call does not copy a
-    /// batch in an array.
+    /// batch that is in an array.
     @inline(__always)
     mutating func prefetch(_ key: PackedValue) {
         if indexes.count == 1 { indexes[0].prefetch(hash: TextPool.mix(key.bits)) }
@@ -167,7 +170,7 @@ package struct NodeBatch: Sendable {
         for slot in 0..<stride where row[slot].kind != .absent { times[version * stride + slot] = lastTime }
     }
 
-    /// Until the first merge, all values of a version have one time, in document order.
+    /// Sets the initial times. Until the first merge, the time of each value is the number of its version.
     private mutating func initializeTimes() {
         guard times.isEmpty else { return }
         times.reserveCapacity(slots.count)
@@ -177,7 +180,7 @@ package struct NodeBatch: Sendable {
         lastTime = UInt32(truncatingIfNeeded: versionCount)
     }
 
-    /// Adds the values of a version, which becomes the node's first if the node has none.
+    /// Adds a version of a node. It becomes the node's first version if the node has none.
     private mutating func addVersion(_ row: UnsafeBufferPointer<PackedValue>, of node: NodeID) {
         if !nodes[node.index].isGiven { nodes[node.index].firstVersion = Int32(truncatingIfNeeded: versionCount) }
         slots.append(contentsOf: row)
@@ -190,13 +193,13 @@ package struct NodeBatch: Sendable {
     /// Returns the next version of the same node in document order; -1 if there is none.
     package func version(after version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].next }
 
-    /// Returns the occurrence that gave a version its values; -1 if occurrences are not tracked.
+    /// Returns the occurrence of the record with a version's values; -1 if occurrences are not tracked.
     package func occurrence(ofVersion version: Int32) -> Int32 {
         versions.isEmpty ? -1 : versions[Int(version)].occurrence
     }
 
-    /// Moves the versions of one node to another that describes the same row. Later values in document order replace
-    /// earlier ones.
+    /// Moves the versions of a node to another node of the same row. Later values in document order replace earlier
+    /// ones.
     mutating func absorb(_ node: NodeID, into other: NodeID) {
         var chain = (versionChain(other) + versionChain(node)).sorted()
         nodes[node.index].firstVersion = -1
@@ -213,7 +216,7 @@ package struct NodeBatch: Sendable {
         versions[Int(first)].last = last
     }
 
-    /// Copies the values of a version that are later than those of another version, or absent there.
+    /// Copies the values of a version to another version, where they are later or the other version has none.
     private mutating func copyLaterValues(_ version: Int32, into other: Int32) {
         for slot in 0..<stride {
             let (from, to) = (Int(version) * stride + slot, Int(other) * stride + slot)
@@ -233,8 +236,8 @@ package struct NodeBatch: Sendable {
 
     /// Reserves capacity for a payload `factor` times as large as the sample.
     ///
-    /// Only the growth in the second half of the sample is extrapolated, because rows that many records share, such as
-    /// tags, become rarer.
+    /// Only the growth in the second half of the sample is extrapolated. Many records share rows such as tags, so new
+    /// nodes for them become rarer.
     mutating func reserve(_ factor: Double) {
         guard !nodes.isEmpty else { return }
         let count = nodes.count + Int(Double((nodes.count - halfCount) * 2) * (factor - 1))
@@ -245,13 +248,14 @@ package struct NodeBatch: Sendable {
         for index in indexes.indices { indexes[index].reserve(count) }
     }
 
-    /// Frees what only mapping needs.
+    /// Frees the storage that only mapping needs.
     mutating func finish() { nodeByOwner = [:] }
 }
 
 /// The index of a node in ``NodeBatch/nodes``.
 package struct NodeID: Hashable, Comparable, Sendable {
-    /// The stored index. Other modules read it without a call, which matters in loops over millions of rows.
+    /// The index as it is stored. Other modules read a stored property without a call, which matters in loops over
+    /// millions of rows.
     package let number: Int32
 
     @inlinable package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
@@ -263,12 +267,12 @@ package struct NodeID: Hashable, Comparable, Sendable {
 
 /// A hash table from keys to the nodes of a batch, with five bytes for each bucket.
 package struct KeyIndex: Sendable {
-    /// The tag of each bucket: the highest bit and seven bits of the hash; 0 if the bucket is free.
+    /// The tag of each bucket: 0 for a free bucket, otherwise seven bits of the hash with the highest bit set.
     private var tags: [UInt8] = Array(repeating: 0, count: 16)
     private var nodes: [NodeID] = Array(repeating: NodeID(0), count: 16)
     private var mask = 15
     private var count = 0
-    /// The mask for the reserved capacity.
+    /// The smallest mask after the next growth, from the reserved capacity.
     private var reserved = 15
 
     package init() {}

@@ -1,33 +1,34 @@
 package import Foundation
 
-/// All nodes and link assertions of a payload, with the lists that they replace.
+/// All nodes, link assertions and replaced lists of a payload.
 ///
-/// Mapping makes it without reading the store. It is immutable afterwards: a sync that changes it works with a new
-/// copy. The store compares it with the stored rows.
+/// Mapping creates the graph without reading the store, and the store compares it with the stored rows. The graph does
+/// not change after mapping. Functions such as ``ofPart()`` return a changed copy.
 package struct PayloadGraph: Sendable {
-    /// A record of the payload, kept where operations are restricted so that the store can decide which records are
-    /// effective.
+    /// One place of a record in the payload. Occurrences are tracked only if the store can reject records, or if there
+    /// is an insert hook.
     package struct RecordOccurrence: Sendable {
         package var table: TableID
-        /// The record that contains this one; -1 for a root record.
+        /// The occurrence of the enclosing record; -1 for a root record.
         package var parent: Int32
-        /// Nil for a record that is skipped. Records nested in it can be effective all the same. The permission is
-        /// stored next to it because it fits into the padding of the optional.
+        /// The node of the record; nil for a skipped record, whose nested records can still be effective. `permission`
+        /// is the next property because it fits into the padding of the optional.
         package var node: NodeID?
         package var permission: AllowedOperations
-        /// The place of the record in the record that contains it.
+        /// The location of the record in the enclosing record.
         var location: Location
 
-        /// The key under which a record is nested, and its index in a list or among the root records. The key is the
-        /// place of its text in the payload, with the table of the object that has the key.
+        /// The key under which a record is nested, and its index in a list or among the root records. `offset` and
+        /// `length` are the byte range of the key in the payload. For a root record, `length` is negative. `table` is
+        /// the index of the key table for the object with the key.
         struct Location: Sendable {
             var offset: Int
             var length: Int32
             var table: Int32
-            /// -1 outside of lists.
+            /// The index of the record; -1 outside of lists.
             var index: Int32
 
-            /// The value of `table` if the key is the name of a member whose value is the record.
+            /// The value of `table` if the key is the object key of the record.
             static let nameTable: Int32 = -2
         }
     }
@@ -35,13 +36,13 @@ package struct PayloadGraph: Sendable {
     /// The parent whose children the payload lists.
     package struct Parent: Sendable {
         package var link: AssociationID
-        /// The end of the association at which the parent is.
+        /// The end of the association that the parent is at.
         package var end: CompiledAssociation.End
         package var table: TableID
         package var node: NodeID
     }
 
-    /// A node of one of the batches.
+    /// A node, with the table of its batch.
     package struct RowReference: Sendable, Hashable {
         package var table: TableID
         package var node: NodeID
@@ -52,16 +53,16 @@ package struct PayloadGraph: Sendable {
         }
     }
 
-    /// A list of root records, whose scope is rows of its entity.
+    /// A list of root records. Its scope is the rows of its entity.
     package struct RootList: Sendable {
         package let entity: Int
         /// Whether the list is a single object outside an array. Such an object deletes no other rows of its entity.
-        package internal(set) var isLoneObject = false
-        /// The number of records, and the number of those with a readable key.
+        package internal(set) var isSingleRecord = false
+        /// The number of records (`records`), and of records with a readable key (`readable`).
         var records = 0
         var readable = 0
-        /// The number of records whose key cannot be read, and the path of the first of them. Such a record can
-        /// describe any row.
+        /// The number of records with an unreadable key (`unreadable`), and the path of the first (`firstUnreadable`).
+        /// Such a record can describe any row.
         package internal(set) var unreadable = 0
         package internal(set) var firstUnreadable = ""
     }
@@ -77,7 +78,7 @@ package struct PayloadGraph: Sendable {
     package let entity: Int
     /// The lists of root records. Their counts are kept only if there are several lists.
     package internal(set) var roots: [RootList]
-    /// The first part of the paths of each list's records, if there are several lists.
+    /// The first part of the paths of each list's records; empty for a plain payload (``PayloadLayout/isPlain``).
     var labels: [String] = []
     /// The pagination information of the payload.
     package internal(set) var page = PaginationInfo()
@@ -87,7 +88,7 @@ package struct PayloadGraph: Sendable {
     /// One batch for each association of the model.
     package internal(set) var links: [LinkBatch]
     package internal(set) var occurrences: [RecordOccurrence] = []
-    /// The place of each occurrence in the payload, if an insert hook can replace it.
+    /// The path of each occurrence; empty if there is no insert hook.
     var recordPaths: [RecordPath] = []
     package internal(set) var parent: Parent?
     /// The nodes of keyless rows, owners first.
@@ -96,9 +97,10 @@ package struct PayloadGraph: Sendable {
     package internal(set) var isComplete = true
     /// The number of root records in the chunks before this one.
     var firstRecord = 0
-    /// The paths of lists inside a lone object that has no key.
+    /// The paths of the lists in a single object without a key. An error suggests them as key paths.
     var listPaths: [[String]] = []
-    /// The key path to the list of records, if the reader found it without an option.
+    /// The key path to the object with the lists in `listPaths`, if the reader found it without an option; otherwise
+    /// nil.
     var fieldPath: [String]?
     package internal(set) var rootRecords = 0
     /// The number of root records with a readable key.
@@ -106,16 +108,16 @@ package struct PayloadGraph: Sendable {
     /// The first root record without a readable key.
     var firstKeyless: KeylessRecord?
     /// The number of root records whose row an earlier root record describes too.
-    package internal(set) var repeatedRecords = 0
+    package internal(set) var duplicateRecordCount = 0
     /// The number of records, at any depth, that are inconsistent with an earlier record of their row. `contestedRows`
-    /// has those rows, up to a limit. `foundContradictions` has the places, if the caller asks for them.
-    package internal(set) var contradictions = 0
+    /// has their rows, up to a limit. `inconsistencies` has the records with their paths, after a second mapping.
+    package internal(set) var inconsistentRecordCount = 0
     var contestedRows: Set<RowReference> = []
-    var foundContradictions: [RecordInconsistency] = []
+    var inconsistencies: [RecordInconsistency] = []
     package internal(set) var diagnostics: [SyncDiagnostic] = []
-    package internal(set) var omittedDiagnostics = 0
+    package internal(set) var omittedDiagnosticCount = 0
     package internal(set) var unmappedKeys: [SyncDiagnostic] = []
-    /// The dotted paths of the objects that contain remote keys, by key table; empty if occurrences are not tracked.
+    /// The path of the object that each key table describes; empty if occurrences are not tracked.
     var tablePaths: [[String]] = []
     package internal(set) var payload: Data
     package internal(set) var arena: [UInt8] = []
@@ -140,7 +142,7 @@ package struct PayloadGraph: Sendable {
         _modify { yield &links[id.index] }
     }
 
-    /// Records the sizes when half of a sample of the payload is mapped.
+    /// Stores the number of nodes after the first half of the sample that estimates the size.
     mutating func recordSizes() {
         for table in rows.indices { rows[table].recordSize() }
     }
@@ -154,21 +156,22 @@ package struct PayloadGraph: Sendable {
         occurrences.reserveCapacity(Int(Double(occurrences.count) * factor))
     }
 
-    /// Returns the graph for the end of a payload with this pagination information. The graph has no records.
+    /// Returns the graph for the end of a payload with this pagination information. Call this on a graph without
+    /// records.
     package func ending(_ page: PaginationInfo) -> PayloadGraph {
         var plan = self
         if page.isPart { plan.isComplete = false }
         return plan
     }
 
-    /// Returns the graph as that of a delta.
+    /// Returns a copy that is the graph of a delta.
     package func ofPart() -> PayloadGraph {
         var plan = self
         plan.isComplete = false
         return plan
     }
 
-    /// Returns the graph of a page, with positions in the parent's list that follow those of earlier pages.
+    /// Returns a copy whose indexes in the parent's list follow those of earlier pages.
     ///
     /// - Parameter count: The number of root records in the earlier pages.
     package func following(_ count: Int) -> PayloadGraph {
@@ -205,13 +208,13 @@ package struct PayloadGraph: Sendable {
         return label + "[\"" + pool.payloadText(at: location.offset, length: length) + "\"]"
     }
 
-    /// The key of the first root record; nil if there is no root record with a key.
+    /// The primary key of the first root record with a key; nil if there is none.
     package var rootKey: RowKey? {
         guard let node = self[model.entities[entity].table].nodes.first(where: \.isRoot) else { return nil }
         return withTexts { RowKey(node.key, $0) }
     }
 
-    /// Calls `body` with the texts of the packed values.
+    /// Calls `body` with the texts and blobs of the packed values.
     package func withTexts<Result>(_ body: (TextPool) throws -> Result) rethrows -> Result {
         try payload.withUnsafeBytes { raw in
             try arena.withUnsafeBufferPointer { arena in
@@ -221,7 +224,7 @@ package struct PayloadGraph: Sendable {
     }
 }
 
-/// A payload that has been mapped.
+/// The result of mapping a payload, or a chunk of it.
 package struct MappedPayload: Sendable {
     /// The nodes and link assertions of the payload.
     package let plan: PayloadGraph
@@ -234,7 +237,7 @@ package struct MappedPayload: Sendable {
     }
 }
 
-/// One chunk of a payload, mapped.
+/// One mapped chunk of a payload.
 package struct GraphChunk: Sendable {
     package var payload: MappedPayload
     /// Whether this is the last chunk of the payload.
@@ -249,7 +252,7 @@ package struct GraphChunk: Sendable {
 // MARK: - Merging
 
 extension PayloadGraph {
-    /// Returns the graph with nodes united that describe the same row.
+    /// Returns a copy in which nodes of the same row are united.
     ///
     /// - Parameter nodes: The node to keep for each node to remove.
     package func merging(_ nodes: [RowReference: NodeID]) -> PayloadGraph {
@@ -289,7 +292,7 @@ extension PayloadGraph {
 // MARK: - Unlinking
 
 extension PayloadGraph {
-    /// Returns the graph with replaced lists that unlink, instead of delete, the omitted rows of some tables.
+    /// Returns a copy whose replaced lists unlink omitted rows of these tables instead of deleting them.
     package func unlinking(_ tables: Set<TableID>) -> PayloadGraph {
         var plan = self
         for link in plan.links.indices {

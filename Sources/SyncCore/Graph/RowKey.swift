@@ -6,8 +6,8 @@ package enum RowKey: Sendable {
     case integer(Int64)
     /// A key of type double.
     case real(Double)
-    /// A key of any other type. Dates are written as in columns: `2024-02-29 18:29:59.999`. The key of an entity can
-    /// also be a composite key, written by ``CompositeKeyText``.
+    /// A key of any other type. Dates have the form that columns store: `2024-02-29 18:29:59.999`. A composite key is
+    /// the text that ``CompositeKeyText`` writes.
     case text(String)
 
     /// Creates the key of a node from its packed value; nil for a value that cannot be a key.
@@ -37,7 +37,7 @@ package enum RowKey: Sendable {
         }
     }
 
-    /// Returns the key as a result reports it. Dates are written as `2024-02-29T18:29:59.999Z`.
+    /// Returns the key in the form in which results report it. Dates have the form `2024-02-29T18:29:59.999Z`.
     package func recordKey(_ type: KeyType?) -> PrimaryKeyValue {
         switch self {
         case .integer(let value): return .integer(value)
@@ -69,14 +69,14 @@ extension PrimaryKeyValue {
 }
 
 extension RowKey {
-    /// Returns the parts of a composite key; nil if this is not such a key.
+    /// Returns the parts of a composite key; nil if the key is not composite with these types.
     package func parts(_ types: [KeyType]) -> [RowKey]? {
         guard case .text(let text) = self else { return nil }
         return CompositeKeyReader.parts(of: text, types)
     }
 
-    /// Returns the parts of a key in order, with composite parts replaced by their parts; nil if this is not such a
-    /// key.
+    /// Returns the single values of a key in order, including those inside composite parts; nil if the key does not
+    /// have the type.
     package func leaves(_ type: KeyType) -> [RowKey]? {
         guard case .composite(let types) = type else { return [self] }
         guard let parts = parts(types) else { return nil }
@@ -131,10 +131,9 @@ package struct StoredRow: Hashable, Sendable {
 
 // MARK: - CompiledModel+Keys
 
-// Keys in the form of callers and payloads: one value, or for a composite key a list in the order of the model or an
-// object.
+// Keys as callers and payloads state them: one value, or for a composite key an array in model order, or an object.
 extension CompiledModel {
-    /// Returns the key of an entity that the JSON value describes; nil if the value is not a key.
+    /// Returns the row key that a JSON value states; nil if the value is not a valid key of the entity.
     package func rowKey(_ json: JSONValue, of entity: CompiledEntity) -> RowKey? {
         var arena: [UInt8] = []
         guard let slot = keySlot(json, of: entity, &arena) else { return nil }
@@ -143,7 +142,7 @@ extension CompiledModel {
         }
     }
 
-    /// Returns the key with the parts that the object has. The other parts come from `current`.
+    /// Returns the key that an object states. Parts that the object omits come from `current`.
     package func key(of entity: CompiledEntity, in object: JSONValue, else current: RowKey) -> RowKey {
         guard let key = entity.compositeKey, case .array(let parts) = current.recordKey(keyType(of: entity.id)).json
         else {
@@ -155,7 +154,8 @@ extension CompiledModel {
         return rowKey(.array(given), of: entity) ?? current
     }
 
-    /// Returns the key of an entity as a packed value, whose text is in the arena; nil if the value is not a key.
+    /// Returns the key that a JSON value states as a packed value; nil if the value is not a valid key of the entity.
+    /// Its text is appended to the arena.
     func keySlot(_ json: JSONValue, of entity: CompiledEntity, _ arena: inout [UInt8]) -> PackedValue? {
         if let slot = entity.keySlot {
             var json = json
@@ -169,7 +169,9 @@ extension CompiledModel {
         return Coercion.append(text.bytes, to: &arena)
     }
 
-    /// - Returns: Whether the value is a composite key of the entity.
+    /// Appends the composite key that a JSON value states.
+    ///
+    /// - Returns: False if the value is not a composite key of the entity.
     private func append(_ json: JSONValue, of entity: CompiledEntity, to text: inout CompositeKeyText) -> Bool {
         guard let key = entity.compositeKey, let values = values(of: key, json, entity) else { return false }
         text.open()
@@ -220,7 +222,7 @@ extension CompiledModel {
         }
     }
 
-    /// Returns the value that an object has for a part of a key; nil if it has none.
+    /// Returns the value of a key part in an object; nil if there is none.
     func value(of part: CompositeKey.Part, _ json: JSONValue, _ entity: CompiledEntity) -> JSONValue? {
         switch part {
         case .attribute(let slot): value(ofPart: slot, json, entity)

@@ -1,8 +1,8 @@
-/// The operations that a sync may do. The default is all.
+/// The operations that a sync may perform. The default is ``all``.
 public struct SyncOperations: OptionSet, Sendable, Hashable {
-    /// The operations as bits.
+    /// The bit mask of the operations.
     public let rawValue: Int
-    /// Creates operations from their bits.
+    /// Creates a set of operations from a bit mask.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Insert root records that are not stored.
@@ -11,11 +11,11 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let update = SyncOperations(rawValue: 2)
     /// Delete rows in scope that the payload omits.
     public static let delete = SyncOperations(rawValue: 4)
-    /// Insert to-many children given as objects, at every level.
+    /// Insert rows that are nested as objects in to-many lists, at any depth.
     public static let insertRelationships = SyncOperations(rawValue: 8)
-    /// Update to-many children given as objects, at every level.
+    /// Update rows that are nested as objects in to-many lists, at any depth.
     public static let updateRelationships = SyncOperations(rawValue: 16)
-    /// Remove to-many children that a list of objects omits, at every level.
+    /// Remove rows from to-many relationships whose lists of objects omit them, at any depth.
     public static let deleteRelationships = SyncOperations(rawValue: 32)
     /// All six operations.
     public static let all = SyncOperations(rawValue: 63)
@@ -28,7 +28,8 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     ]
 }
 
-/// The operations that are allowed for one record. Root records and to-many children have separate ones.
+/// The operations that are allowed for one record. The operations of root records and of records in to-many lists are
+/// set separately.
 package struct AllowedOperations: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -37,14 +38,14 @@ package struct AllowedOperations: OptionSet, Sendable, Hashable {
     package static let update = AllowedOperations(rawValue: 2)
     package static let full: AllowedOperations = [.insert, .update]
 
-    /// Creates the operations of a root record.
+    /// Creates the allowed operations of a root record.
     package init(root operations: SyncOperations) {
         self = []
         if operations.contains(.insert) { insert(.insert) }
         if operations.contains(.update) { insert(.update) }
     }
 
-    /// Creates the operations of a to-many child given as an object.
+    /// Creates the allowed operations of a record in a to-many list.
     package init(child operations: SyncOperations) {
         self = []
         if operations.contains(.insertRelationships) { insert(.insert) }

@@ -1,16 +1,17 @@
 extension InsertHookMapper {
-    /// A new row, and the occurrences of its records in document order.
+    /// A new row, and the occurrences of its records, in document order.
     private struct NewRow {
         var row: PayloadGraph.RowReference
         var occurrences: [Int]
     }
 
-    /// Calls the hook for the outermost new rows that it has not seen, and maps the payload again with its answers.
+    /// Calls the hook for the outermost new rows that it has not received yet, and maps the payload again with the
+    /// records that it returns.
     ///
     /// - Parameter new: The occurrences of the records of new rows, in document order.
-    /// - Returns: The new payload graph; nil if the hook has seen every new row.
-    /// - Throws: What the hook or the mapping throws; ``SyncError`` `recordExpected` if the hook returns no object, or
-    ///   `invalidOption` if it changes the key.
+    /// - Returns: The new payload graph; nil if the hook has already received every new row.
+    /// - Throws: The errors of the hook and of the mapping. ``SyncError`` `recordExpected` if the hook returns a value
+    ///   that is not an object, `invalidOption` if it changes the key.
     package mutating func next(after plan: PayloadGraph, newOccurrences new: [Int]) throws -> PayloadGraph? {
         let open = rows(new, plan).filter { row in
             !row.occurrences.contains { answeredPaths.contains(plan.recordPaths[$0]) }
@@ -18,11 +19,13 @@ extension InsertHookMapper {
         guard !open.isEmpty else { return nil }
         let pending = Set(open.map(\.row))
         let ready = open.filter { row in !row.occurrences.contains { isInside(pending, $0, plan) } }
-        // Rows that are nested in each other would block each other, so take the first.
+        // If new rows are nested in each other in a cycle, none of them is outermost, so take the first.
         for row in ready.isEmpty ? [open[0]] : ready { try rewrite(row, plan) }
         var next = try map(records)
-        // The hook may nest records in its answer again, so the counts are those of the payload.
-        (next.repeatedRecords, next.contradictions) = (plan.repeatedRecords, plan.contradictions)
+        // A returned record may repeat nested records, so keep the counts of the original payload.
+        (next.duplicateRecordCount, next.inconsistentRecordCount) = (
+            plan.duplicateRecordCount, plan.inconsistentRecordCount
+        )
         return next
     }
 
@@ -52,8 +55,8 @@ extension InsertHookMapper {
 
     // MARK: One row
 
-    /// Calls the hook for a row. Its answer replaces the last record of the row; members that it lacks are removed from
-    /// the others.
+    /// Calls the hook for a row. The returned record replaces the last record of the row. Members that it lacks are
+    /// removed from the other records of the row.
     private mutating func rewrite(_ row: NewRow, _ plan: PayloadGraph) throws {
         let paths = row.occurrences.map { plan.recordPaths[$0] }
         let found = paths.map { $0.value(in: records) ?? .object([]) }
@@ -84,8 +87,8 @@ extension InsertHookMapper {
         }
     }
 
-    /// Checks that the hook did not change the key. The key may be the member name of the record; then neither record
-    /// has it.
+    /// Checks that the hook did not change the key. If the key is the object key of the record, neither the given nor
+    /// the returned record contains it.
     private func checkKey(
         _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
         _ plan: PayloadGraph

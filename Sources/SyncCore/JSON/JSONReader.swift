@@ -1,4 +1,4 @@
-/// A reader of the records in a JSON document, strictly by RFC 8259 and in strict UTF-8.
+/// Reads the records of a JSON document. It accepts only JSON that conforms to RFC 8259, in valid UTF-8.
 ///
 /// NDJSON has one record on each line. In any other document, ``RecordLocations`` state where the records are. The
 /// whole document is checked, including the parts around the records.
@@ -16,37 +16,37 @@ package struct JSONReader {
     private var scanner: JSONScanner
     private let maximumDepth: Int
     private var cursor: RecordLocationCursor
-    /// The place of the bytes in the document, and whether they are its end.
+    /// The location of the bytes in the document (`location`), and whether they are its end (`isLast`).
     private var location = JSONChunk.Location()
     private var isLast = true
-    /// The tape of skipped values.
+    /// The tape for values that are not records.
     private var spare = JSONTape()
-    /// Whether a place for records has been found.
+    /// Whether a value has been found where the format has records.
     private var hasLocation = false
 
     /// The index of the last record in its list, from 0; -1 before the first record.
     package private(set) var recordIndex = -1
-    /// The list of the last record.
+    /// The index of the list that has the last record.
     package private(set) var list = 0
-    /// The tokens of the last record and of the key under which it is nested. The key's token follows the record, or is
-    /// -1.
+    /// The token of the last record (`recordToken`), and of its object key (`nameToken`). The name's token follows the
+    /// record's tokens; -1 if there is none.
     package private(set) var recordToken = 0
     package private(set) var nameToken = -1
-    /// Whether a record outside an array was found, and the lists of such records.
-    package private(set) var isLoneObject = false
-    private(set) var loneLists: Set<Int> = []
+    /// Whether a record outside an array was found (`isSingleRecord`), and the lists of such records (`singleRecordLists`).
+    package private(set) var isSingleRecord = false
+    private(set) var singleRecordLists: Set<Int> = []
     /// The pagination information of the document.
     private(set) var page = PaginationInfo()
 
     /// The number of bytes read so far.
     var position: Int { scanner.position }
 
-    /// The key path to the last record, without the envelope, if the record is outside an array.
+    /// The key path to the last record, if the record is outside an array. It does not include the envelope `data`.
     package var fieldPath: [String] { cursor.keys.first == "data" ? Array(cursor.keys.dropFirst()) : cursor.keys }
 
     private var locations: RecordLocations { cursor.locations }
 
-    /// Creates a reader of a whole document, or without bytes, of a document in chunks: see ``read(_:at:isLast:)``.
+    /// Creates a reader of a whole document. For a document in chunks, omit the bytes and call ``read(_:at:isLast:)``.
     package init(
         _ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0), form: Form = .json, maximumDepth: Int = 512
     ) {
@@ -55,8 +55,8 @@ package struct JSONReader {
         self.maximumDepth = maximumDepth
     }
 
-    /// Continues with the next chunk of the document, after the previous one is read. A chunk ends with a record,
-    /// unless it is the last one or the document is invalid in it.
+    /// Continues with the next chunk of the document, after all records of the previous chunk. Each chunk except the
+    /// last must end with a record, unless the document is invalid.
     package mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, at location: JSONChunk.Location, isLast: Bool) {
         scanner = JSONScanner(bytes, maximumDepth: maximumDepth, isStart: location.isStart)
         self.location = location
@@ -106,11 +106,12 @@ package struct JSONReader {
         guard scanner.isAtEnd else { throw scanner.failure(expected: "the end of the text") }
         guard hasLocation else {
             throw SyncError(
-                .recordExpected, "no records at the place where the format has them; check 'form'", path: "$")
+                .recordExpected, "the payload has no records where its document format requires them; check the format",
+                path: "$")
         }
     }
 
-    /// An empty document is an error, because it is the result of a failed transfer.
+    /// An empty document is an error, because it is probably the result of a failed transfer.
     private static var nothing: SyncError {
         SyncError(.noRecords, "the payload is empty; write '[]' for a list without records")
     }
@@ -119,7 +120,7 @@ package struct JSONReader {
 // MARK: - Around records
 
 extension JSONReader {
-    /// Reads or enters the value at a node. Returns true if it was a record.
+    /// Reads, enters or skips the value at a location node. Returns true if the value was a record.
     private mutating func value(at node: Int, into tape: inout JSONTape) throws -> Bool {
         let start = scanner.position
         guard !scanner.isAtEnd else {
@@ -138,7 +139,7 @@ extension JSONReader {
             return true
         case .nothing(let list):
             begin(list)
-            loneLists.insert(list)
+            singleRecordLists.insert(list)
             try pass()
         case .passed: try pass()
         case .metadata(let metadata):
@@ -160,8 +161,8 @@ extension JSONReader {
 
     private mutating func loneRecord(of list: Int, into tape: inout JSONTape) throws {
         begin(list)
-        loneLists.insert(list)
-        isLoneObject = true
+        singleRecordLists.insert(list)
+        isSingleRecord = true
         recordIndex = 0
         try scanner.value(into: &tape, depth: cursor.depth)
     }
@@ -182,7 +183,7 @@ extension JSONReader {
         throw SyncError(.recordExpected, "expected \(expected), found \(spare.name(of: 0))", path: cursor.path)
     }
 
-    /// Returns a description of the values that are possible at a node, for messages.
+    /// Returns a description of the values that are possible at a location node, for messages.
     private func expectation(at node: Int) -> String {
         guard locations.isPlain, node >= 0 else { return "a value" }
         return locations.nextKey(at: node).map { "an object with the key '\($0)'" } ?? Self.records
@@ -211,11 +212,12 @@ extension JSONReader {
         let names = TruncatedList(level.names.map { "'\($0)'" }).text
         return SyncError(
             .keyPathNotFound,
-            "the response has several fields, \(names): name the one with the records with a key path",
+            "the response has several fields, \(names); set the key path to the field with the records",
             path: cursor.objectPath)
     }
 
-    /// Leaves the innermost object. If it has none of the possible members, it can be a record.
+    /// Leaves the innermost object. If it has none of the members that lead to records, it can be a record itself.
+    /// Returns true in that case.
     private mutating func leaveContainer(into tape: inout JSONTape) throws -> Bool {
         guard let level = cursor.levels.last else { return false }
         let node = locations.nodes[level.node]
@@ -237,7 +239,7 @@ extension JSONReader {
 // MARK: - Records
 
 extension JSONReader {
-    /// Reads an element of the open list. Returns false if it is no record, or if the list ends.
+    /// Reads an element of the open list. Returns false if the element is not a record, or if the list ends.
     private mutating func element(of container: RecordLocations.Container, into tape: inout JSONTape) throws -> Bool {
         let isFirst = recordIndex < 0
         let byte = try scanner.peek(container.expectation(isFirst: isFirst))

@@ -1,4 +1,4 @@
-/// A scanner of JSON over bytes. It makes one pass, checks bounds, and allocates nothing per value.
+/// Scans JSON text in one pass, with bounds checks and without allocations for single values.
 struct JSONScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
@@ -77,7 +77,7 @@ struct JSONScanner {
     }
 
     /// Reads a value into `tokens` and returns the number of tokens. While an object or array is open, its `next` is
-    /// the index of the container around it.
+    /// the index of the enclosing container plus 1; 0 if there is none.
     private mutating func value(depth: Int) throws -> Int {
         var count = 0
         var container = -1
@@ -149,7 +149,9 @@ struct JSONScanner {
         failure(.nestingTooDeep, "objects and arrays are nested more than \(maximumDepth) levels deep", at: position)
     }
 
-    /// Returns the error for an object or array that is not closed, after a value or at its beginning (`isOpened`).
+    /// Returns the error for an unexpected byte, or the end of the text, inside an object or array.
+    ///
+    /// - Parameter isOpened: Whether the error is directly after the opening bracket, and not after a value.
     private func unfinished(_ isObject: Bool, _ isOpened: Bool) -> SyncError {
         isOpened
             ? failure(expected: isObject ? "a key or '}'" : "a value or ']'")
@@ -206,9 +208,9 @@ struct JSONScanner {
 
 // MARK: - Strings
 
-/// Strings are read eight bytes at a time, as long as they have no special bytes.
+/// Reads strings. Eight bytes are read at a time, as long as they have no special bytes.
 extension JSONScanner {
-    /// Reads a string from its opening quote to after its closing one. The token covers the text between them.
+    /// Reads a string, including both quotes. The token covers the text between the quotes.
     @inline(__always)
     mutating func string(next: UInt32 = 0) throws -> JSONTape.Token {
         let raw = UnsafeRawBufferPointer(bytes)
@@ -239,8 +241,8 @@ extension JSONScanner {
             hasEscapes: hasEscapes)
     }
 
-    /// Returns a word with the high bit of each quote, backslash, control character or non-ASCII byte. Bytes above the
-    /// first such byte can be marked too.
+    /// Returns a word with the high bit set in each quote, backslash, control character or non-ASCII byte. After the
+    /// first such byte, other bytes can have the high bit set too.
     @inline(__always)
     private static func specialBytes(_ word: UInt64) -> UInt64 {
         let control = (word &- ByteWord.ones &* 0x20) & ~word
@@ -331,7 +333,7 @@ extension JSONScanner {
 
 // MARK: - Failures
 
-/// Errors with their place.
+/// Creates errors with line and column.
 extension JSONScanner {
     /// Returns the error for an unexpected byte or end at the current position.
     func failure(expected: String) -> SyncError {
@@ -343,7 +345,7 @@ extension JSONScanner {
         let found =
             byte > .blank && byte < .delete
             ? "'\(Character(UnicodeScalar(byte)))'"
-            : byte >= 0x80 ? "a non-ASCII character" : "a control character or blank"
+            : byte >= 0x80 ? "a non-ASCII character" : "a control character or a space"
         return failure("expected \(expected), found \(found)", at: position)
     }
 

@@ -75,12 +75,13 @@ final class TokenBuffer {
 // MARK: - Lists
 
 extension JSONTape {
-    /// The limits for the number of lists, and for the length of their keys in bytes.
+    /// The largest number of lists that are returned (`mostLists`), and the largest length of their keys in bytes
+    /// (`longestKey`).
     private static let mostLists = 8
     private static let longestKey = 100
 
-    /// Returns the key paths to lists of objects inside the object at the first token, outer ones first. If there are
-    /// none, it returns the paths to empty lists.
+    /// Returns the key paths to lists of objects inside the object at the first token, outer lists first. If there are
+    /// none, returns the paths to empty lists.
     package func listPaths(in bytes: UnsafeBufferPointer<UInt8>) -> [[String]] {
         var lists: [[String]] = []
         var empty: [[String]] = []
@@ -114,8 +115,8 @@ extension JSONTape {
 // MARK: - Open path
 
 extension JSONTape {
-    /// Returns the path to the next value while a value is being built: `.notes[2].id`. Open objects and arrays have no
-    /// `next` yet.
+    /// Returns the path to the next value while a value is being built: `.notes[2].id`. The `next` of open objects and
+    /// arrays is 0.
     func openPath(in bytes: [UInt8]) -> String {
         var path = ""
         var container = 0
@@ -149,7 +150,7 @@ extension JSONTape {
 // MARK: - Members and texts
 
 extension JSONTape {
-    /// Returns a description of a token's kind, for messages.
+    /// Returns the name of a token's JSON type, for messages: `an object`.
     func name(of token: Int) -> String {
         switch tokens[token].kind {
         case .null: "null"
@@ -161,7 +162,8 @@ extension JSONTape {
         }
     }
 
-    /// Returns the value of a member, the last one with that name; nil if there is none.
+    /// Returns the token of a member's value; nil if there is none. If several members have the name, the last member
+    /// applies.
     package func member(named name: StaticString, of object: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var found: Int?
         var key = object + 1

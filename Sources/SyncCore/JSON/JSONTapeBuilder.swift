@@ -1,6 +1,7 @@
 import Foundation
 
-/// Builds tapes from values that are not bytes. Their texts are appended to a buffer that replaces the payload.
+/// Builds tapes from values in memory instead of JSON text. The texts of the values are appended to `bytes`, which
+/// takes the place of the payload.
 package struct JSONTapeBuilder {
     static let maximumDepth = 512
 
@@ -14,16 +15,16 @@ package struct JSONTapeBuilder {
 
     package init() {}
 
-    /// Builds the tape of a value, which replaces the last one.
+    /// Replaces the tape with that of a value.
     ///
-    /// - Throws: ``SyncError`` `nestingTooDeep`, or `typeMismatch` for a number that is not JSON.
+    /// - Throws: ``SyncError`` `nestingTooDeep`, or `typeMismatch` for a number whose text is not a JSON number.
     package mutating func read(_ value: JSONValue) throws {
         tape.tokens.removeAll(keepingCapacity: true)
         try append(value, depth: 0)
     }
 
-    /// Builds the tape of a value of the types of `JSONSerialization` or of common Swift types, which replaces the last
-    /// one.
+    /// Replaces the tape with that of a value. The value has types of `JSONSerialization`, or common Swift types such
+    /// as `Date`.
     ///
     /// - Throws: ``SyncError`` `nestingTooDeep`, or `typeMismatch` with the path of a value that has no JSON form.
     package mutating func read(any value: Any, path: @autoclosure () -> String) throws {
@@ -103,25 +104,26 @@ package struct JSONTapeBuilder {
     }
 }
 
-/// The sets of keys of earlier objects, in order. The keys of an object with a known set are neither sorted nor stored
+/// The sorted sets of keys of earlier objects. The keys of an object with a known set are neither sorted nor stored
 /// again.
 struct ObjectShapes {
     /// One key of an object.
     struct Key {
         let name: String
-        /// The place where its text is stored.
+        /// The byte range of the key's text in ``JSONTapeBuilder/bytes``.
         let text: Range<Int>
     }
 
-    /// Objects with an equal number of keys rarely have many sets of keys. Each set that does not match costs a lookup.
+    /// The largest number of sets with an equal number of keys. Objects rarely need more, and each set that does not
+    /// match costs a lookup. `maximumCount` is the largest number of keys in a set.
     private static let limit = 4
     private static let maximumCount = 64
 
-    /// The sets by the number of keys.
+    /// The sets, indexed by their number of keys.
     private var shapes: [[[Key]]] = []
 
-    /// Returns the keys of an object if its set is known. The indices of its members are appended in the order of the
-    /// keys.
+    /// Returns the keys of an object; nil if its set is unknown. Appends the dictionary indices of the members to
+    /// `members`, in the order of the keys.
     mutating func keys(of object: [String: Any], members: inout [Dictionary<String, Any>.Index]) -> [Key]? {
         guard object.count < shapes.count else { return nil }
         let first = members.count
@@ -134,8 +136,9 @@ struct ObjectShapes {
 
     /// Returns whether an object has exactly these keys.
     ///
-    /// A dictionary also finds canonically equivalent keys, such as one with a Kelvin sign instead of a K. Of such keys
-    /// only one is ASCII, and it is shorter than the others.
+    /// A dictionary also finds canonically equivalent keys, such as one with a Kelvin sign instead of a K. Only one of
+    /// such keys is ASCII, and it is shorter than the others. The comparison of the lengths therefore excludes the
+    /// others.
     private static func locate(
         _ keys: [Key], in object: [String: Any], _ members: inout [Dictionary<String, Any>.Index]
     ) -> Bool {
@@ -148,7 +151,7 @@ struct ObjectShapes {
         return true
     }
 
-    /// Stores keys in their order, if they are ASCII.
+    /// Stores a set of keys in this order, if all keys are ASCII.
     mutating func insert(_ keys: [Key]) {
         guard keys.count <= Self.maximumCount, keys.allSatisfy({ $0.name.utf8.allSatisfy { $0 < 0x80 } }) else {
             return
@@ -161,11 +164,11 @@ struct ObjectShapes {
 // MARK: - Any
 
 extension JSONTapeBuilder {
-    /// The class of an `NSNumber` made from a Boolean, which differs from that of other numbers.
+    /// The class of an `NSNumber` that was created from a Boolean. Other numbers have another class.
     private static let booleanType: Any.Type = type(of: NSNumber(value: true) as Any)
 
-    /// Appends a value. It tests the exact type first, because a cast that fails costs several times as much as one
-    /// that succeeds.
+    /// Appends a value. Tests the exact type first, because a failed cast costs several times as much as a successful
+    /// cast.
     mutating func append(any value: Any, depth: Int) throws {
         try checkDepth(depth)
         let type: Any.Type = type(of: value)
@@ -196,7 +199,8 @@ extension JSONTapeBuilder {
         }
     }
 
-    /// Appends a value of another type, or of a type that converts to a known one: bridged, optional, or a subclass.
+    /// Appends a value whose exact type is not one of the common types. It can be a less common type, a bridged or
+    /// optional type, or a subclass.
     private mutating func append(other value: Any, depth: Int) throws {
         switch value {
         case let string as String: add(.string, string)
@@ -222,7 +226,7 @@ extension JSONTapeBuilder {
 
     // MARK: Objects and arrays
 
-    /// Appends the members in the order of their keys, so that the result does not depend on the order of a dictionary.
+    /// Appends the members of a dictionary, sorted by key, because the order of a dictionary is random.
     private mutating func append(_ object: [String: Any], depth: Int) throws {
         let token = open(.object)
         let first = members.count
@@ -253,7 +257,7 @@ extension JSONTapeBuilder {
 
     // MARK: Scalars
 
-    /// Appends a boxed number. It is a boolean only if it was made from one.
+    /// Appends a boxed number. The type codes `B` and `c` are those of a Boolean.
     private mutating func append(_ number: NSNumber) throws {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "B"), UInt8(ascii: "c"): add(number.boolValue ? .true_ : .false_)

@@ -1,4 +1,4 @@
-/// Conversion of JSON strings from and to text.
+/// Converts text to and from JSON strings.
 package enum JSONText {
     /// Appends the unescaped UTF-8 of a string's raw text. The reader has checked the text.
     package static func unescape(_ raw: UnsafeBufferPointer<UInt8>, into out: inout [UInt8]) {
@@ -96,8 +96,9 @@ package enum CanonicalJSON {
         }
     }
 
-    /// Returns the members sorted by the bytes of their keys, with the last of repeated ones. Swift strings are not
-    /// compared, because canonically equivalent keys, such as two spellings of `é`, differ in JSON.
+    /// Returns the members sorted by the bytes of their keys. Of members with the same key, only the last is included.
+    /// Keys are not compared as Swift strings, because canonically equivalent keys differ in JSON. An example is the
+    /// two encodings of `é`.
     private static func sorted(_ members: [JSONValue.Member]) -> [JSONValue.Member] {
         let byKey = members.enumerated().sorted { left, right in
             let (first, second) = (left.element.key.utf8, right.element.key.utf8)
@@ -122,7 +123,7 @@ package enum CanonicalJSON {
 // MARK: - Writing
 
 extension JSONText {
-    /// Returns the compact text of a value, with its order of members and its spelling of numbers.
+    /// Returns the compact text of a value. Members keep their order, and numbers keep their spelling.
     package static func bytes(of value: JSONValue) -> [UInt8] {
         var bytes: [UInt8] = []
         append(value, to: &bytes)
@@ -159,7 +160,7 @@ extension JSONText {
         append(quoted: text.utf8, to: &out)
     }
 
-    /// Appends bytes in memory as a JSON string. Most have nothing to escape.
+    /// Appends contiguous bytes as a JSON string. Most texts need no escapes, so they are copied at once.
     package static func append(quoted text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
         guard text.contains(where: { $0 < .blank || $0 == .quote || $0 == .backslash }) else {
             out.append(.quote)

@@ -2,9 +2,9 @@ public import Foundation
 
 /// A JSON value with exact numbers.
 ///
-/// An absent key is not a value: the object has no such member. `null` is ``null``.
+/// An absent key is not a value: the object has no such member. An explicit `null` is ``null``.
 public indirect enum JSONValue: Sendable, Hashable {
-    /// `null`. It clears a value, while an absent key keeps it.
+    /// `null`. In a payload, it clears the stored value, while an absent key keeps it.
     case null
     /// `true` or `false`.
     case bool(Bool)
@@ -12,9 +12,9 @@ public indirect enum JSONValue: Sendable, Hashable {
     case number(String)
     /// A string, unescaped.
     case string(String)
-    /// The elements in document order.
+    /// An array, with its elements in document order.
     case array([JSONValue])
-    /// The members in document order. The last of repeated keys applies.
+    /// An object, with its members in document order. If a key is repeated, its last value applies.
     case object([Member])
 
     /// A key of an object and its value.
@@ -31,7 +31,8 @@ public indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The value of the last member with this key, compared byte for byte; nil if there is none or this is no object.
+    /// The value of the last member with this key; nil if there is none, or if this value is not an object. Keys are
+    /// compared byte for byte.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value
@@ -47,13 +48,13 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
-    /// Creates the shortest number that reads as this double.
+    /// Creates a number, with the shortest text that parses to the same `Double`.
     public init(floatLiteral value: Double) { self = .number("\(value)") }
     /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
     /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Creates an object with its members in this order.
+    /// Creates an object, with its members in the order of the literal.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
@@ -64,7 +65,7 @@ extension JSONValue {
     public init(_ value: some BinaryInteger) { self = .number(String(value)) }
     /// Creates a string.
     package init(_ value: String) { self = .string(value) }
-    /// Creates a string with the UUID in upper case.
+    /// Creates a string from a UUID, in upper case.
     package init(_ value: UUID) { self = .string(value.uuidString) }
 }
 
@@ -95,7 +96,8 @@ extension JSONValue.Member {
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// Decodes any JSON. Numbers keep their value, but not their spelling. The members of objects are in key order.
+    /// Decodes any JSON. Numbers keep their value within the precision of `Decimal`, but not their spelling. The
+    /// members of objects are sorted by key.
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: Name.self) {
             let names = object.allKeys.sorted { $0.stringValue.utf8.lexicographicallyPrecedes($1.stringValue.utf8) }
@@ -170,7 +172,7 @@ extension JSONValue: Codable {
 // MARK: - Description
 
 extension JSONValue: CustomStringConvertible {
-    /// The most bytes of a value that a description has.
+    /// The largest number of bytes of the JSON text in a description.
     private static let shownBytes = 1000
 
     /// The JSON text, truncated if it is long. Encode the value for the complete text.
@@ -187,19 +189,19 @@ extension JSONValue: CustomStringConvertible {
 // MARK: - Parsing
 
 extension JSONValue {
-    /// Parses one JSON document strictly.
+    /// Parses one JSON document, strictly by RFC 8259.
     ///
     /// - Throws: ``SyncError`` with line and column.
     public init(parsing data: Data) throws {
         self = try data.withUnsafeBytes { try JSONValue(parsing: $0.bindMemory(to: UInt8.self)) }
     }
 
-    /// Parses one JSON document strictly.
+    /// Parses one JSON document, strictly by RFC 8259.
     ///
     /// - Throws: ``SyncError`` with line and column.
     public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 
-    /// Parses one JSON document strictly.
+    /// Parses one JSON document, strictly by RFC 8259.
     ///
     /// - Throws: ``SyncError`` with line and column.
     package init(parsing bytes: [UInt8]) throws {
@@ -236,7 +238,7 @@ extension JSONTape {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    /// Returns the value at a token. The reader limits the nesting.
+    /// Returns the value at a token. The recursion is safe, because the reader limits the nesting depth.
     package func value(at token: Int, in bytes: UnsafeBufferPointer<UInt8>) -> JSONValue {
         switch tokens[token].kind {
         case .null: return .null

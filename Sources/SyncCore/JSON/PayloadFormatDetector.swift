@@ -4,14 +4,14 @@ import Foundation
 package enum PayloadFormatDetector: Sendable, Hashable {
     /// JSON:API: `data` with resources that have `type` and `id`, or a member `jsonapi`.
     case jsonAPI
-    /// GraphQL: a connection, `data` that contains one, or null as `data` beside `errors` with messages.
+    /// GraphQL: a connection, `data` that contains a connection, or null as `data` with `errors` that have messages.
     case graphQL
     /// An object whose members are records.
     case keyed
     /// An object with several lists of records, with their names.
     case lists([String])
 
-    /// The most members that are examined.
+    /// The largest number of members or elements that are examined.
     private static let sampleSize = 100
 
     /// Detects the format of a value; nil for a list, a record, or anything else.
@@ -59,7 +59,7 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return members.prefix(sampleSize).contains { hasConnection($0.value, depth: depth - 1) }
     }
 
-    /// Returns whether a value is a list with `edges` or `nodes`.
+    /// Returns whether a value is a GraphQL connection: an object with a list as `edges` or `nodes`.
     package static func isConnection(_ value: JSONValue) -> Bool {
         if case .array(let edges)? = value["edges"] { return edges.prefix(sampleSize).allSatisfy { $0["node"] != nil } }
         guard case .array? = value["nodes"] else { return false }
@@ -67,7 +67,8 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return members.allSatisfy { ["nodes", "pageInfo", "totalCount", "__typename"].contains($0.key) }
     }
 
-    /// Returns whether the members of an object are records: at least two objects with a common key.
+    /// Returns whether the members of an object are probably records: at least two members, which are all objects and
+    /// have a key in common.
     package static func isKeyed(_ members: [JSONValue.Member]) -> Bool {
         guard members.count > 1 else { return false }
         var common: Set<String>?
@@ -89,9 +90,9 @@ package enum PayloadFormatDetector: Sendable, Hashable {
     }
 }
 
-/// The first bytes of a payload, to detect its format if it cannot be read.
+/// The first bytes of a payload, for detecting its format if it cannot be read.
 package struct PayloadPrefix: Sendable {
-    /// The most bytes that are examined.
+    /// The largest number of bytes that are examined.
     package static let size = 1 << 16
 
     private let bytes: ArraySlice<UInt8>
@@ -109,8 +110,8 @@ package struct PayloadPrefix: Sendable {
 
     private static func isBlank(_ byte: UInt8) -> Bool { [.blank, .tab, .newline, .carriageReturn].contains(byte) }
 
-    /// The likely format of the payload if it is not one JSON text.
-    package var likelyForm: DetectedFormat? {
+    /// The likely format of the payload, if it is not one JSON document; nil if no such format is detected.
+    package var detectedFormat: DetectedFormat? {
         guard let first = bytes.first else { return nil }
         switch first {
         case UInt8(ascii: "<"): return markup
@@ -159,7 +160,7 @@ package struct PayloadPrefix: Sendable {
         }
     }
 
-    /// Whether the first lines have an equal number of columns, more than one.
+    /// Whether the first lines have an equal number of columns, which is at least two.
     private var isCSV: Bool {
         let lines = lines.prefix(5)
         guard lines.count > 1 else { return false }
@@ -187,7 +188,7 @@ package struct PayloadPrefix: Sendable {
         return closed.flatMap { try? JSONValue(parsing: Data($0)) }
     }
 
-    /// The text up to the last comma, with all open containers closed.
+    /// The text up to the last comma, with all open containers closed; nil if it has no comma.
     private var closed: [UInt8]? {
         var open: [UInt8] = []
         var isText = false
@@ -223,15 +224,17 @@ extension SyncError {
     package func looking(like form: DetectedFormat?) -> SyncError {
         guard let form else { return self }
         var error = self
-        error.likelyForm = form
-        // In a document of these formats, a list is not where the records are.
+        error.detectedFormat = form
+        // In these formats the locations of the records are fixed, so the error suggests no key paths.
         if form == .jsonAPI || form == .graphQL { error.keyPaths = [] }
         return error
     }
 
-    /// Returns the error with the likely format of bytes that are not JSON in the expected format.
+    /// Returns the error with the likely format of a payload that could not be parsed.
+    ///
+    /// - Parameter readAsLines: Whether the payload was read as NDJSON, so that this format is not suggested.
     package func looking(like head: PayloadPrefix, readAsLines: Bool) -> SyncError {
-        let form = head.likelyForm
+        let form = head.detectedFormat
         return readAsLines && form == .ndjson ? self : looking(like: form)
     }
 }
@@ -239,7 +242,7 @@ extension SyncError {
 // MARK: - SyncError+Service
 
 extension SyncError {
-    /// The most service errors that are listed.
+    /// The largest number of service errors that are listed.
     private static let mostErrors = 20
 
     /// Creates an error from the `errors` of a document; nil if there are none.

@@ -2,11 +2,12 @@ package import Foundation
 
 /// Cuts a JSON document that arrives in buffers into chunks of whole records.
 ///
-/// It only finds the ends of records. ``JSONReader`` reads the chunks in order and checks them. Both agree on the ends
-/// of records in a valid document, so an error is found in the chunk that contains it. Each record, and the text around
-/// the records, is held in memory as a whole.
+/// The chunker only finds the ends of records. ``JSONReader`` reads the chunks in order and checks them. Both find the
+/// same ends of records in a valid document, so the reader finds an error in the chunk that contains it. Each record is
+/// held in memory as a whole, and so is the text before or after the records.
 package struct RecordChunker {
-    /// The most bytes of a record, or of the text before or after the records: the limit of SQLite for one row.
+    /// The largest size in bytes of a record, or of the text before or after the records. It is SQLite's default limit
+    /// for a row.
     static let maximumSize = 1_000_000_000
     private static let stepSize = 1 << 20
 
@@ -14,15 +15,15 @@ package struct RecordChunker {
     private let maximumSize: Int
     private var scan: RecordBoundaryScanner
     private var location = JSONChunk.Location()
-    /// The bytes that are in no chunk yet.
+    /// The bytes that were taken but belong to no chunk yet.
     private var bytes: [UInt8] = []
-    /// The number of times that it took bytes.
+    /// The number of times that bytes were taken from a buffer.
     package private(set) var steps = 0
 
     /// Creates a chunker.
     ///
-    /// - Parameter pieceSize: The size in bytes. A chunk ends after the last record that fits, or else after the first
-    ///   record.
+    /// - Parameter chunkSize: The size of chunks in bytes. A chunk ends after the last record that fits. If the first
+    ///   record does not fit, the chunk ends after it.
     package init(
         form: JSONReader.Form = .json, chunkSize: Int, maximumDepth: Int = 512,
         maximumSize: Int = RecordChunker.maximumSize
@@ -34,7 +35,7 @@ package struct RecordChunker {
 
     /// Takes bytes from the front of a buffer, up to the end of the next chunk.
     ///
-    /// - Returns: Nil if all bytes are taken and the chunk is not complete.
+    /// - Returns: The next chunk; nil if the buffer ends before the chunk does.
     /// - Throws: ``SyncError`` `recordTooLarge`.
     package mutating func next(from buffer: inout UnsafeRawBufferPointer.SubSequence) throws -> JSONChunk? {
         while true {
@@ -43,8 +44,8 @@ package struct RecordChunker {
             if bytes.count >= chunkSize, let end = scan.boundary, end > 0 { return cut(at: end) }
             guard bytes.count <= maximumSize else { throw tooLarge() }
             guard !buffer.isEmpty else { return nil }
-            // Steps grow, so that a record much larger than a chunk is not taken byte by byte. The bytes taken beyond
-            // its end stay few in relation to it.
+            // Steps grow, so that a record much larger than a chunk is not taken byte by byte. At most half of the
+            // record's size is taken beyond its end.
             let wanted = max(1, chunkSize - bytes.count, bytes.count / 2)
             let count = min(buffer.count, Self.stepSize, wanted)
             bytes.append(contentsOf: buffer.prefix(count))
@@ -53,7 +54,7 @@ package struct RecordChunker {
         }
     }
 
-    /// Returns the rest of the document, after its last buffer.
+    /// Returns the rest of the document. Call this once, after the last buffer.
     package mutating func last() -> JSONChunk {
         defer { bytes = [] }
         return JSONChunk(bytes: Data(bytes), location: location, isLast: true)
@@ -75,11 +76,12 @@ package struct RecordChunker {
     }
 }
 
-/// A chunk of a JSON document with whole records, and its place.
+/// A chunk of a JSON document, which has only whole records.
 package struct JSONChunk: Sendable {
-    /// The place of a chunk's start in its document.
+    /// The location of a chunk's first byte in its document.
     package struct Location: Sendable {
-        /// The number of bytes before it, of lines that end in them, and of bytes after the last of these lines.
+        /// The number of bytes before the chunk (`offset`), of line breaks among them (`lines`), and of bytes after the
+        /// last line break (`column`).
         package private(set) var offset = 0
         private var lines = 0
         private var column = 0
@@ -88,14 +90,14 @@ package struct JSONChunk: Sendable {
 
         var isStart: Bool { offset == 0 }
 
-        /// Moves the place to the end of `bytes`.
+        /// Moves the location to the end of `bytes`.
         mutating func advance(over bytes: UnsafeBufferPointer<UInt8>) {
             offset += bytes.count
             lines += bytes.count { $0 == .newline }
             column = bytes.lastIndex(of: .newline).map { bytes.count - $0 - 1 } ?? column + bytes.count
         }
 
-        /// Returns an error with its place in the document instead of in the chunk.
+        /// Returns an error with its line and column in the document instead of in the chunk.
         func absolute(_ error: SyncError) -> SyncError {
             guard let line = error.line, let found = error.column else { return error }
             var error = error
@@ -117,12 +119,12 @@ package struct JSONChunk: Sendable {
     }
 }
 
-/// Follows the quotes and brackets of a document as it arrives, and finds the bytes after which a record ends.
+/// Follows the quotes and brackets of a document as it arrives, and finds the offsets at which records end.
 ///
-/// It accepts any input. The errors that it detects (``isWrong``) only keep an invalid document from being held in
-/// memory as a whole.
+/// It accepts any input. It detects some errors (``isWrong``), so that an invalid document is not held in memory as a
+/// whole.
 struct RecordBoundaryScanner {
-    /// The most bytes that can come in place of a record without being one.
+    /// The largest number of bytes that can occur where a record is expected without belonging to a record.
     private static let maximumBytesWithoutRecord = 1 << 16
 
     private let maximumDepth: Int
@@ -132,12 +134,13 @@ struct RecordBoundaryScanner {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
-    /// The start of the current string. Nothing is cut before the records, so the string is in the bytes.
+    /// The offset of the current string's text. Chunks end only after records, so the text is still in the scanned
+    /// bytes.
     private var stringStart = 0
     private var bytesWithoutRecord = 0
-    /// Whether a value other than an object or array is in place of a record.
+    /// Whether a value other than an object or array occurred where a record is expected.
     private var hasScalar = false
-    /// The number of bytes up to the end of the last record.
+    /// The number of bytes up to the end of the last record; nil if no record has ended.
     private(set) var boundary: Int?
     /// Whether the scanned bytes are certainly invalid.
     private(set) var isWrong = false
@@ -149,7 +152,7 @@ struct RecordBoundaryScanner {
         self.maximumDepth = maximumDepth
     }
 
-    /// Adjusts positions after the first bytes are removed.
+    /// Adjusts the offsets after the first `end` bytes are removed.
     mutating func cut(at end: Int) {
         position -= end
         stringStart -= end
@@ -157,8 +160,8 @@ struct RecordBoundaryScanner {
         isWrong = false
     }
 
-    /// Scans to the end of the first `size` bytes. If no record ends there, scans to the end of the next record, or of
-    /// all bytes. Bytes are never scanned twice.
+    /// Scans to the end of the first `size` bytes. If no record ends in those bytes, scans to the end of the next
+    /// record, or of all bytes. Bytes are never scanned twice.
     mutating func scan(_ bytes: [UInt8], upTo size: Int) {
         bytes.withUnsafeBufferPointer { bytes in
             stopsAtRecord = false
@@ -205,7 +208,7 @@ struct RecordBoundaryScanner {
         }
     }
 
-    /// Handles the end of a string before, between or beside records.
+    /// Handles the end of a string outside of records.
     private mutating func string(_ bytes: UnsafeBufferPointer<UInt8>, upTo end: Int) {
         switch cursor.next {
         case .value(let node): cursor.enter(node, .quote)
@@ -274,7 +277,7 @@ struct RecordBoundaryScanner {
         isStopped = true
     }
 
-    /// Handles a byte other than a quote or bracket, before, between or beside records.
+    /// Handles a byte other than a quote or bracket, outside of records.
     private mutating func other(_ byte: UInt8, at end: Int) {
         switch (cursor.next, byte) {
         case (.line, .newline): endRecord(at: end)
@@ -282,7 +285,7 @@ struct RecordBoundaryScanner {
         case (.member, _), (.value, .colon), (.element(.members), .colon): break
         case (.value(let node), _): cursor.enter(node, byte)
         case (.element, .comma):
-            // The chunk includes the comma, at which the reader reports an unfinished number.
+            // The chunk must include the comma, because the reader reports an unfinished number at the comma.
             if hasScalar, !cursor.locations.admitsNull { endRecord(at: end) }
             hasScalar = false
             bytesWithoutRecord = 0

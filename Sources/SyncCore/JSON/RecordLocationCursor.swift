@@ -1,13 +1,13 @@
-/// The position in a document, relative to the objects around its records.
+/// A cursor over the parts of a document around its records. It follows the tree of ``RecordLocations``.
 ///
-/// ``JSONReader`` and ``RecordBoundaryScanner`` each have a cursor. In a valid document, both enter and leave the same
-/// nodes.
+/// ``JSONReader`` and ``RecordBoundaryScanner`` each have a cursor. In a valid document, both cursors enter and leave
+/// the same location nodes.
 struct RecordLocationCursor: Sendable {
     /// The next part of the document.
     enum Next: Sendable {
-        /// A record on a line.
+        /// A line with a record, in NDJSON.
         case line
-        /// The value at a node; -1 for a value that is skipped.
+        /// The value at a location node; -1 for a value that is skipped.
         case value(Int)
         /// A member of the innermost object, or its end.
         case member
@@ -20,9 +20,9 @@ struct RecordLocationCursor: Sendable {
     /// An open object around records.
     struct Level: Sendable {
         let node: Int
-        /// The position where it begins.
+        /// The byte offset at which the object begins.
         let start: Int
-        /// The nodes of the members found so far.
+        /// The location nodes of the members found so far.
         fileprivate(set) var visited: [Int] = []
         /// The keys of the members found so far.
         fileprivate(set) var names: [String] = []
@@ -43,11 +43,12 @@ struct RecordLocationCursor: Sendable {
 
     // MARK: Moving
 
-    /// Enters the value at a node, which begins with `byte`, and returns its content.
+    /// Moves to the value at a location node, and returns the meaning of the value. `byte` is the first byte of the
+    /// value.
     ///
-    /// A walked object or a list is open afterwards. Any other value is treated as passed.
+    /// A list, or an object around records, is open afterwards. The cursor moves past any other value.
     ///
-    /// - Parameter start: The position where the value begins.
+    /// - Parameter start: The byte offset at which the value begins.
     @discardableResult
     mutating func enter(_ node: Int, _ byte: UInt8, at start: Int = 0) -> RecordLocations.Content {
         let content = visit(node) ? locations.content(of: node, byte) : .passed
@@ -63,7 +64,7 @@ struct RecordLocationCursor: Sendable {
         return content
     }
 
-    /// Records that the innermost object has a member at a node. Returns false if the member is skipped.
+    /// Records that the innermost object has a member at a location node. Returns false if the member is skipped.
     private mutating func visit(_ node: Int) -> Bool {
         guard node >= 0 else { return false }
         guard let visited = levels.last?.visited else { return true }
@@ -71,7 +72,8 @@ struct RecordLocationCursor: Sendable {
         return !locations.nodes[node].isAlternative || !visited.contains { locations.nodes[$0].isAlternative }
     }
 
-    /// Passes the key of a member of the innermost object. Returns the node of the member; -1 if it is skipped.
+    /// Moves past the key of a member of the innermost object. Returns the location node of the member; -1 if the
+    /// member is skipped.
     @discardableResult
     mutating func pass(key: String) -> Int {
         guard !levels.isEmpty else { return -1 }
@@ -81,7 +83,7 @@ struct RecordLocationCursor: Sendable {
         return node
     }
 
-    /// Returns whether the innermost object has had a value at a node.
+    /// Returns whether the innermost object has already had a member at a location node.
     func hasVisited(_ node: Int) -> Bool { levels.last?.visited.contains(node) ?? false }
 
     /// Leaves the open list, or the innermost object if no list is open.
@@ -90,7 +92,7 @@ struct RecordLocationCursor: Sendable {
         goOn()
     }
 
-    /// Continues after a value.
+    /// Moves to the part after a value.
     private mutating func goOn() {
         next = levels.isEmpty ? .end : .member
         depth = levels.count
@@ -101,7 +103,7 @@ struct RecordLocationCursor: Sendable {
     /// The keys that lead to the last member of the innermost object.
     var keys: [String] { levels.compactMap(\.names.last) }
 
-    /// The path to that member.
+    /// The path to the last member of the innermost object.
     var path: String { Self.path(keys) }
 
     /// The path to the innermost object.

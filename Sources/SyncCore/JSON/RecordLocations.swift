@@ -1,19 +1,20 @@
 /// The locations of the records in a document.
 ///
-/// Records are in one list at the end of a key path, in several lists, in an object, or in the envelope of a known
-/// format. The locations are a tree over the objects around the records, with the document as its root. ``JSONReader``
-/// and ``RecordChunker`` both follow it with a ``RecordLocationCursor``, so that they agree on the ends of records.
+/// Records are in one list at the end of a key path, in several lists, in an object, or in a standard envelope. The
+/// locations form a tree of nodes: the document is the root, and the other nodes are the values around the records.
+/// ``JSONReader`` and ``RecordChunker`` follow the tree with a ``RecordLocationCursor``, so that they find the same
+/// ends of records.
 package struct RecordLocations: Sendable, Hashable {
     /// The container of a list of records.
     package enum Container: Sendable, Hashable {
         case array
         /// An array of objects with the record under `node`.
         case edges
-        /// An object whose members are records, identified by their keys.
+        /// An object whose members are records. The object keys identify the records.
         case members
     }
 
-    /// Information beside the records.
+    /// Information besides the records.
     enum Metadata: Sendable, Hashable {
         /// The `errors` of a failed request.
         case errors
@@ -25,21 +26,21 @@ package struct RecordLocations: Sendable, Hashable {
 
     /// The meaning of a value at a node.
     enum Content: Sendable, Hashable {
-        /// Not used. It is checked and skipped.
+        /// A value that is not used. It is checked and skipped.
         case passed
-        /// An object whose members have nodes.
+        /// An object around records, whose members have nodes.
         case walked
         case list(Int, Container)
         /// The only record of a list, outside an array.
         case record(Int)
-        /// No record, where one is possible.
+        /// Null in place of a list or record. It stands for no records.
         case nothing(Int)
         case metadata(Metadata)
-        /// An error, because records are expected here.
+        /// A value that is an error, because records are expected in its place.
         case refused
     }
 
-    /// A place in a document, with the values that are possible there.
+    /// A location in a document, with the meaning of each type of value at the location.
     struct Node: Sendable, Hashable {
         var name = ""
         var array = Content.passed
@@ -50,10 +51,12 @@ package struct RecordLocations: Sendable, Hashable {
         var members: [Int] = []
         /// The node of all other members; -1 if they are skipped.
         var otherMembers = -1
-        /// The list that the object is a record of if it has none of the members; -1 if it is no record.
+        /// The list that the object itself is a record of, if it has none of `members`; -1 if the object cannot be a
+        /// record.
         var bareList = -1
         var isRequired = false
-        /// Whether only the first alternative in an object is read, because all of them have the same records.
+        /// Whether the node is one of several alternatives with the same records. Only the first alternative in an
+        /// object is read.
         var isAlternative = false
     }
 
@@ -67,7 +70,7 @@ package struct RecordLocations: Sendable, Hashable {
 }
 
 extension RecordLocations {
-    /// Returns the content of a value at a node that begins with `byte`.
+    /// Returns the meaning of a value at a node. `byte` is the first byte of the value.
     func content(of node: Int, _ byte: UInt8) -> Content {
         switch byte {
         case .openBracket: nodes[node].array
@@ -77,7 +80,7 @@ extension RecordLocations {
         }
     }
 
-    /// Returns the node of a member of the object at a node; -1 if it is skipped.
+    /// Returns the node of a member of the object at a node; -1 if the member is skipped.
     func member(named name: String, of node: Int) -> Int {
         nodes[node].members.first { nodes[$0].name.utf8.elementsEqual(name.utf8) } ?? nodes[node].otherMembers
     }
@@ -96,7 +99,7 @@ extension RecordLocations {
         return nodes.count - 1
     }
 
-    /// Sets the values that are possible at a node. All others are errors.
+    /// Sets the values that are possible at a node. All other values are errors.
     private mutating func set(
         _ node: Int, array: Content = .refused, object: Content = .refused, null: Content = .refused
     ) {
@@ -106,7 +109,7 @@ extension RecordLocations {
         nodes[node].scalar = .refused
     }
 
-    /// Returns the node at the end of a required path of keys, and adds missing nodes.
+    /// Returns the node at the end of a path of required keys, and adds missing nodes.
     private mutating func walk(_ path: [String], from start: Int = 0) -> Int {
         var node = start
         for key in path {
@@ -126,8 +129,8 @@ extension RecordLocations {
         return places
     }
 
-    /// Returns the locations of records that are members of an object at the end of a key path. In an array they have
-    /// no keys.
+    /// Returns the locations of records that are members of an object at the end of a key path. If the value is an
+    /// array, its elements are records without object keys.
     package static func members(at keyPath: [String]) -> RecordLocations {
         var places = RecordLocations()
         places.set(places.walk(keyPath), array: .list(0, .array), object: .list(0, .members))
@@ -162,7 +165,7 @@ extension RecordLocations {
         return places
     }
 
-    /// Returns the locations of a GraphQL response, in its `data` or in the value of it.
+    /// Returns the locations of the records in a GraphQL response, with or without the envelope `data`.
     ///
     /// - Parameter keyPath: The path from `data`, or from the root if there is no `data`, to the field with the
     ///   records. If it is empty, `data` must have only that field.
@@ -181,14 +184,14 @@ extension RecordLocations {
             places.set(0, object: .walked)
             places.setField(places.walk(keyPath, from: data))
             if keyPath[0] != "data" { places.setField(places.walk(keyPath)) }
-            // One of the two paths is enough.
+            // A document needs only one of the two paths.
             for node in places.nodes[0].members { places.nodes[node].isRequired = false }
         }
         places.nodes[data].null = .passed
         return places
     }
 
-    /// Sets a node to a field with a connection, a list or one record.
+    /// Makes a node a GraphQL field with a connection, a list or one record.
     private mutating func setField(_ node: Int) {
         set(node, array: .list(0, .array), object: .walked, null: .nothing(0))
         nodes[node].bareList = 0
@@ -201,7 +204,8 @@ extension RecordLocations {
         _ = add("pageInfo", to: node) { $0.object = .metadata(.pageInfo) }
     }
 
-    /// Returns the fields of a GraphQL response that have lists. For a connection it is the field, not the list inside.
+    /// Returns the paths of the GraphQL fields that have these lists. For a list in a connection, it is the path of the
+    /// connection.
     package static func fields(_ paths: [[String]]) -> [[String]] {
         paths.reduce(into: []) { fields, path in
             let field = ["nodes", "edges"].contains(path.last) && path.count > 1 ? path.dropLast() : path
@@ -231,7 +235,7 @@ package struct PaginationInfo: Sendable, Hashable {
     package var hasMore = false
     /// Whether there is a previous page.
     package var hasEarlier = false
-    /// Whether null is among the records. The service withholds those records.
+    /// Whether null is among the records, in place of records that the service withholds.
     package var hasNulls = false
     /// Whether the document omits records.
     package var isPart: Bool { hasMore || hasEarlier || hasNulls }

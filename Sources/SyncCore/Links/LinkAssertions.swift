@@ -2,7 +2,7 @@
 ///
 /// ``ResolvedForeignKeyTargets`` and ``ResolvedJoinRows`` apply the ``LinkRule`` to them.
 package struct LinkAssertions: Sendable {
-    /// The rows at one end.
+    /// The rows of the nodes at one end.
     package struct Rows: Sendable {
         let states: [RowState]
         /// The entity of each row; empty if the table has only one entity.
@@ -43,8 +43,8 @@ package struct LinkAssertions: Sendable {
 
     /// Returns the effect of a link assertion.
     ///
-    /// It has none unless both rows are stored or new, and of the entities that the association connects. An assertion
-    /// that references a missing row by ID is appended to `awaited`.
+    /// An assertion has an effect only if both rows are stored or new, and of the entities that the association
+    /// connects. Otherwise an assertion by ID is appended to `pending`, because its row can still arrive.
     @inline(__always)
     func effect(
         of assertion: LinkBatch.Assertion, pending: inout [LinkBatch.Assertion]
@@ -61,7 +61,7 @@ package struct LinkAssertions: Sendable {
             && (!checksEntities || fits(assertion, .first) && fits(assertion, .second))
     }
 
-    /// Returns whether the row at an end is of the association's entity, and of the entity that the assertion states.
+    /// Returns whether the row at an end has the entity of the association, and the entity that the assertion states.
     private func fits(_ assertion: LinkBatch.Assertion, _ end: CompiledAssociation.End) -> Bool {
         let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
         guard !rows.entities.isEmpty else { return true }
@@ -70,20 +70,21 @@ package struct LinkAssertions: Sendable {
         return assertion.kind(at: end).map { model.entity(entity, isKindOf: $0) } ?? true
     }
 
-    /// Returns whether an assertion references an existing row that is of another entity than it states.
+    /// Returns whether the row at an end is stored or new, but of another entity than the association or the assertion
+    /// requires.
     private func namesOtherEntity(_ assertion: LinkBatch.Assertion, _ end: CompiledAssociation.End) -> Bool {
         let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
         return checksEntities && rows.states[node.index] != .missing && !fits(assertion, end)
     }
 
-    /// The effective assertions between stored or new rows, whether or not the links hold.
+    /// The effective assertions between rows that are stored or new. Later statements can remove these links again.
     package var stated: some Sequence<LinkBatch.Assertion> {
         batch.assertions.lazy.filter { records.effect(of: $0) != .none && isPossible($0) }
     }
 
     // MARK: Ends
 
-    /// Returns when effective records last replaced the links at an end.
+    /// Returns the last replacement of each node's links at an end, by effective records.
     package func replacedEnd(_ end: CompiledAssociation.End) -> ReplacedEnd {
         guard batch.replacements.contains(where: { $0.end == end }) else { return ReplacedEnd() }
         var replaced = ReplacedEnd(count: count(end))
@@ -94,13 +95,14 @@ package struct LinkAssertions: Sendable {
         return replaced
     }
 
-    /// Returns when either end was last replaced, including references by ID to missing rows. Such a reference replaces
-    /// the list once its row arrives.
+    /// Returns the last replacement of each node's links at both ends. At a to-one end, each assertion is a
+    /// replacement, even if it references a missing row by ID.
     package func replacedEndsWithPending() -> (first: ReplacedEnd, second: ReplacedEnd) {
         var ends = (first: replacedEndWithPending(.first), second: replacedEndWithPending(.second))
         guard !link.first.isToMany || !link.second.isToMany else { return ends }
         for assertion in batch.assertions where records.effect(of: assertion) == .full {
-            // A rejected object says nothing about the row that it describes.
+            // If the target is missing or of the wrong entity, the assertion replaces only the links of the row that
+            // asserts it.
             let saysBoth =
                 assertion.isByID ? !namesOtherEntity(assertion, assertion.assertedBy.other) : isPossible(assertion)
             if !link.first.isToMany, saysBoth || assertion.assertedBy == .first {
@@ -113,7 +115,7 @@ package struct LinkAssertions: Sendable {
         return ends
     }
 
-    /// Returns a replaced end that can record links, if a link at this end replaces the earlier one.
+    /// Returns the replacements at an end, with room for those by assertions if the end is to-one.
     private func replacedEndWithPending(_ end: CompiledAssociation.End) -> ReplacedEnd {
         let replaced = replacedEnd(end)
         let makesRoom = replaced.isEmpty && !link.side(end).isToMany && !batch.assertions.isEmpty
@@ -123,17 +125,17 @@ package struct LinkAssertions: Sendable {
 
 /// The rule that decides which links hold.
 ///
-/// Every statement of a payload has a sequence number in document order. A statement about a link applies until a later
-/// list, ID or null replaces all links of a row at one of its ends. A link therefore
+/// Every statement of a payload has a sequence number in document order. A link assertion applies until a later list,
+/// ID or null replaces all links of the row at one of its ends. A link therefore
 ///
 /// - **holds** if the payload asserts it and replaces neither end after that;
 /// - **stays** as stored if the payload replaces neither end;
 /// - is **removed** otherwise.
 ///
-/// The operations may allow neither to insert nor to update a listed row. Its list then keeps a stored link to it,
-/// although it replaces its end. Rows at both ends may have such lists.
+/// The operations may allow neither the insert nor the update of a listed record. The list then preserves a stored link
+/// to that row, although it replaces the other links. Both ends can have such lists.
 ///
-/// At an end with at most one link, a link assertion replaces the end.
+/// At a to-one end, a link assertion also replaces the earlier link.
 package enum LinkRule {
     /// The sequence number of a statement that the payload does not make.
     package static let never: Int64 = -1
@@ -141,10 +143,11 @@ package enum LinkRule {
     /// Returns whether a link holds or stays.
     ///
     /// - Parameters:
-    ///   - said: The sequence of the last assertion of the link; ``never`` to test whether a stored link stays.
-    ///   - kept: The sequence of the last list that may only keep the link.
-    ///   - first: The sequence of the last replacement at the first end.
-    ///   - second: The sequence of the last replacement at the second end.
+    ///   - asserted: The sequence number of the last assertion of the link; ``never`` to test whether a stored link
+    ///     stays.
+    ///   - preserved: The sequence number of the last list that preserves a stored link; ``never`` if there is none.
+    ///   - firstReplaced: The sequence number of the last replacement at the first end; ``never`` if there is none.
+    ///   - secondReplaced: The sequence number of the last replacement at the second end; ``never`` if there is none.
     @inline(__always)
     package static func holds(asserted: Int64, preserved: Int64, firstReplaced: Int64, secondReplaced: Int64) -> Bool {
         holds(
@@ -152,7 +155,7 @@ package enum LinkRule {
             secondReplaced: secondReplaced)
     }
 
-    /// Returns whether a link holds or stays, with a separate list at each end that may only keep it.
+    /// Returns whether a link holds or stays, given the last list at each end that preserves a stored link.
     @inline(__always)
     static func holds(
         asserted: Int64, preservedByFirst: Int64, preservedBySecond: Int64, firstReplaced: Int64, secondReplaced: Int64
@@ -167,7 +170,7 @@ package struct EffectiveRecords: Sendable {
     /// The effect of a link assertion.
     package enum Effect: Sendable {
         case none
-        /// The link stays if it is stored. The child may be neither inserted nor updated.
+        /// A stored link stays, but no link is inserted. The listed record may be neither inserted nor updated.
         case preserves
         case full
     }
@@ -178,14 +181,14 @@ package struct EffectiveRecords: Sendable {
 
     package init(_ occurrences: [PayloadGraph.RecordOccurrence]) { self.occurrences = occurrences }
 
-    /// Returns whether a record is effective. An occurrence of -1, which is not tracked, always is.
+    /// Returns whether a record is effective. An occurrence of -1 is not tracked, so it is always effective.
     @inline(__always)
     package func isEffective(_ occurrence: Int32) -> Bool {
         occurrence < 0 || effectiveOccurrences.isEmpty || effectiveOccurrences[Int(occurrence)]
     }
 
-    /// Returns the effect of a link assertion. Its occurrence may be the listed child, while the list belongs to the
-    /// record around it.
+    /// Returns the effect of a link assertion. If its occurrence is a listed record that is not effective, the
+    /// enclosing record decides whether a stored link stays.
     @inline(__always)
     package func effect(of assertion: LinkBatch.Assertion) -> Effect {
         if isEffective(assertion.occurrence) { return .full }
@@ -196,13 +199,13 @@ package struct EffectiveRecords: Sendable {
 
 /// The state of a node's row in the store.
 package enum RowState: UInt8, Sendable {
-    /// Not stored, and not to be inserted, or not yet.
+    /// Not stored. The sync does not insert the row, or has not yet decided to.
     case missing
     case stored
     /// To be inserted.
     case new
 
-    // Other modules compare these for every row, where a synthesized operator is a call through the conformance.
+    // Other modules compare states for every row. A synthesized operator would be a call through the conformance.
     @inlinable
     package static func == (left: RowState, right: RowState) -> Bool {
         unsafeBitCast(left, to: UInt8.self) == unsafeBitCast(right, to: UInt8.self)
@@ -212,16 +215,16 @@ package enum RowState: UInt8, Sendable {
     package static func != (left: RowState, right: RowState) -> Bool { !(left == right) }
 }
 
-/// The sequence of the last replacement of the links of each node at one end of an association.
+/// The last replacement of each node's links at one end of an association, as sequence numbers.
 package struct ReplacedEnd: Sendable {
-    /// The sequence of the last replacement plus one; 0 for none.
+    /// The sequence number of the last replacement plus 1; 0 if there is none.
     private var sequences: [UInt32] = []
     private var deletions: [Bool] = []
 
-    /// Creates an end that no statement replaces.
+    /// Creates an end that no statement can replace.
     package init() {}
 
-    /// Creates an end without replacements yet.
+    /// Creates an end that can record replacements.
     ///
     /// - Parameter count: The number of nodes at the end.
     package init(count: Int) {
@@ -229,10 +232,10 @@ package struct ReplacedEnd: Sendable {
         deletions = Array(repeating: false, count: count)
     }
 
-    /// Whether it has no nodes, so that nothing is replaced.
+    /// Whether the end was created without nodes, so that no links are replaced.
     package var isEmpty: Bool { sequences.isEmpty }
 
-    /// Records a replacement. The last one applies.
+    /// Records a replacement of a node's links. The replacement with the highest sequence number applies.
     package mutating func record(_ node: NodeID, _ sequence: UInt32, deletes: Bool) {
         let index = node.index
         guard sequence &+ 1 >= sequences[index] else { return }
@@ -240,7 +243,8 @@ package struct ReplacedEnd: Sendable {
         deletions[index] = deletes
     }
 
-    /// Returns when the links of a row were last replaced; ``LinkRule/never`` if they were not or the row has no node.
+    /// Returns the sequence number of the last replacement of a node's links; ``LinkRule/never`` if there is none or if
+    /// `node` is nil.
     @inline(__always)
     package func sequence(of node: NodeID?) -> Int64 {
         guard let node, !sequences.isEmpty else { return LinkRule.never }

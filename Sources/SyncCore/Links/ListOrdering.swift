@@ -1,29 +1,30 @@
-/// The rules that give the rows of ordered lists their positions.
+/// The rules that assign positions to the rows of ordered lists.
 ///
-/// A list has the rows that are linked to one row, its owner. The parameters call a position a *place*. Four rules give
-/// it:
+/// A list has the rows that are linked to one row, its owner. Four rules assign the positions:
 ///
-/// 1. A row in a list of the payload gets its index there. If several lists have it, the last one applies.
-/// 2. A list reserves the positions of the rows that it contains and that are not stored yet.
-/// 3. All other rows follow: first the rows that stay in the list, in their stored order, then new rows in their order.
-/// 4. If the result is the stored order, the stored positions stay, with their gaps. A list with reserved positions
-///    gets new positions.
+/// 1. A row in a list of the payload gets its index in that list. If several lists contain the row, the last list
+///    applies.
+/// 2. A list of the payload reserves the positions of its rows that are not stored yet.
+/// 3. All other rows follow. Rows that stay in the list come first, in their stored order. New rows come last, in the
+///    order of the caller.
+/// 4. If the resulting order is the stored order, the stored positions stay, with their gaps. This rule does not apply
+///    to a list with reserved positions.
 ///
-/// No other code chooses positions. Callers pass columns with one element for each row, and store the returned columns.
-/// Three groups of functions serve callers that know all rows of many lists, only new rows, or one stored list.
+/// Callers pass arrays with one element for each row, and store the returned positions. Three groups of functions are
+/// for callers that know all rows of many lists, only the new rows, or one stored list.
 package enum ListOrdering {
     // MARK: All rows of many lists
 
-    /// The rows of a table that are in at most one list each, because they reference its owner by a foreign key.
+    /// The rows of a table, each in at most one list. A row references the owner of its list by a foreign key.
     package struct Rows: Sendable {
         /// The list of each row, by its owner.
         package var lists: [LinkTarget]
         /// The index of each row in a list of the payload; -1 if it is in none.
         package var positions: [Int32]
         package var states: [RowState]
-        /// The lists in which the rows are stored.
+        /// The stored list of each row, by its owner.
         package var storedLists: [LinkTarget]
-        /// The positions in those lists; nil for a row without one.
+        /// The stored position of each row in its stored list; nil for a row without a position.
         package var storedPositions: [Int64?]
 
         package init(
@@ -39,8 +40,8 @@ package enum ListOrdering {
 
         fileprivate func stays(_ row: Int) -> Bool { lists[row] == storedLists[row] }
 
-        /// The rows in no list of the payload. Those that stay come first, in their stored order. A position in another
-        /// list is ignored.
+        /// The indexes of the rows that belong to a list, but are in no list of the payload. Rows that stay in their
+        /// stored list come first, in stored order. Stored positions in other lists are ignored.
         fileprivate var others: [Int] {
             lists.indices
                 .filter { positions[$0] < 0 && states[$0] != .missing && lists[$0] != .nowhere }
@@ -54,9 +55,9 @@ package enum ListOrdering {
     ///
     /// - Parameters:
     ///   - reserved: The positions that the lists reserve.
-    ///   - replaced: The lists that the payload replaces. Only their stored positions may stay.
-    ///   - storedEnds: Returns the ends of stored lists. It is called at most once, with the lists that only new rows
-    ///     join, because all rows of the other lists are known.
+    ///   - replaced: The lists that the payload replaces. Rule 4 applies only to them.
+    ///   - storedEnds: Returns the ends of stored lists. It is called at most once, with the lists that rows join and
+    ///     in which the payload gives or reserves no position.
     package static func positions(
         of rows: Rows, reserved: ListEnds, replaced: ReplacedEnd, storedEnds: (_ lists: [NodeID]) throws -> [Int64]
     ) rethrows -> [Int64?] {
@@ -71,7 +72,7 @@ package enum ListOrdering {
         for row in others {
             let stored = rows.storedPositions[row]
             guard let list = rows.lists[row].node else {
-                // The owner of the list is not in the payload.
+                // The owner of the list has no node, so the end of the list is unknown.
                 positions[row] = stored
                 continue
             }
@@ -99,7 +100,8 @@ package enum ListOrdering {
         _ positions: inout [Int64?], in lists: [LinkTarget], stored: [Int64?], replaced: ReplacedEnd, reserved: ListEnds
     ) {
         guard !replaced.isEmpty else { return }
-        // Indexed by list. Only lists in which a stored row would move can change.
+        // Whether each list keeps its stored positions. At first, every list in which a stored row would move is a
+        // candidate.
         var keeps = Array(repeating: false, count: reserved.count)
         for row in positions.indices where stored[row] != nil && positions[row] != stored[row] {
             guard let list = lists[row].node, replaced.isReplaced(list), reserved[list] == nil else { continue }
@@ -121,7 +123,8 @@ package enum ListOrdering {
 
     // MARK: New rows
 
-    /// Gives each row without a position one after all others in its list. Only the ends of the lists need to be known.
+    /// Assigns a position at the end of its list to each row without a position. The caller needs to know only the ends
+    /// of the lists.
     ///
     /// - Parameters:
     ///   - lists: The list of each row, by its owner.
@@ -144,12 +147,12 @@ package enum ListOrdering {
         max(positions.reduce(0) { max($0, after($1 ?? -1)) }, reserved.reduce(0) { max($0, after($1)) })
     }
 
-    /// Returns the positions of a list in which the rows that the payload omits follow the others. They are unchanged
-    /// if they do already.
+    /// Returns the positions of a list after the rows that the payload omits have moved behind the others. If they
+    /// already follow the others, no position changes.
     ///
     /// - Parameters:
-    ///   - named: Whether a list of the payload has each row.
-    ///   - places: The positions of the rows, in their stored order.
+    ///   - named: Whether each row is in a list of the payload.
+    ///   - positions: The stored positions of the rows, in stored order.
     package static func movingOthers(behind named: [Bool], in positions: [Int64?]) -> [Int64?] {
         var end = Self.end(of: positions.indices.map { named[$0] ? positions[$0] : nil }, reserved: [])
         let others = positions.indices.filter { !named[$0] }
@@ -162,8 +165,8 @@ package enum ListOrdering {
         return positions
     }
 
-    /// Returns the positions of a list with one row at its reserved position. If another row has that position, that
-    /// row and all rows behind it move by one.
+    /// Returns the positions of a list with one row at its reserved position. If another row has that position, it and
+    /// all later rows move by one.
     package static func inserting(_ row: Int, at position: Int64, in positions: [Int64?]) -> [Int64?] {
         guard positions[row] != position else { return positions }
         var new = positions
@@ -176,23 +179,23 @@ package enum ListOrdering {
         return new
     }
 
-    /// Other programs write positions too, so the largest integer can occur.
+    /// Returns the next position. Other programs write positions too, so the largest integer can occur.
     fileprivate static func after(_ position: Int64) -> Int64 { position < .max ? position + 1 : position }
 }
 
-/// The ends of lists while their rows get positions. An end is the first position after all that are taken.
+/// The ends of lists while their rows get positions. The end of a list is the first position after all taken positions.
 package struct ListEnds: Sendable {
     /// The end of each list; 0 if no position is taken.
     private var ends: [Int64]
-    /// The ends of stored lists; empty before ``ask(_:_:)``.
+    /// The ends of stored lists; empty until ``loadStoredEnds(_:_:)`` reads them.
     private var storedEnds: [Int64] = []
 
     /// - Parameter count: The number of lists.
     package init(count: Int) { ends = Array(repeating: 0, count: count) }
 
-    /// Creates the ends of the lists at an end, with the positions that they reserve (rule 2).
+    /// Creates the ends of the lists at one end of an association, with their reserved positions (rule 2).
     ///
-    /// - Parameter awaited: References to rows that are not stored.
+    /// - Parameter pending: The references to rows that are not stored.
     package init(reserving pending: [LinkBatch.Assertion], at end: CompiledAssociation.End, count: Int) {
         self.init(count: count)
         for assertion in pending where assertion.assertedBy == end && assertion.position >= 0 {
@@ -209,14 +212,14 @@ package struct ListEnds: Sendable {
         ends[list.index] = max(ends[list.index], ListOrdering.after(position))
     }
 
-    /// Takes the first position after all others.
+    /// Takes the position at the end of a list, and returns it.
     mutating func append(to list: NodeID) -> Int64 {
         let position = storedEnds.isEmpty ? ends[list.index] : max(ends[list.index], storedEnds[list.index])
         ends[list.index] = ListOrdering.after(position)
         return position
     }
 
-    /// Asks for the ends of stored lists, once for each list.
+    /// Reads the ends of stored lists. Repeated lists are passed to `read` only once.
     mutating func loadStoredEnds(_ lists: [NodeID], _ read: ([NodeID]) throws -> [Int64]) rethrows {
         guard !lists.isEmpty else { return }
         storedEnds = Array(repeating: -1, count: count)
@@ -231,8 +234,8 @@ package struct ListEnds: Sendable {
 
 // MARK: - Positions in the lists of a payload
 
-/// The indexes of rows in the lists of a payload (rule 1). A row that references its owner itself does not move in the
-/// list.
+/// The indexes of rows in the lists of a payload (rule 1). A record that references its owner does not change its index
+/// in the owner's list.
 struct ListPositions {
     private var position: [Int32]
     private var owner: [LinkTarget]
@@ -244,7 +247,7 @@ struct ListPositions {
         sequence = Array(repeating: LinkRule.never, count: count)
     }
 
-    /// Records an index. The last list applies, and within one list the first index.
+    /// Records the index of a row in a list. The last list applies, and within one list the first index.
     mutating func record(_ position: Int32, of child: Int, in owner: NodeID, _ sequence: UInt32) {
         guard Int64(sequence) > self.sequence[child] else { return }
         self.sequence[child] = Int64(sequence)
@@ -254,7 +257,7 @@ struct ListPositions {
 
     /// Returns the index of each row in the list of its target; -1 for none.
     ///
-    /// - Parameter spoken: The replacements of the lists. An index in an earlier list does not apply.
+    /// - Parameter replaced: The last replacement of each list. An index from before that replacement does not apply.
     func positions(in targets: [LinkTarget], since replaced: ReplacedEnd) -> [Int32] {
         position.indices.map { child in
             let isCurrent = owner[child] == targets[child] && sequence[child] >= replaced.sequence(of: targets[child])

@@ -2,13 +2,15 @@
 package struct ResolvedForeignKeyTargets: Sendable {
     /// The target of each node at the first end.
     package var nodes: [LinkTarget]
-    /// The index of each node in the list of its target, or -1; empty if the lists are not ordered.
+    /// The index of each node in its target's list in the payload, or -1; empty if the lists are not ordered.
     package private(set) var positions: [Int32] = []
-    /// The replacements at the second end.
+    /// The last replacements at the second end.
     package private(set) var second: ReplacedEnd
     /// The references by ID to missing rows.
     package private(set) var pending: [LinkBatch.Assertion] = []
 
+    /// Applies the ``LinkRule`` to the assertions of an association.
+    ///
     /// - Parameter stored: The stored targets, in the order of `nodes`.
     package init(_ statements: LinkAssertions, stored: [LinkTarget]) {
         let link = statements.link
@@ -27,7 +29,7 @@ package struct ResolvedForeignKeyTargets: Sendable {
                 preserved[RowAndTarget(first: assertion.first, second: LinkTarget(assertion.second))] = sequence
                 continue
             }
-            // The assertion replaces the second end, even if a later statement moves the link.
+            // The assertion replaces the link of the referenced row, even if a later statement moves the link.
             if link.isOneToOne { second.record(assertion.second, assertion.sequence, deletes: false) }
             let child = assertion.first.index
             if assertion.assertedBy == .second, assertion.position >= 0 {
@@ -62,7 +64,8 @@ package struct ResolvedForeignKeyTargets: Sendable {
 
 /// The target of a foreign key: a node, a stored row without a node, or none.
 package struct LinkTarget: Hashable, Sendable {
-    /// The stored number, negative if the target is no node. Other modules read it without a call.
+    /// The number of the node; negative if the target is not a node. Other modules read this stored property without a
+    /// call.
     package let number: Int32
 
     /// The target of a row without a link.
@@ -74,10 +77,10 @@ package struct LinkTarget: Hashable, Sendable {
 
     private init(number: Int32) { self.number = number }
 
-    /// The node of the target; nil if there is none.
+    /// The node of the target; nil if the target is not a node.
     @inlinable package var node: NodeID? { number < 0 ? nil : NodeID(Int(number)) }
 
-    // Other modules compare these for every row, where a synthesized operator is a call through the conformance.
+    // Other modules compare targets for every row. A synthesized operator would be a call through the conformance.
     @inlinable
     package static func == (left: LinkTarget, right: LinkTarget) -> Bool { left.number == right.number }
 

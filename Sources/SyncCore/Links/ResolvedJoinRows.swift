@@ -1,15 +1,16 @@
 /// The links of an association that is stored as a join table, as the payload asserts them.
 package struct ResolvedJoinRows: Sendable {
-    /// An asserted link, with its index in the list of either end; -1 for none.
+    /// An asserted link, with its index in the list of each end (`firstPosition`, `secondPosition`); -1 outside of
+    /// lists.
     package struct Row: Sendable {
         package let first: NodeID
         package let second: NodeID
         var sequence: UInt32
         package internal(set) var firstPosition: Int32 = -1
         package internal(set) var secondPosition: Int32 = -1
-        /// Whether it only keeps a stored link.
+        /// Whether the assertion only preserves a stored link, and inserts none.
         package internal(set) var onlyPreserves: Bool
-        /// Whether it is known to be stored.
+        /// Whether the link is known to be stored.
         package var isStored = false
         package var isNew: Bool { !isStored && !onlyPreserves }
 
@@ -26,7 +27,7 @@ package struct ResolvedJoinRows: Sendable {
             onlyPreserves = onlyPreserves && later.onlyPreserves
         }
 
-        /// Returns whether the link holds or may stay. Sets `onlyKeeps` if it can only stay.
+        /// Returns whether the link holds or may stay. Sets `onlyPreserves` if it can only stay.
         fileprivate mutating func holds(_ first: Int64, _ second: Int64, _ keeping: Preservation) -> Bool {
             if !onlyPreserves, keeping.holds(asserted: Int64(sequence), first, second) { return true }
             onlyPreserves = true
@@ -34,7 +35,7 @@ package struct ResolvedJoinRows: Sendable {
         }
     }
 
-    /// The sequence of the last list at either end that may only keep the link.
+    /// The sequence numbers of the last list at each end that preserves a stored link.
     fileprivate struct Preservation: Sendable {
         var first = LinkRule.never
         var second = LinkRule.never
@@ -48,13 +49,13 @@ package struct ResolvedJoinRows: Sendable {
 
     /// The links that hold, or that stay if they are stored. Each link occurs once.
     package var rows: [Row] = []
-    /// The replacements at either end.
+    /// The last replacements at the first end (`first`) and at the second end (`second`).
     package let first: ReplacedEnd
     package let second: ReplacedEnd
     /// The references by ID to missing rows.
     package private(set) var pending: [LinkBatch.Assertion] = []
     private let order: JoinRowOrder
-    /// The lists that may only keep a link, by the code of the link.
+    /// The lists that preserve stored links, by the code of the link (``JoinRowOrder``).
     private var preservations: [UInt64: Preservation] = [:]
 
     /// Creates the links of a payload without assertions.
@@ -85,7 +86,7 @@ package struct ResolvedJoinRows: Sendable {
                 let end = assertion.assertedBy == .first ? \Preservation.first : \Preservation.second
                 preservations[order.code(row), default: Preservation()][keyPath: end] = sequence
             }
-            // An index in a list that a later list replaces does not apply.
+            // If a later list replaces this list, the index does not apply.
             if assertion.assertedBy == .first, sequence >= first.sequence(of: assertion.first) {
                 row.firstPosition = assertion.position
             } else if assertion.assertedBy == .second, sequence >= second.sequence(of: assertion.second) {
@@ -109,7 +110,7 @@ package struct ResolvedJoinRows: Sendable {
         rows.removeLast(rows.count - count)
     }
 
-    /// Returns the index of a link in `pairs`; nil if the payload does not assert it.
+    /// Returns the index of a link in `rows`; nil if the payload does not assert the link.
     @inline(__always)
     package func index(of first: NodeID?, _ second: NodeID?) -> Int? {
         guard let first, let second else { return nil }
@@ -121,7 +122,7 @@ package struct ResolvedJoinRows: Sendable {
         index(of: first, second).map { !rows[$0].onlyPreserves } ?? false
     }
 
-    /// Returns whether a stored link that the payload does not assert stays. A row without a node is nil.
+    /// Returns whether a stored link stays that the payload does not assert. For a row without a node, pass nil.
     package func preserves(_ first: NodeID?, _ second: NodeID?) -> Bool {
         LinkRule.holds(
             asserted: LinkRule.never, preserved: LinkRule.never, firstReplaced: self.first.sequence(of: first),
@@ -129,8 +130,8 @@ package struct ResolvedJoinRows: Sendable {
     }
 }
 
-/// The order of links. The end whose lists have the last assertion is the major one, since its links come in the order
-/// of the payload.
+/// The sort order of links: by the node at the major end, then by the other node. The major end is that of the last
+/// assertion, because its links are mostly in this order already.
 struct JoinRowOrder: Sendable {
     typealias Row = ResolvedJoinRows.Row
     private let bySecond: Bool
@@ -149,7 +150,7 @@ struct JoinRowOrder: Sendable {
     @inline(__always)
     func code(_ row: Row) -> UInt64 { code(row.first, row.second) }
 
-    /// Orders by code, then repeated links in document order.
+    /// Returns whether a link comes before another: by code, then in document order for repeated links.
     private func precedes(_ left: Row, _ right: Row) -> Bool {
         let (l, r) = (code(left), code(right))
         if l != r { return l < r }
@@ -172,7 +173,8 @@ struct JoinRowOrder: Sendable {
 
     /// Sorts links by their nodes and merges repeated ones.
     ///
-    /// The last assertion applies, with the last index in a list of each end. Within one list the first index applies.
+    /// Of repeated links, the last assertion applies, with the index from the last list at each end. Within one list,
+    /// the first index applies.
     func sortAndMerge(_ rows: inout [Row]) {
         guard rows.count > 1 else { return }
         if zip(rows, rows.dropFirst()).allSatisfy({ major($0) <= major($1) }) {
@@ -198,7 +200,7 @@ struct JoinRowOrder: Sendable {
         rows.removeLast(rows.count - last - 1)
     }
 
-    /// Sorts the links of one list. Most lists are short.
+    /// Sorts the links of one list. Most lists are short, for which an insertion sort is faster.
     private func sort(_ rows: inout [Row], _ start: Int, _ end: Int) {
         guard end - start <= 16 else { return rows[start..<end].sort(by: precedes) }
         for index in (start + 1)..<end {
@@ -212,7 +214,7 @@ struct JoinRowOrder: Sendable {
         }
     }
 
-    /// Returns whether each link of a range comes after the one before it.
+    /// Returns whether the links of a range are in ascending order without repeated links.
     private func isAscending(_ rows: [Row], _ start: Int, _ end: Int) -> Bool {
         for index in (start + 1)..<end where code(rows[index - 1]) >= code(rows[index]) { return false }
         return true

@@ -7,24 +7,24 @@ package struct ChunkedGraphBuilder {
     private var chunker: RecordChunker
     private var reader: JSONReader
     private let progress: (Int) -> Void
-    /// Whether a chunk had a record with a readable key.
+    /// Whether any chunk so far had a root record with a readable key.
     private var hasRecords = false
-    /// The first key of the wrong type, from the chunks before one with a readable key.
+    /// The diagnostic of the first key of the wrong type. It is only needed while no chunk has a readable key.
     private var unfitKey: SyncDiagnostic?
     /// The first root record without a readable key.
     private var firstKeyless: PayloadGraph.KeylessRecord?
-    /// The number of root records in all chunks.
+    /// The number of root records in the chunks so far.
     private var recordCount = 0
-    /// The first bytes of the payload, to detect its format if it cannot be read.
+    /// The first bytes of the payload, for detecting its format if it cannot be read.
     private var head: [UInt8] = []
     private var roots: [PayloadGraph.RootList] = []
 
     /// Creates a builder for one payload.
     ///
     /// - Parameters:
-    ///   - staging: Maps one chunk.
+    ///   - builder: Maps one chunk.
     ///   - progress: Called after each chunk with the number of mapped bytes.
-    /// - Throws: ``SyncError`` `invalidOption`.
+    /// - Throws: ``SyncError`` `invalidOption` for an invalid key path or chunk size.
     package init(_ builder: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
         guard options.chunkSize > 0 else {
@@ -39,8 +39,8 @@ package struct ChunkedGraphBuilder {
 
     /// Takes bytes from the front of a buffer, up to the end of the next chunk, and maps the chunk.
     ///
-    /// - Returns: Nil if all bytes are taken and the chunk is not complete.
-    /// - Throws: The errors of reading and mapping, with places in the whole payload.
+    /// - Returns: The mapped chunk; nil if the buffer ends before the chunk does.
+    /// - Throws: The errors of reading and mapping. Their lines, columns and paths are those in the whole payload.
     package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> MappedPayload? {
         let given = chunk
         do {
@@ -54,7 +54,7 @@ package struct ChunkedGraphBuilder {
         }
     }
 
-    /// Maps the rest of the payload after its last buffer.
+    /// Maps the rest of the payload. Call this once, after the last buffer.
     ///
     /// - Throws: ``SyncError`` `noRecords` if no chunk had a record with a readable key, and the errors of
     ///   ``next(from:)``.

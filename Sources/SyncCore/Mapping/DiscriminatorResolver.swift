@@ -1,38 +1,38 @@
-/// Resolves the entities of records by their discriminators.
+/// Determines the entity of a record from its discriminator.
 package struct DiscriminatorResolver: Sendable {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// The entity of a record, or the reason why it has none.
+    /// The entity of a record, or the reason why it cannot be determined.
     package enum Found {
         case entity(Int)
         /// The record has no discriminator, and its entity is abstract.
         case unnamed
-        /// The value at a token is not a kind of the entity.
+        /// The value at `token` is not a discriminator value of the entity `of`.
         case unknown(token: Int, of: Int)
-        /// The kind is an abstract entity.
+        /// The expected entity is abstract, and the discriminator value names that entity or an ancestor of it.
         case withoutRows(Int)
-        /// The kind is an entity that the record cannot be of.
+        /// The discriminator value names an entity that is unrelated to the expected one, `than`.
         case other(Int, than: Int)
     }
 
-    /// The entity of a referenced row, by the discriminator beside the reference.
+    /// The entity of a referenced row, as a discriminator next to the reference states it.
     package enum FoundBeside {
         case entity(Int)
-        /// The discriminator is null, or unknown with the fallback to the parent. The row can be of any entity of the
-        /// destination.
+        /// The row can be of the destination entity or of any subentity. The discriminator is null, or its value is
+        /// unknown and the fallback is the parent entity.
         case any
         case unknown
     }
 
     private let model: CompiledModel
-    /// The table of each entity; empty in a model without discriminators.
+    /// The discriminator table of each entity, nil for an entity without one; empty in a model without discriminators.
     private let tables: [DiscriminatorTable?]
     package var isEmpty: Bool { tables.isEmpty }
 
     package init(_ model: CompiledModel) {
         self.model = model
         tables =
-            !model.hasKinds
+            !model.hasDiscriminators
             ? []
             : model.entities.map { entity in
                 model.discriminator(of: entity.id).map {
@@ -41,14 +41,16 @@ package struct DiscriminatorResolver: Sendable {
             }
     }
 
-    /// Returns whether a value is a kind of an entity.
+    /// Returns whether a value is a discriminator value of an entity.
     func knows(_ token: JSONTape.Token, of entity: Int, _ bytes: Bytes) -> Bool {
         !isEmpty && tables[entity]?.entity(of: token, bytes) != nil
     }
 
-    /// Returns the entity of a record that was read as `asked`.
+    /// Returns the entity of a record.
     ///
-    /// - Parameter isResource: Whether its attributes are in a member `attributes`.
+    /// - Parameters:
+    ///   - isResource: Whether the record is a JSON:API resource, whose values are in a member `attributes`.
+    ///   - asked: The entity that the call or the relationship expects.
     package func entity(
         of object: Int, _ tape: JSONTape, isResource: Bool = false, as asked: Int, _ bytes: Bytes
     ) -> Found {
@@ -61,7 +63,7 @@ package struct DiscriminatorResolver: Sendable {
                 return isAbstract ? .unnamed : .entity(entity)
             }
             guard let found = kinds.entity(of: tape.tokens[token], bytes) else {
-                let isParent = kinds.otherwise == .parent && !isAbstract
+                let isParent = kinds.fallback == .parent && !isAbstract
                 return isParent ? .entity(entity) : .unknown(token: token, of: kinds.owner)
             }
             if model.entity(entity, isKindOf: found) { return isAbstract ? .withoutRows(found) : .entity(entity) }
@@ -71,16 +73,16 @@ package struct DiscriminatorResolver: Sendable {
         return .entity(entity)
     }
 
-    /// Returns the entity of a referenced row, by the value beside the reference.
+    /// Returns the entity of a referenced row, from the discriminator value next to the reference.
     package func entity(beside value: JSONTape.Token, of destination: Int, _ bytes: Bytes) -> FoundBeside {
         guard value.kind != .null, !isEmpty, let kinds = tables[destination] else { return .any }
         if let found = kinds.entity(of: value, bytes), model.entity(found, isKindOf: destination) {
             return .entity(found)
         }
-        return kinds.otherwise == .parent ? .any : .unknown
+        return kinds.fallback == .parent ? .any : .unknown
     }
 
-    /// Returns the token of a record's discriminator; nil if it has none.
+    /// Returns the token of a record's discriminator value; nil if the record has none.
     private static func token(
         _ tape: JSONTape, of object: Int, _ keys: [[UInt8]], _ isResource: Bool, _ bytes: Bytes
     ) -> Int? {
@@ -94,7 +96,7 @@ package struct DiscriminatorResolver: Sendable {
 }
 
 extension DiscriminatorTable {
-    /// Returns the entity of a text or number; nil if it is not a kind.
+    /// Returns the entity that a string or number names; nil if it is not a discriminator value.
     func entity(of token: JSONTape.Token, _ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard token.kind == .string || token.kind == .number else { return nil }
         let text = UnsafeBufferPointer(rebasing: bytes[token.offset..<token.offset + Int(token.length)])
@@ -105,34 +107,34 @@ extension DiscriminatorTable {
     }
 }
 
-/// The kinds of one discriminator, with their entities.
+/// The values of one discriminator, with their entities.
 struct DiscriminatorTable: Sendable {
     /// The entity that declares the discriminator.
     let owner: Int
-    /// The keys that lead to the member.
+    /// The path of keys from the record to the discriminator.
     let path: [[UInt8]]
-    let otherwise: SyncModel.Discriminator.Fallback
-    /// There are few kinds, so comparing is faster than hashing.
+    let fallback: SyncModel.Discriminator.Fallback
+    /// The values and their entities. There are few, so a linear search is faster than hashing.
     private let kinds: [(value: [UInt8], entity: Int)]
 
     init(_ discriminator: SyncModel.Discriminator, owner: Int, of model: CompiledModel) {
         self.owner = owner
         path = discriminator.key.split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) }
-        otherwise = discriminator.otherwise
+        fallback = discriminator.fallback
         kinds = discriminator.kinds.compactMap { kind in
             model.entityID(kind.entity).map { (Array(kind.value.utf8), $0) }
         }
     }
 
-    /// Returns the entity of a kind; nil if it is unknown.
+    /// Returns the entity of a discriminator value; nil if the value is unknown.
     func entity(of kind: UnsafeBufferPointer<UInt8>) -> Int? {
         kinds.first { $0.value.withUnsafeBufferPointer { TextPool.equal($0, kind) } }?.entity
     }
 }
 
 extension CompiledModel {
-    /// Returns the discriminator of an entity, or of its nearest ancestor that has one, with the entity that declares
-    /// it.
+    /// Returns the discriminator of an entity or of its nearest ancestor with one, and the entity that declares it; nil
+    /// if there is none.
     package func discriminator(of entity: Int) -> (discriminator: SyncModel.Discriminator, owner: Int)? {
         var next: Int? = entity
         while let id = next {
@@ -143,8 +145,8 @@ extension CompiledModel {
     }
 }
 
-/// The keys of an entity's records that are discriminators: of the record, or of a row that it references, as
-/// `commentable_type` beside `commentable_id`.
+/// The JSON keys of an entity that are discriminators. A discriminator states the entity of the record itself, or of a
+/// row that it references: `commentable_type` next to `commentable_id`.
 struct DiscriminatorKeys {
     private let own: String?
     private let relationships: [String: [Int]]
@@ -159,12 +161,12 @@ struct DiscriminatorKeys {
         self.relationships = relationships
     }
 
-    /// Returns the discriminator targets of a key at the end of a path.
+    /// Returns the discriminator targets of a dotted key path; empty if it is not the path of a discriminator.
     func targets(of key: String) -> [KeyTable.Target] {
         (relationships[key] ?? []).map { .kind(relationship: $0) } + (key == own ? [.kind(relationship: -1)] : [])
     }
 
-    /// Returns whether the discriminator is nested below a key.
+    /// Returns whether the record's discriminator is inside the object at a dotted key path.
     func isAbove(_ key: String) -> Bool { own?.hasPrefix(key + ".") ?? false }
 
     private static func keys(beside relationship: SyncModel.Relationship) -> [String] {
@@ -181,10 +183,10 @@ struct DiscriminatorKeys {
 
 /// The entities of JSON:API types, such as `people`, `blog-posts`, `blogPosts`.
 package struct ResourceTypes: Sendable {
-    /// The entities by declared type, and by their names in a common spelling.
+    /// The entities by declared resource type (`declared`), and by normalized name (`spelled`).
     private let declared: [String: Int]
     private let spelled: [String: Int]
-    /// The entities that relationships lead to and whose key is not the `id` of a resource.
+    /// The entities that a relationship can reference and whose primary key is not the `id` of a resource.
     let otherwiseKeyed: Set<Int>
 
     package init(_ model: CompiledModel) {
@@ -193,7 +195,7 @@ package struct ResourceTypes: Sendable {
         for entity in model.entities {
             if let type = model.declarations[entity.id].resourceType { declared[type] = declared[type] ?? entity.id }
         }
-        // An exact name is preferred to a singular.
+        // Exact names take precedence over singular forms.
         for isSingular in [false, true] {
             for entity in model.entities {
                 let name = Self.spelling(isSingular ? Inflection.singular(entity.name) : entity.name)
@@ -217,13 +219,13 @@ package struct ResourceTypes: Sendable {
             })
     }
 
-    /// Returns the entity of a type; nil if there is none.
+    /// Returns the entity of a resource type; nil if no entity has the type.
     package func entity(of type: String) -> Int? {
         if let entity = declared[type] { return entity }
         let snake = type.replacing("-", with: "_")
         return spelled[Self.spelling(type)] ?? spelled[Self.spelling(Inflection.singular(snake))]
     }
 
-    /// Returns the lowercased letters and digits of a name, so that case and separators do not matter.
+    /// Returns the lowercased letters and digits of a name, so that case and separators are ignored.
     private static func spelling(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 }

@@ -1,11 +1,11 @@
-/// The records of a payload whose rows earlier records describe too. They are merged, and inconsistent ones are
-/// counted.
+/// Compares duplicate records and counts inconsistent ones. A record is a duplicate if an earlier record describes the
+/// same row.
 struct DuplicateRecords {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// A statement of such a record about the links of its row.
+    /// A statement of a duplicate record about the links of its row.
     struct LinkStatement {
-        /// The end of an association that the statement is about.
+        /// The association, and the end of the row that the statement is about.
         struct Side: Hashable {
             let link: AssociationID
             let end: CompiledAssociation.End
@@ -14,7 +14,7 @@ struct DuplicateRecords {
         let side: Side
         let sequence: UInt32
         let record: Int32
-        /// The entity of the relationship, and its index there.
+        /// The entity with the relationship (`entity`), and the index of the relationship in it (`index`).
         let entity: Int
         let index: Int
 
@@ -27,30 +27,32 @@ struct DuplicateRecords {
         }
     }
 
-    /// The merged values of rows with several records, where the graph keeps the records apart.
+    /// The merged values of rows with several records. They are only used if the graph stores each record as a separate
+    /// version (``NodeBatch``).
     private struct AssertedRows {
-        /// The index of each node's first slot; -1 for rows with one record.
+        /// The index in `slots` of each node's first value; -1 for a node with one record.
         var slotOffsets: [Int] = []
         var slots: [PackedValue] = []
     }
 
-    /// The most rows with inconsistent records that are kept.
+    /// The largest number of rows with inconsistent records that the graph lists.
     static let rowLimit = SyncResult.diagnosticLimit
 
-    /// Finds the places of inconsistent records, if the payload is mapped again for that.
+    /// Finds the paths of inconsistent records in a second mapping; nil in the first mapping.
     private var finder: InconsistentRecordFinder?
     let hasFinder: Bool
-    /// Whether the graph keeps the records of a row apart.
+    /// Whether the graph stores each record of a row as a separate version (``NodeBatch``).
     private let keepsOccurrences: Bool
-    /// The number of records that repeat a row.
+    /// The number of duplicate records so far.
     private var count: Int32 = 0
-    /// The numbers of the records that are inconsistent with an earlier one.
+    /// The numbers of the duplicate records that are inconsistent with an earlier record.
     private var contradicting: Set<Int32> = []
-    /// The rows whose first record is inconsistent with an earlier one that is nested in it.
+    /// The rows whose first record is inconsistent with a record of the same row that is nested in it.
     private var contradictingFirst: Set<PayloadGraph.RowReference> = []
-    /// The slots with different values. Every later value is inconsistent with one of them.
+    /// The slots of each row that have different values in its records. Each later value in such a slot differs from an
+    /// earlier value.
     private var contestedSlots: [PayloadGraph.RowReference: Set<Int>] = [:]
-    /// The link statements of such records, in document order.
+    /// The link statements of duplicate records, in document order.
     private var links: [LinkStatement] = []
     private var assertedRows: [AssertedRows] = []
 
@@ -62,9 +64,9 @@ struct DuplicateRecords {
 
     mutating func add(_ statement: LinkStatement) { links.append(statement) }
 
-    /// Calls `body` with the merged values of a row's earlier records, and then merges the values of one more record.
+    /// Calls `body` with the merged values of a row's earlier records, and then merges `values` into them.
     ///
-    /// - Parameter first: The values of the first record.
+    /// - Parameter first: The values of the row's first record.
     private mutating func adding(
         _ values: UnsafeBufferPointer<PackedValue>, to row: PayloadGraph.RowReference,
         startingAs first: ArraySlice<PackedValue>,
@@ -92,7 +94,7 @@ struct DuplicateRecords {
 }
 
 extension TextPool {
-    /// Returns whether both are values and different.
+    /// Returns whether two values are present and different.
     func differ(_ one: PackedValue, _ other: PackedValue) -> Bool {
         if one.kind == .absent || other.kind == .absent { return false }
         if one.isText, other.isText { return !TextPool.equal(bytes(one), bytes(other)) }
@@ -100,9 +102,12 @@ extension TextPool {
         return one.kind != other.kind || one.bits != other.bits
     }
 
-    /// Returns the slots whose values differ from those of earlier records.
+    /// Returns the slots in which a record differs from the earlier records of its row.
     ///
-    /// - Parameter contested: The slots for which earlier records have different values already.
+    /// - Parameters:
+    ///   - row: The values of the record.
+    ///   - earlier: The merged values of the earlier records.
+    ///   - contested: The slots in which the earlier records already differ from each other; nil if there are none.
     func differingSlots(
         _ row: UnsafeBufferPointer<PackedValue>, _ earlier: UnsafeBufferPointer<PackedValue>, _ contested: Set<Int>?
     ) -> [Int] {
@@ -118,9 +123,10 @@ extension TextPool {
     }
 }
 
-/// Finds the places of inconsistent records, for rows that are known to have some.
+/// Finds the paths and values of inconsistent records, for rows that are known to have them.
 struct InconsistentRecordFinder {
-    /// A value of an attribute or a link that differs from that of an earlier record.
+    /// A difference between two records of a row: an attribute or relationship, and its value in each record. `record`
+    /// and `earlier` are indexes in `records`.
     struct Found {
         let record: Int32
         let earlier: Int32
@@ -142,7 +148,7 @@ struct InconsistentRecordFinder {
 
     let rows: Set<PayloadGraph.RowReference>
     private var records: [Source] = []
-    /// The last record with each of the values.
+    /// The different values of each member, each with the last record that has the value.
     private var assertedValues: [Member: [(value: String, record: Int32)]] = [:]
     private var found: [Found] = []
 
@@ -172,8 +178,8 @@ struct InconsistentRecordFinder {
 
     mutating func add(_ contradiction: Found) { found.append(contradiction) }
 
-    /// The inconsistent records in document order. Differences from the same earlier record are combined.
-    var contradictions: [RecordInconsistency] {
+    /// The inconsistent records, in document order. All differences between two records are combined.
+    var inconsistentRecordCount: [RecordInconsistency] {
         var result: [RecordInconsistency] = []
         var last: (Int32, Int32)?
         for one in found.enumerated().sorted(by: {
@@ -199,9 +205,9 @@ struct InconsistentRecordFinder {
 // MARK: - Comparing
 
 extension DuplicateRecords {
-    /// Compares the values of a record with those of earlier records of its row.
+    /// Compares the values of a duplicate record with those of the earlier records of its row.
     ///
-    /// - Returns: The number of the record among those that repeat a row.
+    /// - Returns: The number of the record among the duplicate records, from 1.
     @inline(never)
     mutating func add(
         _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ plan: inout PayloadGraph,
@@ -232,8 +238,10 @@ extension DuplicateRecords {
         return count
     }
 
-    /// - Parameter record: Nil for the first record of the row, which can have statements after a record of the row
-    ///   nested in it.
+    /// Counts an inconsistent record.
+    ///
+    /// - Parameter record: The number of the duplicate record; nil for the first record of the row. The first record
+    ///   can be inconsistent with a duplicate that is nested in it, because some of its links follow the nested record.
     private mutating func recordInconsistency(
         of row: PayloadGraph.RowReference, by record: Int32?, _ plan: inout PayloadGraph
     ) {
@@ -243,30 +251,30 @@ extension DuplicateRecords {
 
     // MARK: Links
 
-    /// A statement about the links of a row.
+    /// The links that one statement gives a node.
     private struct AssertedTargets {
         let node: NodeID
         let sequence: UInt32
-        /// All rows that the statement links, in the order of the nodes.
+        /// The nodes that the statement links to `node`, in ascending order for a list.
         var targets: [NodeID]
     }
 
-    /// Compares the link statements of records of the same row, after all records are mapped.
+    /// Compares the link statements of each row's records. Call this after all records are mapped.
     mutating func compareLinks(_ plan: inout PayloadGraph) {
         for (side, links) in Dictionary(grouping: links, by: \.side) {
             let end = plan.model[side.link].side(side.end)
             let rows = end.isToMany ? Self.contestedLists(side, plan) : Self.contestedStatements(side, plan)
             for row in rows { compare(row, links, end.table, &plan) }
         }
-        if let finder { plan.foundContradictions = finder.contradictions }
-        plan.contradictions = contradicting.count + contradictingFirst.count
+        if let finder { plan.inconsistencies = finder.inconsistentRecordCount }
+        plan.inconsistentRecordCount = contradicting.count + contradictingFirst.count
     }
 
-    /// Returns the statements about each row whose statements differ, in document order.
+    /// Returns the statements of a to-one relationship for each row whose statements differ, in document order.
     private static func contestedStatements(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[AssertedTargets]] {
         let (batch, end) = (plan[side.link], side.end)
         let table = plan.model[side.link].side(end).table
-        // Most rows have one statement or equal ones. This pass finds the others without storing any.
+        // Most rows have one statement or equal ones. The first pass finds the other rows without storing statements.
         var targets = [Int](repeating: -2, count: plan.rows[table.index].nodes.count)
         var contested: [NodeID: [AssertedTargets]] = [:]
         statements(of: batch, end) { node, _, target in
@@ -292,8 +300,8 @@ extension DuplicateRecords {
         for none in batch.replacements where none.end == end { body(none.node, none.sequence, nil) }
     }
 
-    /// Returns the replaced lists of each row that has several, in document order. A list that does not replace others
-    /// only adds links.
+    /// Returns the replaced lists of each row that has several, in document order. A list that replaces nothing only
+    /// adds links, so it cannot be inconsistent with another list.
     private static func contestedLists(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[AssertedTargets]] {
         let (batch, end) = (plan[side.link], side.end)
         let table = plan.model[side.link].side(end).table
@@ -344,12 +352,12 @@ extension DuplicateRecords {
 
     // MARK: Watching
 
-    /// Returns whether the places of a row's records are recorded.
+    /// Returns whether the finder records the paths of a row's records.
     func watches(_ row: PayloadGraph.RowReference) -> Bool { finder?.rows.contains(row) == true }
 
-    /// Records the place of a record, and its differences from earlier records of its row.
+    /// Records the path of a record, and its differences from the earlier records of its row.
     ///
-    /// - Returns: The number of the record among those that are recorded.
+    /// - Returns: The index of the record in the finder; -1 without a finder.
     mutating func addWatched(
         _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, of entity: CompiledEntity,
         at path: String,
@@ -373,7 +381,7 @@ extension DuplicateRecords {
 }
 
 extension InconsistentRecordFinder {
-    /// Records that a record links other rows than an earlier record.
+    /// Adds a difference: the record of `statement` links other rows than an earlier record of the same row.
     fileprivate mutating func add(
         _ statement: DuplicateRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
         _ plan: PayloadGraph
@@ -398,15 +406,16 @@ extension InconsistentRecordFinder {
 }
 
 extension PayloadGraph {
-    /// Returns whether both are values and different. The graph is inout so that it is not copied for the call.
+    /// Returns whether two values are present and different. The function is mutating so that the call does not copy
+    /// the graph.
     mutating func differ(_ one: PackedValue, _ other: PackedValue, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).differ(one, other) }
     }
 
-    /// Adds the diagnostics of inconsistent records, up to the limit.
+    /// Adds the diagnostics of inconsistent records up to the limit, and counts the rest as omitted.
     mutating func add(_ found: [RecordInconsistency], revealing: Bool) {
         let room = max(0, SyncResult.diagnosticLimit - diagnostics.count)
         diagnostics += found.prefix(room).map { $0.diagnostic(revealing: revealing) }
-        omittedDiagnostics += max(0, found.count - room)
+        omittedDiagnosticCount += max(0, found.count - room)
     }
 }

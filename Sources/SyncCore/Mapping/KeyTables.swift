@@ -1,4 +1,4 @@
-/// The key tables of a model: one for each entity, and one for each object that dotted remote keys lead into.
+/// The key tables of a model: one for each entity, and one for each nested object that dotted remote keys lead into.
 package struct KeyTables {
     private struct NestedObject: Hashable {
         let entity: Int
@@ -6,12 +6,13 @@ package struct KeyTables {
     }
 
     private let model: CompiledModel
-    /// The tables of entities in the order of the model, followed by the other tables.
+    /// The tables of the entities in the order of the model, followed by those of nested objects.
     package private(set) var all: [KeyTable]
     private var nested: [NestedObject: Int] = [:]
-    /// The tables of the edges around root records, by entity; -1 if it does not exist yet.
+    /// For each entity, the index in `all` of the table for the GraphQL edges around root records; -1 until it is
+    /// created.
     private var rootEdges: [Int]
-    /// Whether lists can be in `edges` or `nodes`.
+    /// Whether a list can be a GraphQL connection, with its records in `edges` or `nodes`.
     package var readsConnections = false
 
     package init(_ model: CompiledModel) {
@@ -20,8 +21,9 @@ package struct KeyTables {
         rootEdges = Array(repeating: -1, count: all.count)
     }
 
-    /// Returns the entry of a key, and adds it if it is new. `previous` is the entry of the preceding key in the
-    /// object, or -1.
+    /// Returns the entry of a key, and adds it if it is new.
+    ///
+    /// - Parameter previous: The entry of the preceding key in the object; -1 for the first key.
     @inline(__always)
     package mutating func entry(
         _ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: UnsafeBufferPointer<UInt8>
@@ -36,8 +38,8 @@ package struct KeyTables {
         return plain.withUnsafeBufferPointer { otherEntry($0, table, after: previous) }
     }
 
-    /// Returns whether an object under an attribute's key only contains the attribute's value, as with `title` of
-    /// `title.rendered`.
+    /// Returns whether an object under an attribute's name only encloses the attribute's value. An example is `title`,
+    /// if its remote key is `title.rendered`.
     package func isOnlyAround(_ slot: Int, _ entry: Int, _ table: Int) -> Bool {
         let walksInto = all[table].targets[entry].contains { target in
             if case .nested(let nested) = target { all[nested].slots.contains(slot) } else { false }
@@ -47,8 +49,8 @@ package struct KeyTables {
         return attribute.type != .json && attribute.transformer == nil
     }
 
-    /// Returns whether an attribute takes a value other than an object under its own name. Its remote key must be the
-    /// only one that leads into an object there.
+    /// Returns whether a value in place of a nested object fills the attribute inside that object. The key of the
+    /// object must also be a key of that attribute, and no other attribute may be read from the object.
     func overrides(_ nested: Int, _ entry: Int, _ table: Int) -> Bool {
         all[table].targets[entry].contains { target in
             if case .attribute(let slot, _) = target { all[nested].slots == [slot] } else { false }
@@ -71,7 +73,7 @@ package struct KeyTables {
         let isKept = all[table].isKept
         let resolver = KeyResolver(
             names: names,
-            kinds: model.hasKinds ? DiscriminatorKeys(model.entities[entity], of: model) : nil)
+            kinds: model.hasDiscriminators ? DiscriminatorKeys(model.entities[entity], of: model) : nil)
         var targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: all[table].path,
             nested: { path, slots in
@@ -92,7 +94,8 @@ package struct KeyTables {
 
     // MARK: Connections
 
-    /// Adds targets for the members of a connection beside its records, so that unmapped ones are counted.
+    /// Adds the targets of keys in a GraphQL connection or edge. Standard keys are ignored, and other keys are counted
+    /// as unmapped.
     private mutating func readConnection(_ key: String, _ table: Int, _ targets: inout [KeyTable.Target]) {
         let entity = model.entities[all[table].entity]
         let isList = targets.contains { target in
@@ -119,7 +122,7 @@ package struct KeyTables {
         targets.append(.nested(table: new))
     }
 
-    /// Returns the table of the edges around root records.
+    /// Returns the index of the table for the GraphQL edges around root records, and creates the table if needed.
     mutating func edges(of entity: Int) -> Int {
         if rootEdges[entity] < 0 {
             rootEdges[entity] = nestedTable(["edges"], [], isKept: false, of: entity)
@@ -128,7 +131,8 @@ package struct KeyTables {
         return rootEdges[entity]
     }
 
-    /// Returns the objects that a nested table reads under its key: the object itself, or the edges of a connection.
+    /// Returns the tokens of the objects whose keys a nested table describes: the object at `value`, or the edges of a
+    /// connection.
     package func objects(_ nested: Int, _ tape: JSONTape, at value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> [Int] {
         switch (all[nested].role, tape.tokens[value].kind) {
         case (.object, .object): return [value]
@@ -162,41 +166,42 @@ package struct KeyTables {
     }
 }
 
-/// The JSON keys of one kind of object, with the attributes and relationships that they fill.
+/// The JSON keys of one type of object, with the attributes and relationships that they fill.
 ///
 /// Each key is resolved once, by its bytes. A table belongs to an entity, or to an object that dotted remote keys lead
 /// into.
 package struct KeyTable {
     /// The target of a key.
     package enum Target {
-        /// An attribute. A lower strength wins. If strengths are equal, the later key in the document wins.
+        /// An attribute. If several keys fill it, the one with the lowest strength wins. If strengths are equal, the
+        /// last key in the document wins.
         case attribute(slot: Int, strength: Int)
         /// A relationship, under its name or its remote key. The value can be objects, IDs or null.
         case relationship(Int, strength: Int)
         /// A relationship, under a key for IDs only.
         case ids(Int, strength: Int)
-        /// The discriminator of the record, or, if `relationship` is not -1, that of the row a relationship references.
+        /// A discriminator of the row that a relationship references, or of the record itself if `relationship` is -1.
         case kind(relationship: Int)
-        /// An object that contains the values, with the table of its keys.
+        /// An object that contains values, with the index of its key table.
         case nested(table: Int)
-        /// Ignored, and not reported as unmapped.
+        /// A key that is ignored and not reported as unmapped.
         case ignored
     }
 
-    /// A key that occurred.
+    /// A key that occurred in the payload.
     package struct Entry {
         let key: KeyBytes
-        /// The one attribute that the key fills; -1 if `targets` has no target, several, or another kind of target.
+        /// The slot of the attribute that the key fills; -1 unless this attribute is its only target.
         package let slot: Int
         let strength: UInt8
-        /// The entry of the key that followed this one last time.
+        /// The entry of the key that followed this key when it last occurred; -1 if there is none.
         var follower: Int32 = -1
     }
 
-    /// The kind of object whose keys a table has.
+    /// The type of object that a table describes.
     enum Role {
         case object
-        /// A GraphQL connection, and one of its edges.
+        /// A GraphQL connection, or one of its edges.
         case connection, edge
     }
 
@@ -204,7 +209,8 @@ package struct KeyTable {
     var role = Role.object
     /// The dotted path from the record to the object; empty for the record itself.
     package let path: [String]
-    /// The attributes that dotted remote keys fill from this object. Null instead of the object clears them.
+    /// The slots of the attributes that dotted remote keys read from this object. Null in place of the object clears
+    /// them.
     package let slots: [Int]
     /// Whether an attribute takes the whole object, so that its unmapped keys are not reported.
     let isKept: Bool
@@ -214,7 +220,7 @@ package struct KeyTable {
     /// The number of occurrences of each key without a target.
     private(set) var unmapped: [Int] = []
     private var byHash: [Int: [Int32]] = [:]
-    /// The entry of an object's first key last time.
+    /// The entry of the first key in the object that was read last; -1 if there is none.
     private var first: Int32 = -1
 
     init(entity: Int, path: [String], slots: [Int] = [], isKept: Bool = false) {
@@ -224,7 +230,7 @@ package struct KeyTable {
         self.slots = slots
     }
 
-    /// Returns the entry of the key at `offset` if it is the one that followed `previous` last time.
+    /// Returns the entry of the key at `offset` if this key also followed `previous` the last time; otherwise nil.
     @inline(__always)
     func follower(of previous: Int, _ text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int) -> Int? {
         let key = KeyBytes(text, at: offset, length: length)
@@ -244,7 +250,7 @@ package struct KeyTable {
         return Int(found)
     }
 
-    /// Returns a hash of the whole name, seeded for each process, so that crafted names cannot collide.
+    /// Returns a hash of the whole name. Its seed differs for each process, so that crafted names cannot collide.
     private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(name))
@@ -278,12 +284,13 @@ package struct KeyTable {
     mutating func countUnmapped(_ entry: Int) { unmapped[entry] += 1 }
 }
 
-/// A key as two words. They identify keys of up to 16 bytes, and nearly all longer ones.
+/// A key as its length and two words, for fast comparison. The length and the words identify keys of up to 16 bytes.
+/// The text of longer keys must be compared as well.
 struct KeyBytes: Equatable {
     private var length: Int
     /// The first eight bytes, padded with zeros.
     private var head: UInt64
-    /// The last eight bytes of a longer key.
+    /// The last eight bytes of a key that is longer than eight bytes; otherwise 0.
     private var tail: UInt64
 
     @inline(__always)
@@ -305,18 +312,23 @@ struct KeyBytes: Equatable {
         }
     }
 
-    /// Whether equal values in this form are equal keys.
+    /// Whether the length and the words identify the key.
     var isWhole: Bool { length <= 16 }
 }
 
-/// Resolves the JSON keys of an entity to targets, by the rules of naming. It is called once for each key and entity.
+/// Resolves the JSON keys of an entity to targets, by the naming rules of the model. Each key table resolves a key
+/// once.
 struct KeyResolver {
     let names: EntityKeyMap
-    /// Nil for a model without discriminators.
+    /// The discriminator keys of the entity; nil for a model without discriminators.
     var kinds: DiscriminatorKeys?
 
-    /// Returns the targets of a key at the end of `path`. `nested` returns the table of an object that dotted keys lead
-    /// into.
+    /// Returns the targets of a key.
+    ///
+    /// - Parameters:
+    ///   - path: The keys from the record to the object that has the key.
+    ///   - nested: Returns the index of the key table for a nested object. Its arguments are the path of the object and
+    ///     the slots of the attributes inside.
     func targets(of key: String, path: [String], nested: ([String], [Int]) -> Int) -> [KeyTable.Target] {
         let full = RemoteKeyPath.text(path + [key])
         var targets: [KeyTable.Target]

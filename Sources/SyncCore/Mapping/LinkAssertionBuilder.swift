@@ -1,17 +1,17 @@
-/// Appends the link assertions of one row and relationship to a payload graph.
+/// Appends the link assertions of one statement to a payload graph. A statement is about one relationship of one row.
 struct LinkAssertionBuilder {
     let link: AssociationID
-    /// The end of the association at which the row is.
+    /// The end of the association that the owner is at.
     let end: CompiledAssociation.End
     let isSymmetric: Bool
-    /// The entity at the other end.
+    /// The entity at the other end of the association.
     let linkedEntity: Int
     let owner: PayloadGraph.RowReference
     /// The occurrence of the record that asserts the links.
     let occurrence: Int32
     /// The sequence number of the statement.
     let sequence: UInt32
-    /// Whether the row keeps its other links.
+    /// Whether the statement only adds links, so that the row keeps its other links.
     var isAddition = false
 
     init(_ relationship: RelationshipMapping, of owner: PayloadMapper.Mapped, _ sequence: UInt32) {
@@ -24,7 +24,7 @@ struct LinkAssertionBuilder {
         self.sequence = sequence
     }
 
-    /// Creates a builder for the children of a parent.
+    /// Creates a builder for the links between the parent of a sync and the root records.
     init(_ parent: PayloadGraph.Parent, in model: CompiledModel) {
         link = parent.link
         end = parent.end
@@ -35,10 +35,11 @@ struct LinkAssertionBuilder {
         sequence = 0
     }
 
-    /// The way in which a record in the value of the relationship is reached.
+    /// The association through which a record in the relationship's value is reached, the record's end of it, and the
+    /// owner.
     var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID) { (link, end.other, owner.node) }
 
-    /// Returns the identity of a keyless record by its position in the value of the relationship.
+    /// Returns the identity of a keyless record, from the owner and the index of the record in the owner's list.
     func identity(at position: Int32) -> NodeBatch.OwnerLink {
         NodeBatch.OwnerLink(link: link, end: end, table: owner.table, node: owner.node, position: position)
     }
@@ -54,7 +55,8 @@ struct LinkAssertionBuilder {
     /// - Parameters:
     ///   - kind: The entity that the payload states for the target; -1 if it states none.
     ///   - position: The index in a list; -1 outside of lists.
-    ///   - mention: The occurrence that must be effective. For a listed record it is the record's own.
+    ///   - occurrence: The occurrence that must be effective for the assertion to apply. For a listed record it is that
+    ///     of the record itself.
     @inline(__always)
     func add(
         _ target: NodeID, kind: Int = -1, at position: Int32 = -1, occurrence: Int32, isListed: Bool = false,
@@ -73,7 +75,7 @@ struct LinkAssertionBuilder {
         }
     }
 
-    /// Replaces all links of the row, except those with this sequence number.
+    /// Asserts that the row has no links except those with this sequence number. Does nothing if `isAddition` is true.
     func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in plan: inout PayloadGraph) {
         if isAddition { return }
         let replacement = LinkBatch.Replacement(

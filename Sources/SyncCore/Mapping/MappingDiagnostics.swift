@@ -1,10 +1,10 @@
-/// The diagnostics of mapping, up to a limit. A strict sync throws the first one instead.
+/// The diagnostics of mapping, up to a limit. For a value of the wrong type, a strict sync throws an error instead.
 struct MappingDiagnostics {
     private let model: CompiledModel
     let isStrict: Bool
     private let includesValuesInErrors: Bool
     private(set) var reported: [SyncDiagnostic] = []
-    /// The number of diagnostics above the limit.
+    /// The number of diagnostics beyond the limit.
     private(set) var omitted = 0
 
     init(of model: CompiledModel, _ options: SyncOptions) {
@@ -13,8 +13,8 @@ struct MappingDiagnostics {
         includesValuesInErrors = options.includesValuesInErrors
     }
 
-    /// Returns whether one more diagnostic is kept. Otherwise it is only counted, and needs neither a path nor a
-    /// message.
+    /// Returns whether there is room for another diagnostic. If not, counts it as omitted, so that the caller need not
+    /// create its path and message.
     mutating func admitsOne() -> Bool {
         if reported.count < SyncResult.diagnosticLimit { return true }
         omitted += 1
@@ -27,19 +27,19 @@ struct MappingDiagnostics {
         reported.append(.init(kind, entity: model.entities[entity].name, key: key, path: path, message: message))
     }
 
-    /// Adds the key of a record to the diagnostics of its values, which are read before its key.
+    /// Sets the key of the diagnostics from index `first` on. The values of a record are read before its key is known.
     mutating func name(_ key: String, from first: Int) {
         for index in first..<reported.count { reported[index].key = key }
     }
 
-    /// Returns the error of a strict sync.
+    /// Returns the error that a strict sync throws for a value of the wrong type.
     func error(_ entity: Int, path: String, _ message: String) -> SyncError {
         SyncError(.typeMismatch, message, entity: model.entities[entity].name, path: path)
     }
 
     // MARK: Message texts
 
-    /// Returns a description of a value: its JSON type, or its text if values may be shown.
+    /// Returns a description of a value: its JSON type, or the start of its text if errors may include values.
     func describe(_ tape: JSONTape, at token: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let kind = tape.name(of: token)
         let token = tape.tokens[token]
@@ -52,8 +52,8 @@ struct MappingDiagnostics {
         model[entity.table].attributes[slot].name
     }
 
-    /// Returns a description of the values that an attribute takes: its type, its format and the Swift type that checks
-    /// them.
+    /// Returns a description of the values that an attribute accepts: its type, its format, and the Swift type that
+    /// checks the values.
     func expected(_ slot: Int, _ entity: CompiledEntity, _ conversion: ValueConversion?) -> String {
         let attribute = model[entity.table].attributes[slot]
         return Self.article(attribute.type) + (attribute.format.map { " written as \($0.text)" } ?? "")

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The parts of a model that mapping needs for every value, looked up once and indexed by number.
+/// The properties of a model that mapping needs for every value. They are computed once, and looked up by index.
 struct MappingTables: Sendable {
-    /// The relationships of each entity, in their order.
+    /// The relationships, by entity and by index in the entity.
     let relationships: [[RelationshipMapping]]
     /// The table of each entity.
     let tableOf: [TableID]
@@ -14,7 +14,8 @@ struct MappingTables: Sendable {
 
     /// Creates the tables of a model.
     ///
-    /// - Parameter swiftTypes: Types that rows are read as, whose value checks the model does not have.
+    /// - Parameter swiftTypes: The Swift types that the caller reads rows as. Their value checks are not part of the
+    ///   model.
     init(_ source: SyncModel, checking swiftTypes: [any SyncEntity.Type] = []) {
         let model = source.compiled
         let checks = Self.checks(of: swiftTypes, in: model)
@@ -57,41 +58,44 @@ struct MappingTables: Sendable {
         return checks
     }
 
-    /// The largest number of attributes of a record.
+    /// The largest number of attributes of any table.
     var maximumWidth: Int { attributes.map(\.count).max() ?? 0 }
 }
 
-/// The properties of an attribute that mapping needs, without references.
+/// The properties of an attribute that mapping needs. It has no references, so that a copy needs no reference counting.
 struct AttributeMapping {
     let type: AttributeType
-    /// Whether null is not allowed.
+    /// Whether the attribute must not be null.
     let isRequired: Bool
-    /// Whether it is the primary key of all rows of the table.
+    /// Whether the attribute is the primary key of the table.
     let isKey: Bool
     let hasConversion: Bool
 }
 
-/// The properties of a relationship that mapping needs, without references.
+/// The properties of a relationship that mapping needs. It has no references, so that a copy needs no reference
+/// counting.
 struct RelationshipMapping {
     let link: AssociationID
-    /// The end of the association at which the owner is.
+    /// The end of the association that the owner is at.
     let end: CompiledAssociation.End
-    /// The entity at the other end. It is `destination` unless that is narrowed.
+    /// The entity at the other end of the association. It does not change when `destination` is narrowed.
     let linkedEntity: Int
     private(set) var destination: Int
     let isToMany: Bool
-    /// Whether the inverse is to-one. A listed row then has no other owner.
+    /// Whether the inverse is to-one, so that each row is in the list of one owner only.
     let isInverseToOne: Bool
     let isSymmetric: Bool
-    /// Whether rows of the destination have keys, so that IDs can be given.
+    /// Whether rows of the destination have primary keys, so that a payload can reference them by ID.
     private(set) var isKeyed: Bool
-    /// Whether these keys are composite, so that an ID is a list or an object.
+    /// Whether the keys of the destination are composite, so that an ID is an array or an object.
     private(set) var hasCompositeIDs: Bool
-    /// The part of the key that is the inverse of this relationship, so that the owner supplies it.
+    /// The index of the destination's key part that is the inverse of this relationship; nil if there is none. The
+    /// owner supplies that part.
     private(set) var suppliedPart: Int?
-    /// The slot that the keys of members fill if the targets are members of an object; -1 if they never are.
+    /// The slot that object keys fill, if the value is an object with the targets as members; -1 if the model has no
+    /// `keyedBy`.
     let nameSlot: Int
-    /// Whether that slot is the primary key.
+    /// Whether `nameSlot` is the primary key.
     let areNamesKeys: Bool
 
     init(_ relationship: CompiledRelationship, of model: CompiledModel) {
@@ -120,7 +124,7 @@ struct RelationshipMapping {
         }
     }
 
-    /// Narrows the destination to one of its sub-entities.
+    /// Narrows the destination to one of its subentities.
     mutating func narrow(to entity: Int, of model: CompiledModel) {
         let kind = model.entities[entity]
         destination = entity
@@ -137,12 +141,13 @@ struct RelationshipMapping {
 struct ParentLink {
     let parent: CompiledEntity
     let link: AssociationID
-    /// The end at which the parent is.
+    /// The end that the parent is at.
     let end: CompiledAssociation.End
 
     /// Resolves the association from the names in a call.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownRelationship`, or `ambiguousRelationship` with the candidates.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownRelationship`, or `ambiguousRelationship`, whose message lists
+    ///   the candidates.
     init(of child: CompiledEntity, parent name: String, relationship: String?, _ model: CompiledModel) throws {
         parent = try model.entity(named: name)
         let candidates = Self.candidates(child, parent, model)
@@ -171,7 +176,7 @@ struct ParentLink {
     }
 
     /// Returns the parent's to-many relationships to the child entity, and the child's to-one relationships to the
-    /// parent that have no inverse. The latter have the child's names.
+    /// parent that have no inverse. A relationship without an inverse has the name that the child gives it.
     private static func candidates(
         _ child: CompiledEntity, _ parent: CompiledEntity, _ model: CompiledModel
     ) -> [(name: String, link: AssociationID, end: CompiledAssociation.End)] {
@@ -190,15 +195,16 @@ struct ParentLink {
     }
 }
 
-/// Maps the attributes of one JSON record, without its relationships. Single rows are filled from them.
+/// Maps the attributes of one JSON record, and ignores its relationships.
 package struct AttributeMapper {
-    /// The values by attribute name. Attributes that the record omits are not in it.
+    /// The values by attribute name. An attribute that the record omits has no entry.
     package let values: [String: StoredValue]
     package let diagnostics: [SyncDiagnostic]
 
-    /// Maps a record.
+    /// Maps the attributes of a record.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`, `recordExpected`, `nestingTooDeep`.
+    /// - Throws: ``SyncError`` `recordExpected`, `nestingTooDeep`, or `typeMismatch` for a number whose text is not a
+    ///   JSON number.
     package init(_ record: JSONValue, of entity: CompiledEntity, in model: SyncModel) throws {
         guard case .object = record else {
             throw SyncError(.recordExpected, "expected a record (JSON object)", entity: entity.name, path: "$")
@@ -224,16 +230,16 @@ package struct AttributeMapper {
     }
 }
 
-/// The attribute values of the record that is being read, with the strength of the key that filled each slot.
+/// The attribute values of the record that is being read. Each slot also has the strength of the key that filled it.
 ///
-/// An array would check for shared storage at each value. This type cannot be shared, because it cannot be copied.
-/// Access is checked against the row's width.
+/// An array would check for shared storage at each write. This type cannot be copied, so it needs no such check. It
+/// checks each access against `width`.
 struct ScratchRow: ~Copyable {
     private let slots: UnsafeMutablePointer<PackedValue>
     private let strengths: UnsafeMutablePointer<UInt8>
     private let width: Int
 
-    /// - Parameter width: The largest number of attributes of a record.
+    /// - Parameter width: The largest number of attributes of any table.
     init(width: Int) {
         self.width = width
         slots = .allocate(capacity: width)
@@ -246,7 +252,7 @@ struct ScratchRow: ~Copyable {
         strengths.deallocate()
     }
 
-    /// Resets the first `count` slots.
+    /// Makes the first `count` slots absent.
     @inline(__always)
     mutating func reset(_ count: Int) {
         precondition(count <= width)
@@ -266,8 +272,8 @@ struct ScratchRow: ~Copyable {
         }
     }
 
-    /// Returns whether a key of this strength may fill a slot, and records the strength if so. A weaker key than the
-    /// last one may not.
+    /// Returns whether a key may fill a slot, and if so records its strength. A strength above the recorded one is not
+    /// admitted.
     @inline(__always)
     mutating func admits(_ strength: UInt8, in slot: Int) -> Bool {
         precondition(slot >= 0 && slot < width)
@@ -285,9 +291,9 @@ struct ScratchRow: ~Copyable {
 // MARK: - SyncModel+PrimaryKeyValue
 
 extension SyncModel {
-    /// Returns the key that a JSON record gives a row. Parts that the record omits come from `current`.
+    /// Returns the primary key that a JSON record states. Parts that the record omits come from `current`.
     ///
-    /// - Throws: ``SyncError`` `recordExpected`, `nestingTooDeep`.
+    /// - Throws: The errors of ``AttributeMapper``.
     package func key(of entity: CompiledEntity, in record: JSONValue, else current: RowKey) throws -> RowKey {
         let values = try AttributeMapper(record, of: entity, in: self).values
         guard let slot = entity.keySlot else { return compiled.key(of: entity, in: record, else: current) }

@@ -1,12 +1,11 @@
 import Foundation
 
 extension MappedPayload {
-    /// Returns the payload, or its last chunk, if it has a record with a readable key.
+    /// Returns the payload or last chunk after checking that the payload has a root record with a readable key.
     ///
-    /// - Parameter unfit: A key of the wrong type in an earlier chunk.
-    /// - Throws: ``SyncError`` `noRecords` if the payload has records and none has a readable key. It is then not the
-    ///   expected response, so nothing in it is applied. Records that were rejected for other reasons have readable
-    ///   keys.
+    /// - Parameter unfit: The diagnostic of a key of the wrong type in an earlier chunk; nil if there is none.
+    /// - Throws: ``SyncError`` `noRecords` if the payload has records and none has a readable key. Such a payload is
+    ///   probably not the expected response. If the sync is strict, `primaryKeyMissing` for any record without a key.
     func requiringRecords(
         of model: SyncModel, _ options: SyncOptions, after unfit: SyncDiagnostic? = nil
     ) throws -> MappedPayload {
@@ -32,7 +31,7 @@ extension PayloadGraph {
                 ": 'data' has no resource of this entity with an id"
             } else if unknown != nil {
                 ""
-            } else if roots[0].isLoneObject || count == 1 {
+            } else if roots[0].isSingleRecord || count == 1 {
                 ": the record has no readable '\(key)'"
             } else {
                 ": none of \(count) has a readable '\(key)'"
@@ -48,7 +47,7 @@ extension PayloadGraph {
         throw error
     }
 
-    /// Checks that a strict sync has no root record without a key.
+    /// Checks, if the sync is strict, that no root record lacks a key.
     ///
     /// - Parameter first: The first record without a key; nil if there is none.
     /// - Throws: ``SyncError`` `primaryKeyMissing`.
@@ -60,7 +59,7 @@ extension PayloadGraph {
             path: found.path)
     }
 
-    /// The entities of the rows that are parts of a composite key.
+    /// The names of the entities whose rows are parts of the composite key.
     private var ownersInKey: [String] {
         (model.entities[entity].compositeKey?.parts ?? []).compactMap { part in
             guard case .relationship(let index) = part else { return nil }
@@ -68,7 +67,9 @@ extension PayloadGraph {
         }
     }
 
-    /// Checks that each of several lists has a readable record, if it has records.
+    /// Checks, if the payload has several lists, that each list with records has one with a readable key.
+    ///
+    /// - Throws: ``SyncError`` `noRecords`.
     func requireRecords(ofEach roots: [RootList], of model: SyncModel) throws {
         guard roots.count > 1 else { return }
         for (index, root) in roots.enumerated() where root.records > 0 && root.readable == 0 {
@@ -80,7 +81,7 @@ extension PayloadGraph {
         }
     }
 
-    /// Returns the diagnostic of a record key of the wrong type; nil if there is none.
+    /// Returns the first diagnostic of a primary key of the wrong type; nil if there is none.
     func unfitKey(of model: SyncModel) throws -> SyncDiagnostic? {
         let name = self.model.entities[entity].name
         let keys = try model.primaryKeyParts(of: name).map(\.remote)
@@ -93,7 +94,7 @@ extension PayloadGraph {
 
 // MARK: - PayloadGraphBuilder+DetectedFormat
 
-// If the payload has another format than the options say, its errors name the likely format.
+// If the payload does not have the format that the options state, errors name the likely format.
 extension PayloadGraphBuilder {
     /// Returns the error with the likely format of the payload, if it can be detected.
     func recognized(_ error: SyncError, _ head: PayloadPrefix) -> SyncError {
@@ -105,7 +106,7 @@ extension PayloadGraphBuilder {
         return recognized(error, head.value)
     }
 
-    /// Returns the error with the likely format of a payload of values, if it can be detected.
+    /// Returns the error with the likely format of a payload that is a JSON value, if it can be detected.
     func recognized(_ error: SyncError, _ value: JSONValue?) -> SyncError {
         guard layout.isPlain, case .locations = layout.form, error.mayBeOfForm, let value else { return error }
         if let form = document(value) { return error.looking(like: form) }
@@ -116,7 +117,7 @@ extension PayloadGraphBuilder {
 
     private func document(_ value: JSONValue) -> DetectedFormat? {
         guard let shape = PayloadFormatDetector(of: value), shape == .jsonAPI || shape == .graphQL else { return nil }
-        return shape.likelyForm
+        return shape.detectedFormat
     }
 
     private func form(of value: JSONValue) -> DetectedFormat? {
@@ -128,8 +129,8 @@ extension PayloadGraphBuilder {
         }
     }
 
-    /// Members are records if each has an attribute of the entity. The members of a single record differ in their
-    /// contents.
+    /// Returns the format of an object whose members are records; nil if the object is not of that format. Members
+    /// count as records if each is an object with an attribute of the entity.
     private func keyed(_ members: [JSONValue.Member]) -> DetectedFormat? {
         let entity = model.compiled.entities[layout.lists[0].entity]
         let names = model.compiled.names(of: entity)
@@ -138,13 +139,13 @@ extension PayloadGraphBuilder {
             guard case .object(let fields) = member.value else { return false }
             return fields.contains { names.attribute(forKey: $0.key) != nil }
         }
-        // A key that is a member of the entity belongs to a single record.
+        // If an object key is the key of an attribute or relationship, the object is a single record.
         guard areRecords, !sample.contains(where: { isMember($0.key, of: entity) }) else { return nil }
         guard let slot = entity.keySlot else { return .keyed(namesFitKey: false) }
         let type = model.compiled[entity.table].attributes[slot].type
         let fits = sample.allSatisfy { member in
             guard let key = Coercion.storedValue(.string(member.key), as: type), !key.isNull else { return false }
-            // If the records have keys too, the members' keys must be equal to them.
+            // If a record has its primary key as well, the key must be equal to the object key.
             guard case .object(let fields) = member.value,
                 let said = fields.first(where: { names.attribute(forKey: $0.key)?.slot == slot })?.value
             else { return true }
@@ -159,7 +160,7 @@ extension PayloadGraphBuilder {
         return entity.relationships.contains { AttributeNaming.keys(for: $0.relationship, rule).contains(key) }
     }
 
-    /// Lists are of several entities if at least two have the name of an entity.
+    /// Returns the format of several lists if at least two of them have the name of an entity; otherwise nil.
     private func entities(_ lists: [String]) -> DetectedFormat? {
         var found: [String: String] = [:]
         for list in lists {
@@ -174,7 +175,7 @@ extension PayloadGraphBuilder {
 }
 
 extension SyncError {
-    /// Whether a wrong format can be the cause.
+    /// Whether a wrong format can be the cause of the error.
     fileprivate var mayBeOfForm: Bool {
         switch code {
         case .malformedJSON, .noRecords, .recordExpected, .keyPathNotFound: true
@@ -187,7 +188,7 @@ extension SyncError {
 
 extension PayloadFormatDetector {
     /// The format that the payload most likely has, without knowledge of the model.
-    package var likelyForm: DetectedFormat {
+    package var detectedFormat: DetectedFormat {
         switch self {
         case .jsonAPI: .jsonAPI
         case .graphQL: .graphQL

@@ -2,28 +2,31 @@ package import Foundation
 
 /// Maps a payload to a ``PayloadGraph``. This is the entry point of mapping.
 package struct PayloadGraphBuilder: Sendable {
-    /// The number of records after which the size of the whole graph is estimated, from the second half of them.
+    /// The number of records in the sample from which the size of the whole graph is estimated.
     private static let sampleSize = 4096
 
-    /// The graph before its first record.
+    /// The graph without records, with which each mapping starts.
     private var base: PayloadGraph
     private var options: SyncOptions
     private let tables: MappingTables
-    /// The key of the only record, if the caller states it.
+    /// The primary key of the only record, if the caller states it; otherwise nil.
     private var rootKey: PackedValue?
     let model: SyncModel
-    /// The locations of records in a payload.
+    /// The locations of the records in the payload.
     let layout: PayloadLayout
     private var keyPath: [String] { layout.keyPath }
-    /// The rows with inconsistent records, if the payload is mapped again to find their places.
+    /// The rows with inconsistent records, for a second mapping that finds the paths of those records; nil for the
+    /// first mapping.
     private var watched: Set<PayloadGraph.RowReference>?
-    /// The location of each record in a payload of values; empty if the records are its elements.
+    /// The location of each record, in a payload that is mapped from JSON values; empty if the records are elements of
+    /// one list.
     private var locations: [RecordLocation] = []
 
     /// Creates a builder after checking the entity and the parent.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
-    ///   `ambiguousRelationship`, `invalidOption`, or `typeMismatch` if the parent's ID has the wrong type.
+    ///   `ambiguousRelationship`, `unknownAttribute`, `invalidOption`, or `typeMismatch` if the parent's ID has the
+    ///   wrong type.
     package init(
         inEntity name: String, of model: SyncModel, parent: SyncParent?, operations: SyncOperations,
         options: SyncOptions
@@ -38,7 +41,7 @@ package struct PayloadGraphBuilder: Sendable {
             guard entity.isKeyed || !isKindless else { throw Self.keyless(entity.name) }
         }
         guard !entity.isAbstract || !isKindless || layout.types != nil else {
-            throw SyncError(.abstractEntity, "'\(name)' is abstract; sync one of its sub-entities", entity: name)
+            throw SyncError(.abstractEntity, "'\(name)' is abstract; sync one of its subentities", entity: name)
         }
         guard entity.isKeyed || !isKindless else {
             throw Self.keyless(name)
@@ -78,7 +81,7 @@ package struct PayloadGraphBuilder: Sendable {
 
     /// Maps a payload of bytes: strict JSON, or one record on each line.
     ///
-    /// - Throws: ``SyncError`` for invalid JSON, with its place; `noRecords` if no record has a readable key.
+    /// - Throws: ``SyncError`` for invalid JSON, with line and column; `noRecords` if no record has a readable key.
     package consuming func map(_ data: Data, options: SyncOptions) throws -> MappedPayload {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
@@ -92,13 +95,13 @@ package struct PayloadGraphBuilder: Sendable {
         }
     }
 
-    /// Maps a payload of bytes, or a chunk of one, with a reader at its start.
+    /// Maps a payload of bytes, or a chunk of such a payload. The reader must be at the start of the bytes.
     ///
     /// - Parameter firstRecord: The number of records in the chunks before this one.
     func map(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
     ) throws -> MappedPayload {
-        guard options.explainsContradictions || options.isStrict, options.willInsert == nil else {
+        guard options.listsInconsistentRecords || options.isStrict, options.willInsert == nil else {
             return try mapOnce(data, bytes, &reader, from: firstRecord)
         }
         let start = reader
@@ -125,7 +128,7 @@ package struct PayloadGraphBuilder: Sendable {
         var tape = JSONTape()
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, bytes)
-            if reader.isLoneObject { mapper.addLoneObject(tape, bytes) }
+            if reader.isSingleRecord { mapper.addSingleRecord(tape, bytes) }
             if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.recordSizes() }
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
@@ -135,7 +138,7 @@ package struct PayloadGraphBuilder: Sendable {
         return MappedPayload(mapper.finish(payload: data))
     }
 
-    /// Maps a payload, or a chunk of one, whose records are not the elements of one list.
+    /// Maps a payload that is not plain (``PayloadLayout/isPlain``), or a chunk of such a payload.
     private func mapLists(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader
     ) throws -> MappedPayload {
@@ -150,7 +153,7 @@ package struct PayloadGraphBuilder: Sendable {
         }
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, at: reader.tokenLocation, layout, bytes)
-            if reader.isLoneObject, mapper.plan.readableRootRecords == 0 {
+            if reader.isSingleRecord, mapper.plan.readableRootRecords == 0 {
                 mapper.plan.recordLists(tape.listPaths(in: bytes), reader)
             }
             count += 1
@@ -178,7 +181,7 @@ package struct PayloadGraphBuilder: Sendable {
         return values
     }
 
-    /// Maps a payload of values.
+    /// Maps a payload that is a JSON value.
     package consuming func map(_ value: JSONValue) throws -> MappedPayload {
         let isPlain = layout.isPlain
         if !isPlain {
@@ -198,7 +201,7 @@ package struct PayloadGraphBuilder: Sendable {
         switch value {
         case .array(let records): return try map(records).requiringRecords(of: model, options)
         case .object:
-            base.roots[0].isLoneObject = true
+            base.roots[0].isSingleRecord = true
             return try map([value]).requiringRecords(of: model, options)
         default:
             throw SyncError(
@@ -213,7 +216,9 @@ package struct PayloadGraphBuilder: Sendable {
         return mapper.finish(payload: Data())
     }
 
-    /// Maps a payload of one record. The key replaces that of the record, if it is given.
+    /// Maps a payload of one record.
+    ///
+    /// - Parameter key: The primary key to use instead of the record's own; nil to use the record's own.
     ///
     /// - Throws: ``SyncError`` `recordExpected`, and the errors of mapping.
     package consuming func map(singleRecord record: JSONValue, key: RowKey? = nil) throws -> MappedPayload {
@@ -225,6 +230,8 @@ package struct PayloadGraphBuilder: Sendable {
     }
 
     /// Returns the value at the key path.
+    ///
+    /// - Throws: ``SyncError`` `keyPathNotFound`.
     private func records(in value: JSONValue) throws -> JSONValue {
         var value = value
         for (depth, key) in keyPath.enumerated() {
@@ -252,7 +259,7 @@ package struct PayloadGraphBuilder: Sendable {
         return { [builder] records in try builder.mapped(records) }
     }
 
-    /// Maps records without the insert hook.
+    /// Maps records without calling the insert hook.
     consuming func mapped(_ records: [JSONValue]) throws -> PayloadGraph {
         let locations = locations
         return try explainedPlan(count: records.count) { index, builder in
@@ -264,13 +271,14 @@ package struct PayloadGraphBuilder: Sendable {
         }
     }
 
-    /// Maps a payload of the types of Foundation's JSON.
+    /// Maps records that are dictionaries with values of the types of `JSONSerialization`.
     package consuming func map(_ records: [[String: Any]]) throws -> MappedPayload {
         if let key = keyPath.first { throw SyncError.noObject(withKey: key, at: "$") }
         guard layout.isPlain else {
             throw SyncError(
                 .invalidOption,
-                "'form' does not apply to a list of records; pass the whole document as Data or JSONValue")
+                "'format', 'keyedBy' and lists of several entities do not apply to a list of records; pass the whole document as Data or JSONValue"
+            )
         }
         let (model, options) = (model, options)
         if options.willInsert != nil {
@@ -289,18 +297,22 @@ package struct PayloadGraphBuilder: Sendable {
         try explaining(plan(count: count, read)) { try $0.plan(count: count, read) }
     }
 
-    /// Returns the graph with the places of inconsistent records, if the caller asks for them. The payload is mapped
-    /// again to find them.
+    /// Returns the graph with diagnostics of its inconsistent records, if the options ask for them. The payload is
+    /// mapped again to find the paths of those records.
+    ///
+    /// - Parameter again: Maps the payload with the given builder.
     ///
     /// - Throws: ``SyncError`` `inconsistentRecords` if the sync is strict.
     private func explaining(
         _ plan: PayloadGraph, _ again: (PayloadGraphBuilder) throws -> PayloadGraph
     ) throws -> PayloadGraph {
-        guard plan.contradictions > 0, options.explainsContradictions || options.isStrict else { return plan }
+        guard plan.inconsistentRecordCount > 0, options.listsInconsistentRecords || options.isStrict else {
+            return plan
+        }
         var builder = self
         builder.watched = plan.contestedRows
         builder.options.progress = nil
-        let found = try again(builder).foundContradictions
+        let found = try again(builder).inconsistencies
         if options.isStrict, let first = found.first { throw first.error(revealing: options.includesValuesInErrors) }
         var plan = plan
         plan.add(found, revealing: options.includesValuesInErrors)
@@ -322,7 +334,7 @@ package struct PayloadGraphBuilder: Sendable {
                     return
                 }
                 try mapper.mapRoot(builder.tape, $0)
-                if mapper.plan.roots[0].isLoneObject { mapper.addLoneObject(builder.tape, $0) }
+                if mapper.plan.roots[0].isSingleRecord { mapper.addSingleRecord(builder.tape, $0) }
             }
             if index + 1 == Self.sampleSize / 2 { mapper.plan.recordSizes() }
             if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }

@@ -1,14 +1,14 @@
-/// The lists of records of a payload, with their entities. It is made once for a call.
+/// The lists of records in a payload, with their entities. A call creates it once.
 package struct PayloadLayout: Sendable {
     /// One list of records.
     package struct List: Sendable {
-        /// The entity of the records. If records state their own entity, it is that of the call.
+        /// The entity of the records, or the entity of the call if each record states its entity.
         package var entity: Int
-        /// The first part of the paths of the records.
+        /// The first part of the JSON paths of the records, such as `data`.
         package var label = ""
-        /// The index in the roots of the graph; -1 if the records are not root records.
+        /// The index of the list in ``PayloadGraph/roots``; -1 if its records are not root records.
         var root: Int
-        /// The slot that the keys of the records fill; -1 if there is none.
+        /// The slot that object keys fill; -1 if the records are not members of an object.
         package var nameSlot = -1
     }
 
@@ -17,7 +17,7 @@ package struct PayloadLayout: Sendable {
     package let lists: [List]
     /// The entities of JSON:API types; nil in other formats.
     package let types: ResourceTypes?
-    /// Whether lists can be in `edges` or `nodes`.
+    /// Whether a list can be a GraphQL connection, with its records in `edges` or `nodes`.
     package let readsConnections: Bool
     /// Whether the payload is one list at the end of a key path, or one record on each line.
     package let isPlain: Bool
@@ -70,7 +70,7 @@ package struct PayloadLayout: Sendable {
         guard case .attribute(let name) = names else {
             return SyncError(
                 .keylessEntity,
-                "'\(entity.name)' has no primary key of one attribute; name the attribute that the member names fill",
+                "'\(entity.name)' has no primary key of one attribute; set 'keyedBy' to the attribute that stores the object keys",
                 entity: entity.name)
         }
         let known = TruncatedList(entity.slots.map { model[entity.table].attributes[$0].name }).text
@@ -80,13 +80,13 @@ package struct PayloadLayout: Sendable {
             entity: entity.name)
     }
 
-    /// Returns a reader of a payload, or of its chunks.
+    /// Returns a reader of the payload. For a payload in chunks, omit the bytes.
     package func reader(_ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0)) -> JSONReader {
         JSONReader(bytes, form: form)
     }
 
-    /// Whether resources can have a key other than their `id`. The keys of a document are then read before any record
-    /// is mapped, so it is not cut into chunks.
+    /// Whether resources can have a primary key other than their `id`. The keys are then read before any record is
+    /// mapped, so the document is not cut into chunks.
     var hasOtherKeys: Bool { types?.otherwiseKeyed.isEmpty == false }
 
     /// Returns a chunker for the payload.
@@ -98,25 +98,26 @@ package struct PayloadLayout: Sendable {
 /// The JSON container of a list.
 package enum ListLayout {
     case array
-    /// An object whose members are records, or whose keys are IDs.
+    /// An object whose members are records, or whose object keys are IDs.
     case members
     /// The arrays of a GraphQL connection.
     case nodes, edges
 }
 
-/// A list and its container, which may be an object instead of an array.
+/// A list in a relationship's value. Its container is an array or an object.
 package struct NestedListLayout {
-    /// The token of the container: an array, or an object with members.
+    /// The token of the container.
     package let token: Int
     package let layout: ListLayout
-    /// Whether the list is complete, and not one page of it.
+    /// Whether the list is complete; false for a page of a longer list.
     var isWhole = true
-    /// Whether all members are `true`, so that only their keys have information.
+    /// Whether the members are `true` instead of records, so that only their names matter.
     var hasNamesOnly = false
 }
 
 extension NestedListLayout {
-    /// Creates a list from an object whose members are all records or all `true`; nil for other objects.
+    /// Creates a list from an object whose members are all objects, or all `true`; nil for other objects. Members that
+    /// are null are allowed.
     package init?(membersOf object: Int, _ tape: JSONTape) {
         var objects = false
         var flags = false
@@ -134,8 +135,8 @@ extension NestedListLayout {
         self.init(token: object, layout: .members, hasNamesOnly: flags)
     }
 
-    /// Creates a list from the `nodes` or `edges` of a connection whose elements are all objects; nil for other
-    /// objects.
+    /// Creates a list from the `nodes` or `edges` of a connection; nil if an element is neither an object nor null. A
+    /// list with nulls or with further pages is incomplete.
     package init?(connection object: Int, _ tape: JSONTape, in bytes: UnsafeBufferPointer<UInt8>) {
         let nodes = tape.member(named: "nodes", of: object, in: bytes)
         guard let list = nodes ?? tape.member(named: "edges", of: object, in: bytes),
@@ -168,42 +169,42 @@ extension NestedListLayout {
     }
 }
 
-/// The location of a record in a payload of values, if the records are not its elements.
+/// The location of a record in a payload that is mapped from JSON values and is not plain.
 struct RecordLocation: Sendable {
     var list: Int
     var index: Int
     var name: String?
 
-    /// Returns the place of the record on a tape, where its key follows it.
+    /// Returns the location of the record on its tape. The token of its object key follows the record.
     func tokenLocation(in tape: JSONTape) -> PayloadMapper.TokenLocation {
         .init(token: 0, name: name == nil ? -1 : tape.tokens.count - 1, list: list, index: index)
     }
 }
 
 extension JSONReader {
-    /// The place of the record that was read last.
+    /// The location of the record that was read last.
     package var tokenLocation: PayloadMapper.TokenLocation {
         .init(token: recordToken, name: nameToken, list: list, index: recordIndex)
     }
 }
 
 extension PayloadGraph {
-    /// Records the paths of lists inside a lone object without a key.
+    /// Stores the paths of the lists in a single object without a key. An error suggests them as key paths.
     mutating func recordLists(_ paths: [[String]], _ reader: JSONReader) {
         fieldPath = reader.fieldPath
         listPaths = RecordLocations.fields(paths)
     }
 
-    /// Records the information that a reader found beside the records.
+    /// Stores what the reader found besides the records: pagination information, and lists that are a single object.
     mutating func record(_ reader: JSONReader, _ options: SyncOptions) {
-        for list in reader.loneLists where roots.indices.contains(list) { roots[list].isLoneObject = true }
+        for list in reader.singleRecordLists where roots.indices.contains(list) { roots[list].isSingleRecord = true }
         page = reader.page
-        // A first page is complete in its scope unless another page follows.
+        // A payload that omits records is not a snapshot of its scope.
         if page.isPart { isComplete = false }
     }
 }
 
 extension SyncOptions {
-    /// Whether the records of a payload are the elements of one list.
+    /// Whether the payload is one list at the end of a key path, or one record on each line.
     var isPlain: Bool { (format == .json || format == .ndjson) && keyedBy == nil && entities.isEmpty }
 }

@@ -1,13 +1,13 @@
-/// A member of a record that states the entity of the row a relationship references.
+/// A member of a record that states the entity of the row that a relationship of the record references.
 struct SiblingDiscriminator {
     let relationship: Int
     let value: Int
 }
 
-// Records with a discriminator, the member that states their entity.
+// Determines the entities of records from their discriminators.
 extension PayloadMapper {
-    /// Returns the entity of a record by its discriminator; -1 if it is unknown. The record is then reported and
-    /// skipped.
+    /// Returns the entity of a record by its discriminator. If the entity cannot be determined, reports and skips the
+    /// record, and returns -1.
     mutating func kind(
         _ tape: JSONTape, of object: Int, as asked: Int, _ context: Context, _ bytes: Bytes
     ) -> Int {
@@ -30,14 +30,15 @@ extension PayloadMapper {
         }
     }
 
-    /// Returns a discriminator's value for a message. It is shown even if values are hidden, because it is a name like
-    /// a key.
+    /// Returns a discriminator value for a message. Messages include it even if they hide values, because it is a type
+    /// name and not data.
     private func kindText(_ tape: JSONTape, at token: Int, _ bytes: Bytes) -> String {
         guard [.string, .number].contains(tape.tokens[token].kind) else { return tape.name(of: token) }
         return "'\(tape.text(at: token, in: bytes).prefix(100))'"
     }
 
-    /// Skips a record. The row with its key does not change.
+    /// Reports a record as skipped, and returns -1. The key of the record still gets a node, so that its row is not
+    /// deleted.
     private mutating func skip(
         _ tape: JSONTape, _ object: Int, as entityID: Int, _ context: Context, _ bytes: Bytes, _ reason: String
     ) -> Int {
@@ -55,7 +56,7 @@ extension PayloadMapper {
 
     /// Narrows a relationship to the entity that a sibling member states.
     ///
-    /// - Returns: False if that entity is unknown, which is reported.
+    /// - Returns: False if the sibling member has an unknown value. The value is then reported.
     mutating func narrow(
         _ relationship: inout RelationshipMapping, _ candidate: RecordReader.Candidate, _ tape: JSONTape,
         from first: Int,
@@ -81,7 +82,7 @@ extension PayloadMapper {
 }
 
 extension JSONTape {
-    /// Returns the value at the end of a path of keys; nil if there is none or it is null.
+    /// Returns the token of the value at the end of a path of keys; nil if the value is missing or null.
     func member(at path: [[UInt8]], of object: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var value = object
         for name in path {

@@ -1,10 +1,10 @@
-// Relationships of a record: maps the nested records and IDs, and asserts their links.
+// Maps the relationships of a record: nested records, IDs, and the links to them.
 extension PayloadMapper {
     /// Maps the value of a relationship.
     ///
     /// - Parameters:
-    ///   - owner: The record that contains it; nil if that record is skipped.
-    ///   - mention: The occurrence of that record.
+    ///   - owner: The record that has the relationship; nil if that record is skipped.
+    ///   - occurrence: The occurrence of that record; -1 if occurrences are not tracked.
     mutating func map(
         _ candidate: RecordReader.Candidate, _ tape: JSONTape, of owner: Mapped?, _ occurrence: Int32, as entity: Int,
         _ context: Context, kindsFrom firstKind: Int, _ bytes: Bytes
@@ -20,13 +20,13 @@ extension PayloadMapper {
             let statement = LinkAssertionBuilder(relationship, of: owner, sequence)
             return linkKeyPart(relationship, statement, tape, at: candidate.value, bytes)
         }
-        // The link is asserted by the row that lists a child, not by the child.
+        // If the relationship leads back to the enclosing record, the relationship of that record asserts the link.
         let wayBack = relationship.isToMany ? nil : giver
         var statement: LinkAssertionBuilder?
         if let owner, wayBack == nil {
             var stated = LinkAssertionBuilder(relationship, of: owner, sequence)
             if let giver, isKnownByOwner(owner) {
-                // These links are additional to that of the owner.
+                // The link to the owner of a keyless row always stays, so the listed links are added to that link.
                 stated.isAddition = true
                 stated.add(giver, occurrence: occurrence, to: &plan)
             }
@@ -41,10 +41,10 @@ extension PayloadMapper {
         try mapValue(of: candidate, relationship, tape, stating: statement, entity, around, bytes)
     }
 
-    /// Maps a value by its shape.
+    /// Maps the value of a relationship, depending on its shape.
     ///
-    /// - Parameter statement: Nil if no links are asserted. The rows in the value only get nodes, so that they are not
-    ///   deleted.
+    /// - Parameter statement: The statement that asserts the links; nil if no links are asserted. The rows in the value
+    ///   then only get nodes, so that the rows are not deleted.
     private mutating func mapValue(
         of candidate: RecordReader.Candidate, _ relationship: RelationshipMapping, _ tape: JSONTape,
         stating statement: LinkAssertionBuilder?, _ entity: Int, _ context: Context, _ bytes: Bytes
@@ -76,7 +76,7 @@ extension PayloadMapper {
             guard statement != nil else { return }
             report(
                 .invalidRelationshipValue, entity, bytes,
-                "\(reader.diagnostics.describe(tape, at: candidate.value, bytes)) is neither objects nor IDs of "
+                "\(reader.diagnostics.describe(tape, at: candidate.value, bytes)) cannot be read as objects or IDs of "
                     + "\(model.entities[entity].relationships[candidate.relationship].name); its links are unchanged")
         }
     }
@@ -126,7 +126,9 @@ extension PayloadMapper {
         }
     }
 
-    /// - Parameter list: A list of IDs or references, or of members whose keys are IDs.
+    /// Maps a list of IDs.
+    ///
+    /// - Parameter list: An array of IDs or resource identifiers, or an object whose object keys are IDs.
     private mutating func mapIDs(
         of list: NestedListLayout, _ relationship: RelationshipMapping, _ tape: JSONTape,
         stating statement: LinkAssertionBuilder?, _ entity: Int, _ bytes: Bytes
@@ -146,8 +148,8 @@ extension PayloadMapper {
         statement?.replaceOthers(.unlink, in: &plan)
     }
 
-    /// Returns the row that a child's relationship leads back to: the row that contains the record, or the owner of a
-    /// keyless row.
+    /// Returns the node that a child's relationship leads back to; nil if there is none. It is the node of the
+    /// enclosing record, or the owner of a keyless row.
     private mutating func giver(
         of child: Mapped?, by relationship: RelationshipMapping, _ context: Context
     ) -> NodeID? {
@@ -166,16 +168,17 @@ extension PayloadMapper {
         return owner.node
     }
 
-    /// Returns whether a row is keyless. Its owner is then the row that contains it, regardless of its JSON.
+    /// Returns whether a row is keyless, so that its owner identifies it. The record of such a row cannot change the
+    /// owner.
     private func isKnownByOwner(_ row: Mapped) -> Bool {
         plan.rows[row.table.index].nodes[row.node.index].ownerIndex != nil
     }
 
-    /// Returns the node that an ID references, with the entity that the ID states.
+    /// Returns the node that an ID references, with the entity that the ID states; nil if there is none.
     ///
-    /// A value that cannot be a key of the destination is reported.
+    /// A value that is not a valid key of the destination is reported.
     ///
-    /// - Parameter owner: The owner of the list, which can supply a part of a composite key.
+    /// - Parameter owner: The row that has the list. It can supply a part of a composite key.
     mutating func reference(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes,
         listedBy owner: PayloadGraph.RowReference? = nil
@@ -199,8 +202,8 @@ extension PayloadMapper {
         return (node, destination.id)
     }
 
-    /// Links a row to the row that is part of its key, if the record of that row is skipped. The key identifies the
-    /// row, so the link must exist.
+    /// Links a row to a referenced row whose record is skipped, if the reference is part of the primary key. The row's
+    /// key contains that reference, so the link must exist.
     mutating func linkKeyPart(
         _ relationship: RelationshipMapping, _ statement: LinkAssertionBuilder, _ tape: JSONTape, at token: Int,
         _ bytes: Bytes

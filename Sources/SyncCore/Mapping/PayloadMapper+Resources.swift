@@ -1,6 +1,6 @@
-// JSON:API resources, which state their entity by a type.
+// Maps JSON:API resources, which state their entity as `type`.
 extension PayloadMapper {
-    /// Returns the entity of a type. Each type of a payload is looked up once.
+    /// Returns the entity of a resource type; nil if no entity has the type. Each type is looked up once.
     mutating func entity(
         ofType tape: JSONTape, at token: Int, _ types: ResourceTypes, _ bytes: Bytes
     ) -> Int? {
@@ -14,7 +14,8 @@ extension PayloadMapper {
         return entity
     }
 
-    /// Returns the node of a resource identifier, `{"type": …, "id": …}`, and the entity that it states.
+    /// Returns the node of a resource identifier, `{"type": …, "id": …}`, and the entity of its type. For an invalid
+    /// identifier, reports it and returns nil.
     mutating func resourceReference(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes
     ) -> (node: NodeID, kind: Int)? {
@@ -43,7 +44,8 @@ extension PayloadMapper {
     }
 }
 
-/// The keys of JSON:API resources whose `id` is not their key. Other resources reference them by type and ID.
+/// The primary keys of JSON:API resources whose `id` is not their primary key, by entity and `id`. Other resources
+/// reference them by type and `id`.
 struct ResourceKeys: Sendable {
     private struct Resource: Hashable {
         let entity: Int
@@ -59,8 +61,8 @@ struct ResourceKeys: Sendable {
 }
 
 extension PayloadMapper {
-    /// Records the key of a resource if it is not its `id`. A separate mapper calls this for all resources of a
-    /// document before any is mapped.
+    /// Stores the primary key of a resource whose `id` is not its primary key. A separate mapper does this for all
+    /// resources of a document before any resource is mapped.
     mutating func addKey(_ tape: JSONTape, at location: TokenLocation, _ layout: PayloadLayout, _ bytes: Bytes) throws {
         guard let types = layout.types, let id = tape.member(named: "id", of: location.token, in: bytes),
             [.string, .number].contains(tape.tokens[id].kind),
@@ -79,7 +81,8 @@ extension PayloadMapper {
         if let rowKey { resourceKeys[entity, tape.text(at: id, in: bytes)] = rowKey }
     }
 
-    /// Returns the node of a resource in the document whose key is not its `id`; nil if there is none.
+    /// Returns the node of the resource with an `id` that is not its primary key; nil if the document has no such
+    /// resource.
     mutating func resourceNode(
         _ tape: JSONTape, at id: Int, as target: Int, _ types: ResourceTypes, _ bytes: Bytes
     ) -> NodeID? {

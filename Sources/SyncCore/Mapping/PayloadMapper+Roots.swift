@@ -1,13 +1,14 @@
 import Foundation
 
-// Root records: the elements of the payload, or the records of its lists.
+// Maps root records: the elements of the payload, or the records of its lists.
 extension PayloadMapper {
-    /// The place of a root record that is not an element of a plain payload.
+    /// The location of a record in a payload that is not plain (``PayloadLayout/isPlain``).
     package struct TokenLocation {
-        /// The token of the record, and that of the key under which it is nested, or -1.
+        /// The token of the record (`token`) and that of its object key (`name`); -1 if it has no object key.
         var token = 0
         var name = -1
-        /// The list of the record, and its index there.
+        /// The index of the record's list in ``PayloadLayout/lists`` (`list`), and the index of the record in the list
+        /// (`index`).
         var list = 0
         var index = 0
     }
@@ -21,7 +22,7 @@ extension PayloadMapper {
             bytes)
     }
 
-    /// Maps a record of one of the lists of a payload.
+    /// Maps a record of one of the payload's lists.
     mutating func mapRoot(_ tape: JSONTape, at location: TokenLocation, _ layout: PayloadLayout, _ bytes: Bytes) throws
     {
         let list = layout.lists[location.list]
@@ -55,7 +56,9 @@ extension PayloadMapper {
         plan.roots[list.root].readable += plan.readableRootRecords - readable
     }
 
-    /// - Parameter list: The index of its list in the roots of the graph.
+    /// Maps a root record as an entity.
+    ///
+    /// - Parameter list: The index of the record's list in ``PayloadGraph/roots``.
     private mutating func mapRoot(
         _ tape: JSONTape, at token: Int, as entity: Int, _ context: Context, ofList list: Int, _ bytes: Bytes
     ) throws {
@@ -66,7 +69,7 @@ extension PayloadMapper {
         let mapped = try record(tape, at: token, as: entity, context, bytes)
         recordRootKey(list, bytes)
         guard let root = mapped else { return }
-        if plan[root.table].nodes[root.node.index].isRoot { plan.repeatedRecords += 1 }
+        if plan[root.table].nodes[root.node.index].isRoot { plan.duplicateRecordCount += 1 }
         plan[root.table].setRoot(root.node)
         guard let parent = plan.parent else { return }
         LinkAssertionBuilder(parent, in: model).add(
@@ -75,7 +78,7 @@ extension PayloadMapper {
             to: &plan)
     }
 
-    /// Returns the entity of a record of a list; nil if no entity has its type, which is reported.
+    /// Returns the entity of a record in a list. For a resource without a known type, reports it and returns nil.
     private mutating func entity(
         _ tape: JSONTape, at location: TokenLocation, _ list: PayloadLayout.List, _ layout: PayloadLayout,
         _ bytes: Bytes
@@ -94,24 +97,26 @@ extension PayloadMapper {
         return nil
     }
 
-    /// Records that the payload is a single object outside an array. It deletes no other rows. If it has no key, its
-    /// lists may contain the records.
-    mutating func addLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
-        plan.roots[0].isLoneObject = true
+    /// Records that the payload is a single object outside an array, so that it deletes no other rows. If the object
+    /// has no key, stores the paths of its lists, which may contain the records.
+    mutating func addSingleRecord(_ tape: JSONTape, _ bytes: Bytes) {
+        plan.roots[0].isSingleRecord = true
         if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
     }
 
-    /// Reports the progress of mapping, and throws if the task is cancelled.
+    /// Reports the progress of mapping.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
     func notifyProgress(_ completed: Int, of total: Int) throws {
         if Task.isCancelled { throw CancellationError() }
         options.progress?(SyncProgress(.mapping, completed: completed, total: total))
     }
 
-    /// Returns the graph with all counts. Nothing more is mapped.
+    /// Returns the complete graph, with its diagnostics and counts. Call this after the last record.
     mutating func finish(payload: Data) -> PayloadGraph {
         plan.payload = payload
         plan.diagnostics = reader.diagnostics.reported
-        plan.omittedDiagnostics = reader.diagnostics.omitted
+        plan.omittedDiagnosticCount = reader.diagnostics.omitted
         for table in plan.rows.indices { plan.rows[table].finish() }
         repeats.compareLinks(&plan)
         if tracksOccurrences { plan.tablePaths = reader.keyTables.all.map(\.path) }
@@ -128,17 +133,17 @@ extension PayloadMapper {
 
 // MARK: - Keys of root records
 
-/// The state of the key of a root record.
+/// The state of the primary key of a root record.
 enum RootKeyState {
-    /// The record has no key, or null.
+    /// The key is missing or null.
     case lacking
-    /// The key has the wrong type, or is only a part of a composite key. The record can describe any row.
+    /// The key has the wrong type, or a composite key lacks a part. The record can describe any row.
     case unreadable
     case read
 }
 
 extension PayloadMapper {
-    /// Records that the last root record has no known row.
+    /// Counts the last root record if its key could not be read.
     mutating func recordRootKey(_ root: Int, _ bytes: Bytes) {
         guard rootKeyState != .read else { return }
         let isUnread = rootKeyState == .unreadable
@@ -150,7 +155,8 @@ extension PayloadMapper {
         plan.roots[root].unreadable += 1
     }
 
-    /// Reports a resource without a type. If it has an `id`, it can describe any row.
+    /// Counts a resource without a type as a record without a readable key. If the resource has an `id`, it can
+    /// describe any row.
     mutating func reportResourceWithoutType(_ tape: JSONTape, at location: TokenLocation, _ root: Int, _ bytes: Bytes) {
         if let type = tape.member(named: "type", of: location.token, in: bytes), tape.tokens[type].kind == .string {
             return

@@ -1,45 +1,48 @@
-/// Maps records to a ``PayloadGraph``: keys to slots, values to storage classes, nesting to links.
+/// Maps records to a ``PayloadGraph``: JSON keys to slots, JSON values to packed values, and nesting to links.
 ///
-/// It never reads the store. Records are mapped one at a time, depth first. The values of a record are merged into its
-/// node before its nested records, so records are merged in document order. A mapper serves one payload or chunk and is
-/// never copied.
+/// The mapper never reads the store. Records are mapped one at a time, depth first. The values of a record are merged
+/// into its node before its nested records are mapped. Records are thus merged in document order. A mapper serves one
+/// payload or chunk and cannot be copied.
 ///
-/// It owns the graph and passes it to its parts. ``RecordReader`` reads a record, ``LinkAssertionBuilder`` asserts its
-/// links, and ``DuplicateRecords`` compares it with other records of its row.
+/// The mapper owns the graph and passes it to its parts. ``RecordReader`` reads a record, ``LinkAssertionBuilder``
+/// asserts its links, and ``DuplicateRecords`` compares it with other records of its row.
 package struct PayloadMapper: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// The place of a record in the payload. It decides which operations are allowed and how the record is identified.
+    /// The surroundings of a record in the payload. They decide which operations are allowed, and what identifies the
+    /// record.
     struct Context {
         var permission: AllowedOperations
-        /// The occurrence of the record that contains it; -1 at the root.
+        /// The occurrence of the enclosing record; -1 if there is none.
         var occurrence: Int32 = -1
-        /// The association through which it was reached, its end, and the node at the other end. A to-one relationship
-        /// back to that node is not read from its JSON.
+        /// The association through which the record was reached, the record's end of it, and the node at the other end.
+        /// A to-one relationship back to that node is not read from the record.
         var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID)?
-        /// The identity of a record without a key; nil if the record needs a key.
+        /// The identity of the row if the record has no key; nil if the record needs a key.
         var owner: NodeBatch.OwnerLink?
-        /// The row that contains the child, if the record is nested in that child under the inverse. A record without a
-        /// key is that row.
+        /// The node of an outer record, if this record is nested in a child of the outer record under the inverse
+        /// relationship. Without a key, this record describes that node.
         var wayBack: NodeID?
         var isRoot = false
-        /// Whether a missing key is reported. It is not if no link to the record is asserted.
+        /// Whether a missing key is reported; false if no link to the record is asserted.
         var isReported = true
-        /// Whether it is a resource of a JSON:API document, with its values in `attributes` and `relationships`.
+        /// Whether the record is a JSON:API resource, with its values in `attributes` and `relationships`.
         var isResource = false
-        /// The token of the key under which it is nested, and the slot that the key fills; -1 if there is none.
+        /// The token of the record's object key (`name`), and the slot that the name fills (`nameSlot`); -1 if there
+        /// is none.
         var name: Int32 = -1
         var nameSlot: Int32 = -1
     }
 
-    /// The node of a record, and its occurrence.
+    /// A mapped record: its node and its occurrence.
     struct Mapped {
         var table: TableID
-        /// The entity as which the record was read.
+        /// The entity that the record was read as.
         var entity: Int
         var node: NodeID
         var occurrence: Int32
-        /// The number among the records that repeat a row; -1 for the first record of a row.
+        /// The number that ``DuplicateRecords`` gives the record; -1 if it gives none, as for the first record of a
+        /// row.
         var repetition: Int32 = -1
     }
 
@@ -50,27 +53,28 @@ package struct PayloadMapper: ~Copyable {
     let layout: PayloadLayout?
     let tracksOccurrences: Bool
     var reader: RecordReader
-    /// The row of the record that is being mapped, once it is known.
+    /// The record that is being mapped, once its node is known; otherwise nil.
     var current: Mapped?
-    /// The key of the only root record, if the caller states it.
+    /// The primary key of the only root record, if the caller states it; otherwise nil.
     var rootKey: PackedValue?
-    /// The state of the key of the root record that is being mapped.
+    /// The state of the primary key of the root record that is being mapped.
     var rootKeyState = RootKeyState.lacking
-    /// The number of mapped records of lists.
+    /// The number of mapped records in a payload that is not plain.
     var listedRecords = 0
-    /// The sequence number of the last statement about links. That of the root list is 0.
+    /// The sequence number of the last statement about links. The root list has number 0.
     var sequence: UInt32 = 0
-    /// The types of resources found so far, and the keys of resources whose `id` is not their key.
+    /// The resource types found so far (`knownTypes`), and the keys of resources whose `id` is not their primary key
+    /// (`resourceKeys`).
     var knownTypes: [(type: [UInt8], entity: Int?)] = []
     var resourceKeys = ResourceKeys()
-    /// The records that repeat a row.
+    /// The comparison of duplicate records.
     var repeats: DuplicateRecords
 
     /// Creates a mapper.
     ///
     /// - Parameters:
     ///   - plan: A graph without records.
-    ///   - watch: Finds the places of inconsistent records, if the payload is mapped again for that.
+    ///   - watch: Finds the paths of inconsistent records in a second mapping; nil in the first mapping.
     init(
         _ plan: PayloadGraph, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
         watch: InconsistentRecordFinder? = nil
@@ -84,13 +88,13 @@ package struct PayloadMapper: ~Copyable {
             plan.model, tables, options, readsConnections: layout?.readsConnections == true)
         reader.path.firstRecord = plan.firstRecord
         reader.path.labels = plan.labels
-        tracksOccurrences = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
+        tracksOccurrences = plan.operations != .all || plan.model.canRejectRecords || options.willInsert != nil
         repeats = DuplicateRecords(watch, areKeptApart: tracksOccurrences)
     }
 
     /// Maps a record and the records nested in it.
     ///
-    /// - Returns: Nil if the record is skipped, which is reported. Its nested records are mapped nevertheless.
+    /// - Returns: Nil if the record is skipped. Its nested records are still mapped, unless its entity is unknown.
     mutating func record(
         _ tape: JSONTape, at token: Int, as asked: Int, _ context: Context, _ bytes: Bytes
     ) throws -> Mapped? {
@@ -131,7 +135,7 @@ package struct PayloadMapper: ~Copyable {
 
     // MARK: Nodes
 
-    /// Returns the key of the record just read; absent or null if it has none.
+    /// Returns the primary key of the record that was read last; absent or null if it has none.
     @inline(__always)
     private mutating func key(
         of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, from checkpoint: RecordReader.Checkpoint,
@@ -144,7 +148,8 @@ package struct PayloadMapper: ~Copyable {
         return reader.key(of: entity, tape, context, from: checkpoint, bytes, &plan)
     }
 
-    /// Merges the values just read into their node. A skipped record has no node, but its nested records are mapped.
+    /// Merges the values that were read last into the node of their record. A skipped record has no node, but still has
+    /// an occurrence for its nested records.
     private mutating func commit(
         _ key: PackedValue, as entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> (mapped: Mapped?, occurrence: Int32) {
@@ -153,7 +158,7 @@ package struct PayloadMapper: ~Copyable {
         var occurrence: Int32 = -1
         if tracksOccurrences {
             occurrence = Int32(truncatingIfNeeded: plan.occurrences.count)
-            // Records nested in one of the wrong entity only reference their rows.
+            // A record of the wrong entity gets no permission, so that the records nested in it are not effective.
             let permission = node == nil && hasKey ? [] : context.permission
             plan.occurrences.append(
                 .init(
@@ -174,7 +179,9 @@ package struct PayloadMapper: ~Copyable {
         return (mapped, occurrence)
     }
 
-    /// - Returns: The number among the records that repeat a row; -1 if it is not recorded.
+    /// Compares a duplicate record with the earlier records of its row.
+    ///
+    /// - Returns: The number that ``DuplicateRecords`` gives the record; -1 if it gives none.
     private mutating func recordDuplicate(
         of row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ entity: CompiledEntity,
         _ bytes: Bytes
@@ -184,7 +191,8 @@ package struct PayloadMapper: ~Copyable {
         return repeats.addWatched(row, values, of: entity, at: reader.pathText(bytes), plan, bytes)
     }
 
-    /// Returns the node of a key, and creates it if it is new. An ID alone does not state the entity of the row.
+    /// Returns the node of a primary key, and creates it if it is new. An ID does not determine the entity of its row,
+    /// so records can change the node's entity later.
     mutating func node(
         forKey key: PackedValue, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) -> (node: NodeID, isNew: Bool) {
@@ -194,9 +202,10 @@ package struct PayloadMapper: ~Copyable {
         }
     }
 
-    /// Returns the node of a record with a key. Its entity is the most specific one that its records state.
+    /// Returns the node of a record with a key. The node's entity becomes the most specific one that its records state.
     ///
-    /// - Returns: Nil if another record states an entity that is neither a sub-entity nor a parent entity of this one.
+    /// - Returns: Nil if another record of the row states an entity that is neither a subentity nor an ancestor of this
+    ///   one. The record is then reported.
     private mutating func node(
         ofRecord key: PackedValue, _ entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> NodeID? {
@@ -214,14 +223,14 @@ package struct PayloadMapper: ~Copyable {
         } else if !model.entity(known, isKindOf: entity.id) {
             report(
                 .entityMismatch, entity.id, bytes,
-                "another record of the payload has this key as \(model.entities[known].name); the record is skipped")
+                "another record with this key is of entity \(model.entities[known].name); this record is skipped")
             return nil
         }
         return node
     }
 
-    /// Returns the node of a record without a key: that of its owner link, or the row it leads back to; nil if there is
-    /// neither.
+    /// Returns the node of a record without a readable key. It is the node of the context's `owner`, or the node
+    /// `wayBack`. If there is neither, returns nil, and reports the record unless the context forbids it.
     private mutating func node(ofKeyless entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> NodeID? {
         let isUnreadable = reader.hasUnreadableKey || reader.hasSomePart(entity)
         if context.isRoot, isUnreadable { rootKeyState = .unreadable }

@@ -1,22 +1,25 @@
-/// The path from the root of the payload to the value that is being mapped. It is stored as numbers until text is
-/// needed.
+/// The path from the root of the payload to the value that is being mapped. The path is stored as numbers until its
+/// text is needed.
 package struct PayloadPath {
     package enum Step {
         case index(Int)
-        /// A key, as the place of its text in the payload, with the table of the object that contains it.
+        /// A key: the byte range of its text in the payload, and the index of its object's key table. The index is -1
+        /// if the path needs no table.
         case key(offset: Int, length: Int, table: Int = -1)
-        /// The key of a member that is a record, as the place of its text.
+        /// The name of a member that is a record: the byte range of its text in the payload.
         case name(offset: Int, length: Int)
-        /// A record of a connection, in `nodes` or in the `node` of one of its `edges`.
+        /// The index of a record in a GraphQL connection. The record is in `nodes`, or in the `node` of one of the
+        /// `edges`.
         case connected(Int, isEdge: Bool)
     }
 
-    /// The place of a root record that is not an element of a plain payload.
+    /// The location of a root record in a payload that is not plain (``PayloadLayout/isPlain``).
     package struct Root {
-        /// The number of the list, whose label begins the path.
+        /// The index of the record's list. The label of that list begins the path.
         var list: Int
         var index: Int
-        /// The place of the member's key, if the path has it instead of the index.
+        /// The byte range of the object key, which the path has instead of the index. The length is -1 if there is
+        /// none.
         var nameOffset = 0
         var nameLength = -1
     }
@@ -24,7 +27,8 @@ package struct PayloadPath {
     private(set) var steps: [Step] = []
     /// The index of the root record in the payload, or in the chunk that is being mapped.
     private(set) var rootIndex = 0
-    /// The first part of the paths of each list's records, and the place of the root record; nil if it is an element.
+    /// The first part of the paths of each list's records (`labels`), and the location of the root record (`root`). In
+    /// a plain payload, `root` is nil.
     package var labels: [String] = []
     package var root: Root?
     /// The number of root records in the chunks before this one.
@@ -39,7 +43,7 @@ package struct PayloadPath {
         rootIndex = record
     }
 
-    /// The place of the record in the record that contains it: a key, and an index if it is in a list.
+    /// The location of the record in the enclosing record: a key, and an index if the record is in a list.
     var location: PayloadGraph.RecordOccurrence.Location {
         switch (steps.last, steps.dropLast().last) {
         case (.index(let index), .key(let offset, let length, let table)):
@@ -88,12 +92,12 @@ package struct PayloadPath {
         return label + Self.nameText(root.nameOffset, root.nameLength, bytes)
     }
 
-    /// Returns the step to a member, such as `["AD"]`.
+    /// Returns the text of a step to a member, such as `["AD"]`.
     private static func nameText(_ offset: Int, _ length: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
         "[\"" + String(decoding: bytes[offset..<offset + length], as: UTF8.self) + "\"]"
     }
 
-    /// Returns the path for an insert hook, which replaces the record there.
+    /// Returns the path with the texts of its keys. An insert hook replaces the record at that path.
     func recordPath(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable]) -> RecordPath {
         var path = RecordPath(root: rootIndex, steps: [])
         for step in steps {
@@ -118,7 +122,7 @@ package struct PayloadPath {
 // MARK: - Places
 
 extension PayloadPath.Step {
-    /// Creates the step to an element of a list, or to a member by its key.
+    /// Creates the step to an element of a list, or to a member by its name.
     package init(_ layout: ListLayout, _ tape: JSONTape, at place: Int, _ index: Int) {
         self =
             switch layout {

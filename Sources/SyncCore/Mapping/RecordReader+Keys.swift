@@ -1,12 +1,12 @@
-// Keys of records. A key is one attribute, or has parts from the record, the rows it references, and the row that lists
-// it.
+// Reads the primary keys of records. A key is one attribute, or has parts. A part is an attribute, or the key of a row
+// that the record references or that lists the record.
 extension RecordReader {
-    /// A part of a key that is supplied by the row around the record.
+    /// A key part that the enclosing row supplies: the index of the part, and that row.
     typealias SuppliedPart = (index: Int, owner: PayloadGraph.RowReference)
 
     /// Returns the key of the record in `row`; absent if a part is missing.
     ///
-    /// - Parameter marks: The first candidate of the record. Its candidates have been chosen.
+    /// - Parameter checkpoint: The checkpoint from before the record was read. The record's candidates start there.
     @inline(__always)
     mutating func key(
         of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context, from checkpoint: Checkpoint,
@@ -41,13 +41,13 @@ extension RecordReader {
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
-    /// Returns whether the record in `row` has a part of its composite key.
+    /// Returns whether the record in `row` has at least one attribute of its composite key.
     func hasSomePart(_ entity: CompiledEntity) -> Bool {
         entity.compositeKey?.slots.contains { ![.absent, .null].contains(row[$0].kind) } ?? false
     }
 
-    /// Appends the key of the row that a relationship of the record references: the row that lists the record, or the
-    /// row that the record references.
+    /// Appends the key of the row that a relationship references. It is the row that lists the record, or the row in
+    /// the relationship's value. Returns false if there is no such key.
     private mutating func appendTarget(
         _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
         from checkpoint: Checkpoint, _ bytes: Bytes, _ plan: inout PayloadGraph
@@ -69,9 +69,9 @@ extension RecordReader {
 
     // MARK: IDs
 
-    /// Returns the key that an ID states; nil if it is not a key of the destination.
+    /// Returns the key that an ID states; nil if the ID is not a valid key of the destination.
     ///
-    /// - Parameter owner: The owner of the list. If it is a part of the key, the ID can omit that part.
+    /// - Parameter owner: The row that has the list. If that row is a part of the key, the ID can omit the part.
     mutating func id(
         _ tape: JSONTape, at token: Int, of destination: CompiledEntity, _ relationship: RelationshipMapping,
         listedBy owner: PayloadGraph.RowReference?, _ bytes: Bytes, _ plan: inout PayloadGraph
@@ -86,7 +86,7 @@ extension RecordReader {
         guard appendKey(tape, at: token, of: destination, bytes, &plan, supplied: supplied) else { return nil }
         let named = keyText.bytes
         if supplied != nil {
-            // If the ID states its owner, it must be the owner of the list.
+            // If the ID includes an owner, it must be the row that has the list.
             keyText.removeAll()
             if appendKey(tape, at: token, of: destination, bytes, &plan), keyText.bytes != named { return nil }
         }
@@ -111,7 +111,7 @@ extension RecordReader {
         return key
     }
 
-    /// Returns the key of a skipped record, with the state of the key. The key is nil if it is unreadable.
+    /// Returns the key of a skipped record, with the state of the key. The key is nil unless it was read.
     mutating func key(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
         _ bytes: Bytes, _ plan: inout PayloadGraph
@@ -163,11 +163,12 @@ extension RecordReader {
 
     // MARK: Parts
 
-    /// Appends the key in a value, which is an ID or an object.
+    /// Appends the key in a value, which is an ID or an object. Returns false if a part is missing or invalid.
     ///
     /// - Parameters:
-    ///   - supplied: The part that is the row around the value.
-    ///   - name: The key of the member, and the slot that it fills. It overrides the value inside.
+    ///   - supplied: The part that the enclosing row supplies; nil if there is none.
+    ///   - name: The token of the value's object key, and the slot that the name fills. The name overrides a value in
+    ///     the object.
     private mutating func appendKey(
         _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, _ plan: inout PayloadGraph,
         supplied: SuppliedPart? = nil, name: (slot: Int, token: Int)? = nil
@@ -213,7 +214,7 @@ extension RecordReader {
         return append(value, bytes, &plan)
     }
 
-    /// Appends the key of a node, which may have none.
+    /// Appends the key of a node. Returns false if the node has no key.
     private mutating func appendKey(of row: PayloadGraph.RowReference, _ bytes: Bytes, _ plan: inout PayloadGraph)
         -> Bool
     {
@@ -232,9 +233,9 @@ extension RecordReader {
         }
     }
 
-    /// Returns the tokens of the parts of a key, -1 for missing ones; nil if the value is no key.
+    /// Returns the tokens of the parts of a key, with -1 for a missing part; nil if the value is not a key.
     ///
-    /// - Parameter supplied: The part that can be omitted.
+    /// - Parameter supplied: The index of the part that the value can omit; nil if there is none.
     private mutating func partTokens(
         _ key: CompositeKey, _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, supplied: Int?
     ) -> [Int]? {
@@ -259,7 +260,7 @@ extension RecordReader {
         }
     }
 
-    /// Returns the token of an attribute's value in an object, by the rules of naming; -1 if it is missing.
+    /// Returns the token of an attribute's value in an object, by the naming rules of the model; -1 if it is missing.
     private mutating func find(
         _ slot: Int, _ tape: JSONTape, object: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) -> Int {
@@ -300,7 +301,8 @@ extension RecordReader {
 }
 
 extension KeyTable.Target {
-    /// Returns the priority of the target for a part of a key, lower first; nil if it does not fill the part.
+    /// Returns the strength of the target for a part of a key; nil if it does not fill the part. A lower strength takes
+    /// precedence.
     fileprivate func strength(for part: CompositeKey.Part) -> Int? {
         switch (self, part) {
         case (.attribute(let slot, let strength), .attribute(let wanted)): slot == wanted ? strength : nil

@@ -1,8 +1,8 @@
-// JSON:API resources, with values in `attributes` and `relationships`.
+// Reads JSON:API resources, with values in `attributes` and `relationships`.
 extension RecordReader {
-    /// Reads a resource: the members of `attributes`, and the linkage in `relationships` as references.
+    /// Reads a resource: the members of `attributes`, and the resource linkage in `relationships`.
     ///
-    /// The attributes override other members of the resource (`meta`), and its `id` overrides the attributes.
+    /// The attributes override other members of the resource, such as `meta`. The `id` overrides the attributes.
     mutating func scanResource(
         _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -17,8 +17,7 @@ extension RecordReader {
             } else if isObject, tape.isText(key, "relationships", in: bytes) {
                 relationships = key
             } else if isObject, tape.isText(key, "links", in: bytes) {
-                // These links are members of the protocol, which are ignored unless the model has a remote key for
-                // them.
+                // JSON:API defines `links`, so it is ignored unless the model has a remote key for it.
                 try scanMember(tape, key: key, of: table, keyTable, isOwn: true, bytes, &plan)
             } else if tape.isText(key, "id", in: bytes) {
                 id = key
@@ -36,7 +35,9 @@ extension RecordReader {
         if id >= 0 { try scanID(tape, key: id, of: table, keyTable, bytes, &plan) }
     }
 
-    /// - Parameter isOwn: Whether it is a member of the protocol, which is read only if the model has a remote key for
+    /// Reads a member of a resource.
+    ///
+    /// - Parameter isOwn: Whether JSON:API defines the member. It is then read only if the model has a remote key for
     ///   it.
     private mutating func scanMember(
         _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, isOwn: Bool = false, _ bytes: Bytes,
@@ -51,7 +52,7 @@ extension RecordReader {
         }
     }
 
-    /// Reads the ID. It overrides the attributes, because other resources reference this one by it.
+    /// Reads the `id`. It overrides the attributes, because other resources reference the resource by its `id`.
     private mutating func scanID(
         _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -69,12 +70,13 @@ extension RecordReader {
             let entity = keyTables.all[keyTable].entity
             report(
                 .objectKeyMismatch, entity, bytes,
-                "'attributes' has another \(diagnostics.name(of: slot, model.entities[entity])) than the resource; "
+                "'attributes' has a different \(diagnostics.name(of: slot, model.entities[entity])) than the resource; "
                     + "the value of the resource is used")
         }
     }
 
-    /// Reads the linkage. A relationship without `data` asserts no links.
+    /// Reads the resource linkage of each relationship, its member `data`. A relationship without `data` asserts no
+    /// links.
     private mutating func scanLinkage(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) {
         var key = object + 1
         let end = Int(tape.tokens[object].next)

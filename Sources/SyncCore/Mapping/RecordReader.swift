@@ -1,28 +1,28 @@
-/// Reads one record at a time: the values of its attributes, and the keys of its relationships.
+/// Reads one record at a time: the values of its attributes, and the JSON keys of its relationships.
 ///
-/// It has the names of the model and the mapper's path in the payload. Texts that are stored in another form than the
-/// payload's are appended to the graph's arena.
+/// The reader also has the key tables of the model, and the path of the value that is being mapped. A text whose stored
+/// form differs from its JSON form is appended to the graph's arena.
 struct RecordReader: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// A key of a record that can give the value of a relationship.
+    /// A JSON key of a record that a relationship can be read from.
     struct Candidate {
         var relationship: Int
         var isIDKey: Bool
         var strength: Int
         var key: Int
-        /// The table of the object that contains the key.
+        /// The index of the key table for the object with the key.
         var table: Int
         var value: Int
-        /// Whether an object as its value only references a row, as the linkage of a resource does.
+        /// Whether an object in the value only references a row, as JSON:API resource linkage does.
         var isReference = false
-        /// The priority among candidates of one relationship, lower first; nil until two are compared.
+        /// The priority among the candidates of one relationship, lower first; nil until candidates are compared.
         var rank: Int?
         /// Whether the relationship is read from this key.
         var isChosen = true
     }
 
-    /// The first candidate of a record, and its first sibling discriminator.
+    /// The numbers of candidates and of sibling discriminators before a record is read.
     struct Checkpoint {
         let candidates: Int
         let kinds: Int
@@ -35,13 +35,13 @@ struct RecordReader: ~Copyable {
     var path = PayloadPath()
     /// The values of the record that was read last.
     var row: ScratchRow
-    /// Whether it has a key of the wrong type.
+    /// Whether the record in `row` has a primary key of the wrong type.
     var hasUnreadableKey = false
     private(set) var candidates: [Candidate] = []
     private(set) var kindsBeside: [SiblingDiscriminator] = []
-    /// The best candidate for each relationship so far; -1 between records.
+    /// The index of the best candidate so far, for each relationship; -1 between records.
     private var best: [Int]
-    /// The text of composite keys, and the part that the last one lacked.
+    /// The text of the last composite key (`keyText`), and the name of the part that it lacked (`missingPart`).
     var keyText = CompositeKeyText()
     var missingPart = ""
 
@@ -57,16 +57,16 @@ struct RecordReader: ~Copyable {
 
     // MARK: Records
 
-    /// The marks of the next record's candidates.
+    /// The checkpoint before the next record.
     var checkpoint: Checkpoint { Checkpoint(candidates: candidates.count, kinds: kindsBeside.count) }
 
-    /// Removes the candidates of a mapped record.
+    /// Removes the candidates and sibling discriminators of a mapped record.
     mutating func removeCandidates(after checkpoint: Checkpoint) {
         if candidates.count > checkpoint.candidates { candidates.removeLast(candidates.count - checkpoint.candidates) }
         if kindsBeside.count > checkpoint.kinds { kindsBeside.removeLast(kindsBeside.count - checkpoint.kinds) }
     }
 
-    /// Reads a record: values into the row, relationships into the candidates.
+    /// Reads a record: attribute values into `row`, and the keys of relationships into `candidates`.
     mutating func read(
         _ tape: JSONTape, at object: Int, as entity: Int, _ context: PayloadMapper.Context, _ bytes: Bytes,
         _ plan: inout PayloadGraph
@@ -83,13 +83,13 @@ struct RecordReader: ~Copyable {
         if candidates.count > first + 1 { chooseCandidates(from: first, entity, tape, bytes) }
     }
 
-    /// Reads the members beside a record in its edge of a connection, so that unmapped ones are counted.
+    /// Reads the members of the GraphQL edge around a root record, so that unmapped keys are counted.
     mutating func readEdge(_ tape: JSONTape, of entity: Int, _ bytes: Bytes, _ plan: inout PayloadGraph) throws {
         row.reset(tables.attributes[tables.tableOf[entity].index].count)
         try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes, &plan)
     }
 
-    /// Reads the members of an object: attributes into the row, relationships into the candidates.
+    /// Reads the members of an object: attribute values into `row`, and the keys of relationships into `candidates`.
     mutating func scan(
         _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -139,7 +139,7 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// Reads an object that dotted remote keys lead through. Null clears all attributes below it.
+    /// Reads an object that dotted remote keys lead through. Null clears all attributes that are read from the object.
     private mutating func descend(
         _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -166,7 +166,7 @@ struct RecordReader: ~Copyable {
             let path = keyTables.all[keyTable].path.joined(separator: ".")
             try reportValue(
                 entity, tape, key: key, bytes,
-                "expected an object with \(path).…, found \(diagnostics.describe(tape, at: key + 1, bytes))")
+                "expected an object at \(path), found \(diagnostics.describe(tape, at: key + 1, bytes))")
         }
     }
 
@@ -199,7 +199,8 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// Returns the value of an attribute, from its transformers and format if it has any, else from the coercion table.
+    /// Converts a JSON value to the type of an attribute. The attribute's transformers and format apply if it has any,
+    /// otherwise the coercion table.
     ///
     /// - Returns: Nil if the value has the wrong type.
     @inline(__always)
@@ -216,8 +217,8 @@ struct RecordReader: ~Copyable {
         return Coercion.slot(tape, at: token, as: attribute.type, bytes: bytes, arena: &plan.arena)
     }
 
-    /// Fills an attribute from the key under which a record is nested. It overrides the record's value, because the key
-    /// is what identifies the members.
+    /// Fills an attribute from the object key of a record. The name overrides a value in the record, because it
+    /// identifies the record.
     private mutating func fillName(
         _ tape: JSONTape, _ context: PayloadMapper.Context, as entityID: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -232,12 +233,12 @@ struct RecordReader: ~Copyable {
             let type = MappingDiagnostics.article(tables.attributes[entity.table.index][slot].type)
             return try reportName(
                 .typeMismatch, entityID, bytes,
-                "the member name \(name) does not fit \(attribute), \(type)")
+                "the object key \(name) does not fit \(attribute), \(type)")
         }
         if row[slot].kind != .null, plan.differ(row[slot], value, bytes) {
             try reportName(
                 .objectKeyMismatch, entityID, bytes,
-                "the record has another \(attribute) than its member name; the member name is used")
+                "the record has a different \(attribute) than its object key; the object key is used")
         }
         hasUnreadableKey = hasUnreadableKey && !entity.keySlots.contains(slot)
         row[slot] = value
@@ -255,8 +256,9 @@ struct RecordReader: ~Copyable {
                 isReference: isReference))
     }
 
-    /// Chooses the key for each relationship of a record. An object is preferred to an ID key, and an ID key to a null
-    /// object. After that, the stronger name is preferred, then the later key.
+    /// Chooses the key that each relationship of a record is read from. A value that fits the relationship takes
+    /// precedence, then a key for IDs, then null. Among keys of equal precedence, the lowest strength wins, then the
+    /// last key.
     private mutating func chooseCandidates(from first: Int, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) {
         for index in first..<candidates.count {
             let relationship = candidates[index].relationship
@@ -290,7 +292,7 @@ struct RecordReader: ~Copyable {
 
     // MARK: Reports
 
-    /// Returns the path of the value that is being mapped.
+    /// Returns the JSON path of the value that is being mapped, as text.
     func pathText(_ bytes: Bytes, adding last: PayloadPath.Step? = nil) -> String {
         path.text(bytes, keyTables.all, adding: last)
     }

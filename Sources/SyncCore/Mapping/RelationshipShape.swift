@@ -2,7 +2,7 @@
 enum RelationshipShape {
     case null
     case object
-    /// An ID: a string or number, or an array or object if keys are composite.
+    /// An ID: a string or number. For composite keys, an array or object.
     case id
     /// A list of objects. It may contain nulls.
     case records(NestedListLayout)
@@ -61,7 +61,7 @@ enum RelationshipShape {
         }
     }
 
-    /// Composite IDs are arrays. Under a key for IDs only they can also be objects.
+    /// Corrects the shape for composite IDs, which are arrays. Under a key for IDs only they can also be objects.
     private mutating func readCompositeIDs(_ tape: JSONTape, at index: Int, isToMany: Bool, _ areIDs: Bool) {
         let list = NestedListLayout(token: index, layout: .array)
         switch (self, isToMany) {
@@ -77,7 +77,7 @@ enum RelationshipShape {
         }
     }
 
-    /// Returns whether all elements of an array are of these kinds.
+    /// Returns whether a value is an array with elements of only these token kinds.
     private static func isList(of kinds: [JSONTape.Kind], at list: Int, _ tape: JSONTape) -> Bool {
         guard tape.tokens[list].kind == .array else { return false }
         var element = list + 1
@@ -88,7 +88,8 @@ enum RelationshipShape {
         return true
     }
 
-    /// An object can be a list in another layout: a connection, or records or IDs as members.
+    /// Corrects the shape for an object that is a list: a GraphQL connection, or an object with records or IDs as
+    /// members.
     private mutating func readNestedList(
         _ tape: JSONTape, at index: Int, of relationship: RelationshipMapping, _ readsConnections: Bool,
         _ bytes: UnsafeBufferPointer<UInt8>
@@ -97,7 +98,7 @@ enum RelationshipShape {
         if readsConnections { found = NestedListLayout(connection: index, tape, in: bytes) }
         if found == nil, relationship.nameSlot >= 0 { found = NestedListLayout(membersOf: index, tape) }
         guard let list = found else { return }
-        // Keys with the value `true` are IDs only if the keys are primary keys.
+        // Members with the value `true` are IDs only if object keys are primary keys.
         if list.hasNamesOnly, !relationship.areNamesKeys { return }
         if tape.tokens[list.token].length == 0 {
             // An empty page states nothing about the rows of other pages.
@@ -107,7 +108,8 @@ enum RelationshipShape {
         }
     }
 
-    /// Returns whether the value can be that of a to-one or to-many relationship.
+    /// Returns whether a value of this shape fits a to-many relationship, or a to-one relationship if `toMany` is
+    /// false.
     func fits(toMany: Bool) -> Bool {
         switch self {
         case .null: true
@@ -121,7 +123,7 @@ enum RelationshipShape {
 /// Iterates over the elements of a list in any layout.
 struct ListElements {
     struct Element {
-        /// The token of the element; for a member that of its key.
+        /// The token of the element, or of the name of a member.
         let token: Int
         /// The token of the record, the ID, or null.
         let value: Int
@@ -148,7 +150,7 @@ struct ListElements {
         case .array, .nodes: break
         case .members: value = token + 1
         case .edges:
-            // An edge without a node is reported as a record without a key.
+            // An edge without a `node` is treated as a record, so that it is reported as a record without a key.
             if tape.tokens[token].kind == .object { value = tape.member(named: "node", of: token, in: bytes) ?? token }
         }
         next = Int(tape.tokens[layout == .members ? value : token].next)

@@ -1,25 +1,26 @@
 public import Foundation
 
-/// The sync status of one entity: pending changes, blocked changes, conflicts.
+/// The sync status of one entity: the numbers of pending changes, blocked changes and open conflicts.
 public struct EntityStatus: Sendable, Hashable {
-    /// The entity.
+    /// The name of the entity.
     public let entity: String
-    /// The number of rows with pending changes, without blocked ones.
+    /// The number of rows with pending changes, without rows whose changes are blocked.
     public let pendingChanges: Int
-    /// The number of rows with blocked changes: the service or a local constraint rejected them.
+    /// The number of blocked changes: local changes that the service rejects, and pulled records that a local
+    /// constraint rejects.
     public let blockedChanges: Int
     /// The number of rows with open conflicts.
     public let openConflicts: Int
     /// The number of fields with open conflicts.
     package let conflictingValues: Int
     /// The date of the last complete sync; nil if there was none.
-    public let lastSync: Date?
-    /// Whether the entity was pulled completely once.
+    public let lastSyncDate: Date?
+    /// Whether a first pull has fetched all rows of the entity.
     public let isInitialSyncComplete: Bool
 
     package init(
         entity: String, pendingChanges: Int, blockedChanges: Int, openConflicts: Int, conflictingValues: Int,
-        lastSync: Date?,
+        lastSyncDate: Date?,
         isInitialSyncComplete: Bool
     ) {
         self.entity = entity
@@ -27,18 +28,18 @@ public struct EntityStatus: Sendable, Hashable {
         self.blockedChanges = blockedChanges
         self.openConflicts = openConflicts
         self.conflictingValues = conflictingValues
-        self.lastSync = lastSync
+        self.lastSyncDate = lastSyncDate
         self.isInitialSyncComplete = isInitialSyncComplete
     }
 }
 
-/// A change that is not sent or applied because one side rejects it.
+/// A change that the engine does not send or apply, because the service or a local constraint rejects it.
 public struct BlockedChange: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The reason of the rejection.
+    /// The reason for the rejection, as text.
     public let reason: String
 
     package init(entity: String, key: PrimaryKeyValue, reason: String) {
@@ -48,15 +49,15 @@ public struct BlockedChange: Sendable, Hashable {
     }
 }
 
-/// The kinds of a reset.
+/// The kind of an engine reset: which state the engine discards.
 public enum EngineReset: String, Sendable, Hashable, CaseIterable {
-    /// Forgets cursors and the versions of rows. The next pull is complete and matches rows by key. Pending changes
-    /// stay, and so do edits that the engine still has to find because the triggers were missing.
+    /// Discards cursors and the versions of rows. The next pull fetches all rows and matches them by key. Pending
+    /// changes stay. Edits that were made while change capture was off are still found later.
     case cursors = "relink"
-    /// Deletes all rows of the registered entities and their pending changes. The next pull starts from nothing. Synced
-    /// rows of other entities stay with their changes, unless delete rules remove them.
+    /// Deletes all rows of the engine's entities, and their pending changes. The next pull fetches all rows again. Rows
+    /// of other synced entities stay with their changes, unless delete rules remove them.
     case localData = "local"
-    /// Forgets what the service has: the engine sends each row as a new one. Use it for a service that was emptied. A
-    /// service that still has the rows stores duplicates, unless the app generates IDs.
+    /// Discards which rows the service has, so that the engine sends each row as a new one. Use it for a service that
+    /// has lost its rows. If the service still has the rows, it stores duplicates, unless the app generates the IDs.
     case remoteState = "remote"
 }

@@ -2,23 +2,28 @@ public import Foundation
 
 /// A field that both sides changed since the base value.
 ///
-/// The engine passes it to the resolver of an app (`SyncEngine.Configuration.resolver`), and keeps it in the conflict log.
+/// The engine passes the conflict to the resolver of the app (`SyncEngine.Configuration.conflictResolver`), and stores
+/// it in the conflict log.
 public struct SyncConflict: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The field: an attribute or a relationship. Empty in the log for a row that one side deleted.
+    /// The name of the field: an attribute or a relationship. In the log, it is empty for a conflict about the deletion
+    /// of a row.
     public let field: String
     /// The base value; null if it is not known.
     public let base: JSONValue
-    /// The local value. In the form of the column for a resolver, and of an export in the log.
+    /// The local value. A resolver receives the value as the column stores it. The log has the value as an export
+    /// writes it.
     public let local: JSONValue
-    /// The remote value, in the same form. For a row that was deleted locally, it is the remote record.
+    /// The remote value, in the same form as the local value. For a row that was deleted locally, it is the remote
+    /// record.
     public let remote: JSONValue
-    /// The date of the local edit, for a resolver; nil if it is not known, if a new row never set the value, and in the log.
+    /// The date of the local edit. Nil in the log, and if the date is not known, such as for a value that a new row
+    /// never set.
     public let localEditDate: Date?
-    /// The outcome; nil for a resolver.
+    /// The outcome in the conflict log; nil for a conflict that a resolver receives.
     public let outcome: Outcome?
 
     package init(
@@ -35,7 +40,7 @@ public struct SyncConflict: Sendable, Hashable {
         self.outcome = outcome
     }
 
-    /// The answer of a resolver.
+    /// The decision of a resolver.
     public enum Resolution: Sendable, Hashable {
         /// The conflict policy of the entity decides.
         case usePolicy
@@ -43,35 +48,35 @@ public struct SyncConflict: Sendable, Hashable {
         case local
         /// The remote value is stored.
         case remote
-        /// Another value, in the form of the column. The engine stores it and sends it.
+        /// The engine stores and sends this value, which has the form in which the column stores it.
         case merged(JSONValue)
-        /// The conflict stays open, and the row is not sent, until the caller resolves it.
+        /// The conflict stays open, and the engine does not send the row, until the caller resolves the conflict.
         case manual
     }
 
-    /// The side that won.
-    public enum Winner: String, Sendable, Hashable, CaseIterable {
-        /// The local value.
+    /// A side of a conflict.
+    public enum Side: String, Sendable, Hashable, CaseIterable {
+        /// The store on this device.
         case local
-        /// The remote value.
+        /// The service.
         case remote
-        /// None yet: the conflict is open until the caller resolves it.
-        case open
     }
 
-    /// An outcome in the conflict log.
+    /// The outcome of a conflict, from the conflict log.
     public struct Outcome: Sendable, Hashable {
-        /// The side that won.
-        public let winner: Winner
+        /// The side that won; nil while the conflict is open.
+        public let winner: Side?
         /// The rule that decided the conflict.
         public let reason: Reason
-        /// Whether the values that lost were restored later.
+        /// Whether the values of the losing side were restored later.
         package let isRestored: Bool
         /// The date of the conflict.
         public let date: Date
 
-        /// - Parameter reason: The text in the conflict log.
-        package init(winner: Winner, reason: String, date: Date) {
+        /// Creates an outcome from an entry of the conflict log.
+        ///
+        /// - Parameter reason: The text in the conflict log, which may end with `, restored`.
+        package init(winner: Side?, reason: String, date: Date) {
             self.winner = winner
             isRestored = reason.hasSuffix(Self.restored)
             self.reason = Reason(logged: isRestored ? String(reason.dropLast(Self.restored.count)) : reason)
@@ -105,27 +110,27 @@ public struct SyncConflict: Sendable, Hashable {
         case editWins
         /// The policy ``DeleteConflictPolicy/deleteWins``.
         case deleteWins
-        /// The row was only deleted along with another one, so the remote edit wins.
+        /// The row was deleted locally only because a delete rule cascaded to it, so the remote edit wins.
         case onlyCascaded = "the local deletion was a cascade"
         /// The service deleted the row.
         case deletedRemotely = "deleted by the service"
         /// The service no longer has the row, or hides it from the user.
         case missingRemotely = "deleted by the service, or hidden from the user"
-        /// The row was deleted along with another row that the service deleted.
+        /// A delete rule deleted the row together with a row that the service deleted.
         case cascaded = "deleted with a row that the service deleted"
         /// The service does not have a row that was stored before the engine first ran.
         case preexistingMissing = "preexisting row that the service does not have"
         /// The row was stored before the engine first ran, and the service has other values.
         case preexisting = "preexisting row"
-        /// The service deleted the row, which may have been edited while the triggers were missing.
+        /// The service deleted the row, which may have local edits from a time without change capture.
         case deletedWhileUncaptured = "deleted by the service; possibly edited while change capture was off"
-        /// The row may have been edited while the triggers were missing, and the service has another version.
+        /// The row may have local edits from a time without change capture, and the service has another version.
         case editedWhileUncaptured = "edits may not have been captured, and the service has another version"
         /// The row referenced a row that is not stored.
         case danglingReference = "the referenced row does not exist"
-        /// Another local row was the same record of the service.
+        /// Another local row has the same natural key, so both rows are one record of the service.
         case duplicateRow = "another local row has the same natural key"
-        /// The service has the base value or the local value again.
+        /// The service changed the field back to the base value, or to the local value.
         case remoteReverted = "the service returned to this value"
         /// The open conflict ended because the row was deleted locally.
         case rowDeletedLocally = "the row was deleted locally"
@@ -135,7 +140,7 @@ public struct SyncConflict: Sendable, Hashable {
         case editedToRemote = "the row was edited to the service's value"
         /// The model no longer has the field.
         case fieldRemoved = "no longer in the model"
-        /// The log has another text, written by an earlier version.
+        /// The log has a text that an earlier version of the library wrote.
         case unknown
 
         init(logged text: String) {

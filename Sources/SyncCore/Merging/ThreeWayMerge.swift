@@ -1,4 +1,4 @@
-/// The three-way merge of one field of a row: base value, local value and remote value. Pure.
+/// A three-way merge of one field of a row, from its base value, local value and remote value.
 package struct ThreeWayMerge<Value: Equatable> {
     /// The outcome of the merge of a field.
     package enum Outcome: Equatable, Sendable {
@@ -22,7 +22,12 @@ package struct ThreeWayMerge<Value: Equatable> {
 
 /// The winner of a conflict, with the reason that the conflict log keeps.
 package struct ConflictOutcome: Equatable, Sendable {
-    package typealias Winner = SyncConflict.Winner
+    /// The winner, as the conflict log stores it.
+    package enum Winner: String, Sendable {
+        case local, remote
+        /// Neither side. The conflict is open.
+        case open
+    }
 
     package let winner: Winner
     /// The text for the conflict log: the raw value of a ``SyncConflict/Reason``, or the reason with details.
@@ -31,11 +36,12 @@ package struct ConflictOutcome: Equatable, Sendable {
     /// Resolves a conflict by a policy. All times are milliseconds since 1970.
     ///
     /// - Parameters:
-    ///   - edited: The time of the local edit, by the local clock.
-    ///   - changed: The time at which the server changed the record, by its clock; nil if the service gives none.
-    ///   - clock: The offset from the local clock to the clock of the server.
-    ///   - known: The server's time of the record before the edit. An edit is never earlier than the record that it
-    ///     changes.
+    ///   - editTime: The time of the local edit, by the local clock.
+    ///   - changed: The time of the remote change, by the service's clock; nil if the service reports no times.
+    ///   - known: The service's time of the version that was edited; nil if it is not known. An edit never counts as
+    ///     earlier than this version.
+    ///   - now: The current time, by the local clock. An edit never counts as later.
+    ///   - clock: The offset from the local clock to the service's clock.
     package init(
         _ policy: ConflictPolicy, editTime: Int64, changed: Int64?, known: Int64?, now: Int64, clock: Int64
     ) {
@@ -62,27 +68,27 @@ package struct ConflictOutcome: Equatable, Sendable {
     }
 }
 
-/// The state of a row on the server, compared with what the engine knew of it.
+/// The change of a row at the service since the version that the engine knows.
 package enum RemoteState: String, Sendable, CaseIterable {
-    /// The engine did not know that the server has the row.
+    /// The service has the row, and the engine did not know that.
     case created
     case updated
-    /// The server sent a tombstone.
+    /// The service sent a tombstone.
     case deleted
-    /// A complete listing lacks the row, and the server answered that it does not exist.
+    /// A complete listing omits the row, and the service responded that the row does not exist.
     case absent
     case unchanged
 }
 
-/// The local state of a row since its last exchange with the server.
+/// The local change of a row since the version that the engine knows.
 package enum LocalState: String, Sendable, CaseIterable {
     /// The row has no pending changes.
     case clean
-    /// The row is new, and the server does not have it.
+    /// The row is new, and the engine assumes that the service does not have it.
     case created
     case updated
     case deleted
-    /// The engine knows no such row, and there is no pending change for it.
+    /// The engine does not know the row, and no change of it is pending.
     case absent
 }
 
@@ -90,14 +96,16 @@ package enum LocalState: String, Sendable, CaseIterable {
 package enum MergeAction: String, Sendable, CaseIterable {
     /// Write the remote values.
     case takeRemote
-    /// Merge a row that was created locally with the server's row of the same key, without a base value.
+    /// Merge a row that was created locally with the record of the service that has the same key. There are no base
+    /// values.
     case mergeDuplicate
-    /// Merge each field.
+    /// Merge each field with its base value.
     case threeWay
-    /// The row was deleted locally. `deleteWins`: send the deletion, for the new version. `editWins`: restore the row.
+    /// Resolve the conflict of a local deletion with a remote edit. `deleteWins` sends the deletion for the new
+    /// version. `editWins` restores the row.
     case localDelete
-    /// The row was deleted on the server. `deleteWins`: delete it and log its edits. `editWins`: create it again, with
-    /// all values.
+    /// Resolve the conflict of a remote deletion with a local edit. `deleteWins` deletes the row and logs its edits.
+    /// `editWins` creates the row at the service again, with all its values.
     case remoteDelete
     /// Delete the row by the delete rules of the model.
     case delete
@@ -112,9 +120,9 @@ package enum MergeAction: String, Sendable, CaseIterable {
     case nothing
 }
 
-/// Maps the states of a row to an action. The only place with these decisions; `Docs/SyncProtocol.md` shows the table.
+/// The table that maps the remote and local state of a row to an action. `Docs/SyncProtocol.md` shows the table.
 package enum DecisionTable {
-    /// The actions, in the order of ``LocalState``.
+    /// The actions of each remote state, in the order of the cases of ``LocalState``.
     private static let rows: [RemoteState: [MergeAction]] = [
         .created: [.takeRemote, .mergeDuplicate, .threeWay, .localDelete, .insert],
         .updated: [.takeRemote, .mergeDuplicate, .threeWay, .localDelete, .insert],
@@ -142,25 +150,28 @@ package enum DecisionTable {
     }
 }
 
-/// The merge of the order of a list that both sides may have changed. Pure.
+/// A merge of the orders of a list that both sides may have changed.
 ///
-/// The elements are merged before, from what each side added and removed. This merge only decides their order.
+/// The caller has already merged the elements, from those that each side added and removed. This merge only decides
+/// their order.
 package enum ListOrderMerge<Element: Hashable> {
-    /// Returns whether the elements that two lists share differ in order.
+    /// Returns whether two lists have their common elements in different orders.
     package static func isMoved(_ list: [Element], from base: [Element]) -> Bool {
         let common = Set(base).intersection(list)
         return list.filter(common.contains) != base.filter(common.contains)
     }
 
-    /// Merges the order of two lists. An element that only `follower` has comes after the element that precedes it
-    /// there.
+    /// Merges the orders of two lists.
     ///
-    /// - Parameter elements: The merged elements. Those in neither list come last.
+    /// The elements of `leader` keep their order. An element that only `follower` has comes after the element of
+    /// `leader` that precedes it in `follower`.
+    ///
+    /// - Parameter elements: The elements of the result. Elements in neither list come last.
     package static func merged(leader: [Element], follower: [Element], of elements: [Element]) -> [Element] {
         let all = Set(elements)
         let led = leader.filter(all.contains)
         let known = Set(led)
-        // The elements after each element of the leader; under nil, those before the first.
+        // The elements that follow each element of `leader`. The key nil has those before the first.
         var behind: [Element?: [Element]] = [:]
         var last: Element?
         for element in follower where all.contains(element) {
@@ -171,7 +182,7 @@ package enum ListOrderMerge<Element: Hashable> {
         return list + elements.filter { !placed.contains($0) }
     }
 
-    /// The side whose order applies.
+    /// The outcome of a comparison of two orders with their base.
     package enum Outcome: Equatable, Sendable {
         /// The order of this side applies.
         case local, remote
@@ -181,7 +192,7 @@ package enum ListOrderMerge<Element: Hashable> {
 
     /// Compares both orders with the base.
     ///
-    /// - Parameter base: The last order that both sides had; nil if it is not known.
+    /// - Parameter base: The last order that both sides had; nil if it is not known. The remote order applies then.
     package static func outcome(base: [Element]?, local: [Element], remote: [Element]) -> Outcome {
         guard let base, isMoved(local, from: base) else { return .remote }
         guard isMoved(remote, from: base) else { return .local }
@@ -195,17 +206,19 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
     case clientWins
     /// The remote value is stored.
     case serverWins
-    /// The later change wins. The time of the local edit, by the server's clock, is compared with the server's time of
-    /// the record. On a tie the server wins. It needs a service that gives times.
+    /// The later change wins. The engine compares the time of the local edit, converted to the service's clock, with
+    /// the modification time of the record. If they are equal, or if the service reports no times, the remote value
+    /// wins.
     case lastWriterWins
-    /// The local value stays, and the row is not sent until the caller resolves the conflict. Both values are kept.
+    /// The local value stays, and the engine does not send the row until the caller resolves the conflict. The conflict
+    /// log has both values.
     case manual
 }
 
 /// The policy for a row that one side deleted and the other edited.
 public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The row is deleted. The conflict log keeps the edits.
+    /// The row is deleted on both sides. The conflict log has the edits.
     case deleteWins
-    /// The row stays, or is created again with all its values.
+    /// The row stays on both sides. The side that deleted the row gets it again, with all its values.
     case editWins
 }

@@ -1,5 +1,5 @@
-/// A model with each name resolved to an index, inherited members added to each entity, and inverse relationships
-/// paired to associations.
+/// A model whose names are resolved to indexes. Each entity includes its inherited attributes and relationships, and
+/// inverse relationships are paired into associations.
 ///
 /// An entity is identified by its index in `entities`, a table by its ``TableID``, an association by its
 /// ``AssociationID``.
@@ -7,23 +7,23 @@ package final class CompiledModel: Sendable {
     package let entities: [CompiledEntity]
     package let hierarchies: [EntityHierarchy]
     package let links: [CompiledAssociation]
-    /// The entities as declared, without inherited members.
+    /// The entities as declared, without inherited attributes and relationships.
     package let declarations: [SyncModel.Entity]
     /// Whether any entity has a discriminator.
-    package let hasKinds: Bool
+    package let hasDiscriminators: Bool
     private let entityIDs: [String: Int]
     private let keyTypes: [KeyType?]
-    /// The key maps of entities, created on first use.
+    /// The JSON key map of each entity, by the entity's index. A map is created on first use.
     private let names = Locked<[Int: EntityKeyMap]>([:])
-    /// The key rules of each entity.
+    /// The rules for JSON keys of each entity: their spelling, and the ignored keys.
     private let rules: [EntityRules]
 
-    /// Resolves entities that ``ModelValidator`` accepted, in name order.
+    /// Compiles the entities of a model. They must be sorted by name and accepted by ``ModelValidator``.
     init(_ entities: [SyncModel.Entity], _ rules: KeyRules = KeyRules()) {
         let compiler = ModelCompiler(entities)
         self.rules = EntityRules.all(of: entities, compiler.compiled, in: rules)
         declarations = entities
-        hasKinds = entities.contains { $0.discriminator != nil }
+        hasDiscriminators = entities.contains { $0.discriminator != nil }
         self.entityIDs = compiler.entityIDs
         self.hierarchies = compiler.hierarchies
         self.links = compiler.links
@@ -31,7 +31,7 @@ package final class CompiledModel: Sendable {
         keyTypes = compiler.compiled.map { KeyType(of: $0, compiler.compiled, compiler.hierarchies) }
         let keys = Set(compiler.compiled.flatMap { entity in entity.keySlots.map { [entity.table.index, $0] } })
         let hasLinksInKeys = compiler.links.contains { $0.isKeyPart }
-        canRefuseRows =
+        canRejectRecords =
             hasLinksInKeys
             || compiler.hierarchies.contains { hierarchy in
                 hierarchy.hasSubEntities
@@ -42,18 +42,20 @@ package final class CompiledModel: Sendable {
             }
     }
 
-    /// Whether the store may reject a record: its row is of a sibling entity, or is new and lacks a required value or a
-    /// row that is part of its key.
-    let canRefuseRows: Bool
+    /// Whether the store can reject a record of this model.
+    ///
+    /// The store rejects a record whose stored row is of a sibling entity. It rejects a record of a new row that lacks
+    /// a required value. It also rejects one whose primary key contains the key of a row that is not stored.
+    let canRejectRecords: Bool
 
     package subscript(_ id: TableID) -> EntityHierarchy { hierarchies[id.index] }
 
     package subscript(_ id: AssociationID) -> CompiledAssociation { links[id.index] }
 
-    /// Returns the key type of an entity; nil for a keyless one.
+    /// Returns the type of an entity's primary key; nil for a keyless entity.
     package func keyType(of entity: Int) -> KeyType? { keyTypes[entity] }
 
-    /// Returns the names of the parts of an entity's key; empty for a keyless one.
+    /// Returns the names of the parts of an entity's primary key; empty for a keyless entity.
     package func keyNames(of entity: CompiledEntity) -> [String] {
         let attributes = self[entity.table].attributes
         if let slot = entity.keySlot { return [attributes[slot].name] }
@@ -98,7 +100,7 @@ package final class CompiledModel: Sendable {
 
     package func rules(of entity: CompiledEntity) -> EntityRules { rules[entity.id] }
 
-    /// Returns whether an entity is another one or inherits from it.
+    /// Returns whether an entity is `ancestor` or inherits from it, at any depth.
     package func entity(_ entity: Int, isKindOf ancestor: Int) -> Bool {
         var current: Int? = entity
         while let id = current {
@@ -115,21 +117,23 @@ package final class CompiledEntity: Sendable {
     package let name: String
     package let parent: Int?
     package let isAbstract: Bool
-    /// The table of its rows, which is that of its hierarchy.
+    /// The table of the entity's rows. All entities of a hierarchy share a table.
     package let table: TableID
-    /// The entity itself and all its sub-entities, at any depth.
+    /// The entity itself and all its subentities, at any depth.
     package let family: [Int]
-    /// The slots of its attributes in the rows of the hierarchy, inherited ones first.
+    /// The slots of the entity's attributes, inherited ones first. A slot is an index in
+    /// ``EntityHierarchy/attributes``.
     package let slots: [Int]
-    /// The slot of each attribute, by name.
+    /// The slot of each of the entity's attributes, by name.
     package let slotByName: [String: Int]
-    /// The slot of the primary key, if it is a single attribute.
+    /// The slot of the primary key; nil if the entity is keyless or its key is not a single attribute.
     package let keySlot: Int?
-    /// The primary key, if it is not a single attribute.
+    /// The primary key, if it is not a single attribute; nil otherwise.
     package let compositeKey: CompositeKey?
-    /// The topmost entity with the same key. Keys are unique among the rows of its family.
+    /// The topmost entity among this one and its ancestors that has the same primary key; nil for a keyless entity. Key
+    /// values are unique among the rows of that entity and its subentities.
     package let keyOwner: Int?
-    /// Its relationships, inherited ones first.
+    /// The entity's relationships, inherited ones first.
     package let relationships: [CompiledRelationship]
     /// The index of each relationship in `relationships`, by name.
     package let relationshipByName: [String: Int]
@@ -157,11 +161,11 @@ package final class CompiledEntity: Sendable {
     /// Whether the entity has a primary key.
     package var isKeyed: Bool { keyOwner != nil }
 
-    /// The slots of the attributes that are part of its key.
+    /// The slots of the attributes that are part of the primary key.
     package var keySlots: [Int] { keySlot.map { [$0] } ?? compositeKey?.slots ?? [] }
 
-    /// The first to-one relationship to the entity itself. By default a sync has only rows in scope whose relationship
-    /// is null.
+    /// The first to-one relationship whose destination is the entity itself. By default, a row is in the scope of a
+    /// sync only if this relationship is null.
     package var rootScope: CompiledRelationship? {
         relationships.first { !$0.isToMany && family.contains($0.destination) && $0.destination == id }
     }
@@ -176,54 +180,55 @@ package struct EntityHierarchy: Sendable {
     package let id: TableID
     package let root: Int
     package let entities: [Int]
-    /// The attributes of all its entities. A row has one slot for each.
+    /// The attributes of all entities of the hierarchy. The index of an attribute is its slot.
     package let attributes: [SyncModel.Attribute]
     /// The slot of the table's primary key; nil if the table has a surrogate key.
     package let keySlot: Int?
     /// The associations whose foreign key column is in the table.
     package let foreignKeys: [AssociationID]
-    /// Whether rows need to store their entity.
+    /// Whether the hierarchy has several entities. If so, each row stores the name of its entity.
     package var hasSubEntities: Bool { entities.count > 1 }
 }
 
-/// A relationship of an entity.
+/// A relationship, with its entities and its association as indexes.
 package struct CompiledRelationship: Sendable {
     package let relationship: SyncModel.Relationship
     /// The entity that declares the relationship.
     package let owner: Int
     package let destination: Int
     package let link: AssociationID
-    /// The end of the association that the owner is at.
+    /// The end of the association at which `owner` is.
     package let end: CompiledAssociation.End
     package var name: String { relationship.name }
     package var isToMany: Bool { relationship.isToMany }
     package var isOrdered: Bool { relationship.isOrdered }
 }
 
-/// A pair of inverse relationships, or a relationship without inverse, stored once.
+/// A pair of inverse relationships, or one relationship without an inverse. Each link is stored once, or in both directions if the association is symmetric (``isSymmetric``).
 ///
-/// A foreign key's column is in the table of the `first` end. A join table is named after its `first` end.
+/// A foreign key column is in the table of the `first` end. A join table is named after the relationship at the `first`
+/// end.
 package struct CompiledAssociation: Sendable {
     package enum Storage: Sendable {
-        /// A column in the table of the first end, with the row key of the referenced row.
+        /// A column in the table of the first end. It holds the key of the referenced row.
         case foreignKey
         /// A join table.
         case joinTable
     }
 
     package enum End: Int, Sendable {
-        /// The end with the foreign key column, or that the join table is named after.
+        /// The end whose table has the foreign key column, or after which the join table is named.
         case first = 0
-        /// The end with the referenced rows.
+        /// The other end. The rows that a foreign key references are at this end.
         case second = 1
         package var other: End { self == .first ? .second : .first }
     }
 
-    /// One end of an association.
+    /// The entity, table and relationship at one end of an association.
     package struct Role: Sendable {
         package let entity: Int
         package let table: TableID
-        /// The relationship to the other end, if it is declared.
+        /// The relationship to the other end; nil if the model declares none.
         package let relationship: SyncModel.Relationship?
         /// Whether a row at this end can have several links.
         package let isToMany: Bool
@@ -234,10 +239,10 @@ package struct CompiledAssociation: Sendable {
     package let storage: Storage
     package let first: Role
     package let second: Role
-    /// Whether the relationship is its own inverse. Each link is then stored in both directions.
+    /// Whether the relationship is its own inverse. The store then has each link in both directions.
     package let isSymmetric: Bool
-    /// Whether the foreign key is part of the primary key of the rows at the first end. Such a link is only removed
-    /// with its row, and the row is deleted with the referenced row.
+    /// Whether the foreign key is part of the primary key of the rows at the first end. A sync never removes such a
+    /// link alone. If it deletes the referenced row, it also deletes the row at the first end.
     package var isKeyPart = false
 
     package func side(_ end: End) -> Role { end == .first ? first : second }
@@ -247,9 +252,10 @@ package struct CompiledAssociation: Sendable {
 /// A primary key that is not a single attribute. Its table has a surrogate key.
 package struct CompositeKey: Sendable {
     package enum Part: Sendable, Hashable {
-        /// An attribute, by its slot.
+        /// An attribute, given by its slot.
         case attribute(Int)
-        /// A to-one relationship, by its index in the entity. Its value is the key of the referenced row.
+        /// A to-one relationship, given by its index in ``CompiledEntity/relationships``. Its value in a key is the key
+        /// of the referenced row.
         case relationship(Int)
     }
 
@@ -267,11 +273,12 @@ package struct CompositeKey: Sendable {
     package func contains(slot: Int) -> Bool { slots.contains(slot) }
 }
 
-/// The key rules of an entity, merged with those of its ancestors and the model.
+/// The rules for JSON keys of an entity, merged with the rules of its ancestors and of the model.
 package struct EntityRules: Sendable {
-    /// The spelling of the nearest entity that declares one, or of the model.
+    /// The spelling that the entity declares, or else its nearest ancestor with one, or else the model; nil if none of
+    /// them declares one.
     package let keys: KeyCase?
-    /// The ignored keys of all of them together.
+    /// The ignored keys of the entity, its ancestors and the model.
     package let ignored: IgnoredKeys
 
     static func all(of entities: [SyncModel.Entity], _ compiled: [CompiledEntity], in model: KeyRules) -> [EntityRules]
@@ -279,16 +286,16 @@ package struct EntityRules: Sendable {
         compiled.map { entity in
             let line = sequence(first: entity) { $0.parent.map { compiled[$0] } }.map { entities[$0.id] }
             return EntityRules(
-                keys: line.lazy.compactMap(\.keys).first ?? model.keys,
-                ignored: IgnoredKeys(line.flatMap(\.ignore) + model.ignore))
+                keys: line.lazy.compactMap(\.keyCase).first ?? model.keyCase,
+                ignored: IgnoredKeys(line.flatMap(\.ignoredKeys) + model.ignoredKeys))
         }
     }
 }
 
 /// The index of a ``CompiledAssociation`` in ``CompiledModel/links``.
 package struct AssociationID: Hashable, Comparable, Sendable {
-    /// The index as it is stored. Other modules read the property without a function call, which matters in loops over
-    /// millions of rows.
+    /// The index. Other modules read a stored property without a function call, which matters in loops over millions of
+    /// rows.
     package let number: Int32
 
     package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
@@ -300,8 +307,8 @@ package struct AssociationID: Hashable, Comparable, Sendable {
 
 /// The index of an ``EntityHierarchy`` in ``CompiledModel/hierarchies``.
 package struct TableID: Hashable, Comparable, Sendable {
-    /// The index as it is stored. Other modules read the property without a function call, which matters in loops over
-    /// millions of rows.
+    /// The index. Other modules read a stored property without a function call, which matters in loops over millions of
+    /// rows.
     package let number: Int32
 
     package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
@@ -314,7 +321,7 @@ package struct TableID: Hashable, Comparable, Sendable {
 // MARK: - KeyType+Entity
 
 extension KeyType {
-    /// Creates the key type of an entity; nil for a keyless one.
+    /// Creates the type of an entity's primary key; nil for a keyless entity.
     init?(of entity: CompiledEntity, _ entities: [CompiledEntity], _ hierarchies: [EntityHierarchy]) {
         let attributes = hierarchies[entity.table.index].attributes
         if let slot = entity.keySlot {
@@ -337,8 +344,8 @@ extension KeyType {
 // MARK: - KeyedBy+Slot
 
 extension KeyedBy {
-    /// Returns the slot of the attribute in the rows of an entity; nil if there is no such attribute, or if the key is
-    /// composite.
+    /// Returns the slot of the attribute whose values are the object keys of the JSON object. Returns nil if the
+    /// entity has no such attribute, or if its primary key is composite.
     package func slot(in entity: CompiledEntity, of model: CompiledModel) -> Int? {
         switch self {
         case .primaryKey: entity.keySlot
@@ -350,7 +357,8 @@ extension KeyedBy {
 // MARK: - AttributeNaming+Compiled
 
 extension AttributeNaming {
-    /// Returns the reserved word that an attribute's name has as its suffix; nil if there is none.
+    /// Returns the reserved word that an attribute's name ends with after the name of the entity or an ancestor: `type`
+    /// for `userType`. Returns nil if there is none.
     static func reservedWord(of attribute: String, _ entity: CompiledEntity, _ model: CompiledModel) -> String? {
         let lineage = lineage(entity, model)
         return reservedWords.first { prefixedNames(of: $0, lineage).contains(attribute) }
@@ -369,7 +377,7 @@ extension EntityKeyMap {
         let attributes = model[entity.table].attributes
         self.init(
             entity.slots.map { ($0, attributes[$0]) }, entity.relationships.map(\.relationship),
-            lineage: AttributeNaming.lineage(entity, model), keys: model.rules(of: entity).keys,
+            lineage: AttributeNaming.lineage(entity, model), keyCase: model.rules(of: entity).keys,
             ignored: model.rules(of: entity).ignored)
     }
 }

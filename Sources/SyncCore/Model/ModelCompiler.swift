@@ -1,4 +1,4 @@
-/// Builds the parts of a ``CompiledModel``: hierarchies, slots, keys and associations. The model must be validated.
+/// Builds the parts of a ``CompiledModel``: hierarchies, slots, keys and associations. The entities must be valid.
 struct ModelCompiler {
     private(set) var entityIDs: [String: Int] = [:]
     private(set) var hierarchies: [EntityHierarchy] = []
@@ -14,13 +14,13 @@ struct ModelCompiler {
     private var tableOf: [TableID] = []
     private var hierarchyMembers: [[Int]] = []
     private var hierarchyAttributes: [[SyncModel.Attribute]] = []
-    /// The slot of each attribute of a hierarchy, by name.
+    /// For each hierarchy, the slot of each attribute, by name.
     private var hierarchySlots: [[String: Int]] = []
-    /// The index of each relationship of an entity, by name.
+    /// For each entity, the index of each of its relationships, by name.
     private var relationshipIndexes: [[String: Int]] = []
-    /// The associations with a column in the table of each hierarchy.
+    /// For each hierarchy, the associations whose foreign key column is in its table.
     private var foreignKeys: [[AssociationID]] = []
-    /// The association and end of each relationship, by `Entity.relationship`.
+    /// The association and end of each relationship, by its full name (`Entity.relationship`).
     private var endByName: [String: (link: AssociationID, end: CompiledAssociation.End)] = [:]
 
     init(_ entities: [SyncModel.Entity]) {
@@ -61,7 +61,7 @@ struct ModelCompiler {
         }
     }
 
-    /// Returns each entity with its sub-entities, in the order of the hierarchy.
+    /// Returns for each entity the entity itself and all its subentities, in the order of the hierarchy.
     private func families() -> [[Int]] {
         var families: [[Int]] = Array(repeating: [], count: entities.count)
         for member in hierarchyMembers.joined() {
@@ -108,8 +108,11 @@ struct ModelCompiler {
         if let inverseKey, !isSymmetric { endByName[inverseKey] = (link.id, hereFirst ? .second : .first) }
     }
 
-    /// Returns whether a role is the first end. That is the to-one side. Of two to-one sides it is the one that
-    /// declares a column, then the one that its inverse cascades to, then the first by name.
+    /// Returns whether `here` is the first end of the association.
+    ///
+    /// A relationship without an inverse is at the first end. Otherwise a to-one end precedes a to-many end. Of two
+    /// to-one ends, the one that declares a column is first, or else the one whose rows a delete rule of the other end
+    /// cascades to. In all other cases, the end whose full name sorts first is first.
     private func isFirst(
         _ here: CompiledAssociation.Role, _ name: String, _ there: CompiledAssociation.Role, _ inverseKey: String?
     ) -> Bool {
@@ -167,7 +170,7 @@ struct ModelCompiler {
             })
     }
 
-    /// Marks the associations that are parts of primary keys.
+    /// Marks the associations whose foreign keys are parts of primary keys.
     private mutating func setKeyParts() {
         for entity in compiled {
             for case .relationship(let index) in entity.compositeKey?.parts ?? [] {
@@ -176,8 +179,10 @@ struct ModelCompiler {
         }
     }
 
-    /// Returns the names of the parts of the key: those nearest in the hierarchy that are declared or marked, else
-    /// `id`, else `remoteID`. A mark on any ancestor precedes a name.
+    /// Returns the names of the parts of the primary key; nil for a keyless entity.
+    ///
+    /// The nearest entity in the hierarchy that declares a key or marks attributes as key decides. Without such an
+    /// entity, the key is an attribute `id`, or else `remoteID`.
     private func keyName(_ id: Int) -> [String]? {
         let line = lines[id]
         for owner in line.reversed() {
@@ -190,7 +195,7 @@ struct ModelCompiler {
         }.map { [$0] }
     }
 
-    // MARK: Trees
+    // MARK: Hierarchies
 
     private func hierarchy(_ id: TableID) -> EntityHierarchy {
         let members = hierarchyMembers[id.index]

@@ -1,10 +1,12 @@
-/// The differences of two models that need different tables. Remote keys, transformers, export and delete rules are no
-/// differences, except a cascade that a foreign key declares.
+/// The differences between a stored model and a given one that require different tables.
+///
+/// Differences in remote keys, transformers and export do not count. A different delete rule counts only if one of the
+/// two rules is `cascade`, because the foreign key then has `ON DELETE CASCADE`.
 package struct ModelDifferences: Sendable {
-    /// The differences in name order, each with its path in a schema file.
+    /// The differences, sorted by the name of the entity. The path of each is a path in a schema file.
     package private(set) var problems: [SyncDiagnostic] = []
 
-    /// The name that each entity of the stored model has in the given one.
+    /// The given model's name for each entity of the stored model, by the stored name.
     private let names: [String: String]
 
     package init(stored: SyncModel, given: SyncModel) {
@@ -25,7 +27,8 @@ package struct ModelDifferences: Sendable {
         }
     }
 
-    /// Pairs the members of two models by their names or earlier names, in name order.
+    /// Pairs the entities, attributes or relationships of two models by name, or by the earlier name (`renamedFrom`).
+    /// The pairs are sorted by name.
     private static func matchedMembers<Member>(
         _ old: [Member], _ new: [Member], name: (Member) -> String, renamedFrom: (Member) -> String?
     ) -> [(name: String, old: Member?, new: Member?)] {

@@ -1,12 +1,12 @@
-/// The declarations of a model source before validation, with the problems of the source.
+/// The entities of a model before validation, with the problems found while they were read from a file.
 package struct ModelDraft: Sendable {
     package var entities: [SyncModel.Entity]
-    /// The key rules of the model.
+    /// The rules for JSON keys that apply to all entities.
     package var rules: KeyRules
-    /// The parts of the source that could not be read.
+    /// The problems found in the file.
     package var problems: [SyncDiagnostic]
-    /// The entities and members (`User`, `User.company`) that could not be read completely. Validation does not report
-    /// problems that follow from that.
+    /// The entities, attributes and relationships (`User`, `User.company`) that could not be read completely.
+    /// Validation does not report problems that these gaps cause.
     package var unreadable: Set<String>
 
     package init(
@@ -28,7 +28,7 @@ package struct ModelDraft: Sendable {
 struct ModelPath: Sendable {
     private let keys: [String]
 
-    /// The path of the whole document.
+    /// The path of the root object.
     static let root = ModelPath(keys: [])
 
     static func entity(_ name: String) -> ModelPath { ModelPath.root["entities"][name] }
@@ -37,8 +37,7 @@ struct ModelPath: Sendable {
 
     subscript(key: String) -> ModelPath { ModelPath(keys: keys + [key]) }
 
-    /// The text of the path. It is only created for a problem, since validation visits thousands of paths of a valid
-    /// model.
+    /// The text of the path. It is computed only for a problem, because validation creates thousands of paths.
     var text: String {
         keys.reduce(into: "$") { text, key in
             if !Self.isPlain(key) {

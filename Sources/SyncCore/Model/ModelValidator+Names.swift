@@ -1,12 +1,13 @@
-// Names become names of tables and columns. SQLite compares them ignoring the case of A to Z.
+// Checks names. The names of entities, attributes and relationships become names of tables and columns. SQLite compares
+// these without regard to the case of A to Z.
 extension ModelValidator {
-    /// Returns the problem of a name; nil if it is valid.
+    /// Returns the problem of the name of an entity, attribute or relationship; nil if the name is valid.
     private static func problem(with name: String) -> String? {
         // A dot separates the names of a key path.
         name.contains(".") ? "a name must not contain a dot" : problem(withTableName: name)
     }
 
-    /// Returns the problem of a name of a table or column; nil if it is valid.
+    /// Returns the problem of a table or column name; nil if the name is valid.
     static func problem(withTableName name: String) -> String? {
         if name.isEmpty { return "a name must not be empty" }
         if name.unicodeScalars.contains(where: { $0 == "\"" || $0.properties.generalCategory == .control }) {
@@ -48,8 +49,8 @@ extension ModelValidator {
 
     // MARK: Inheritance
 
-    /// Checks that members of a hierarchy are declared once, since its attributes are columns of one table. Siblings
-    /// may declare the same attribute only if it does not differ.
+    /// Checks that no entity declares an attribute or relationship that it inherits, because all attributes of a
+    /// hierarchy are columns of one table. Siblings may declare the same attribute if all its properties are equal.
     mutating func checkInheritedNames() {
         let parents = Set(entities.compactMap(\.parent))
         let names = Dictionary(
@@ -68,7 +69,7 @@ extension ModelValidator {
         checkSiblings()
     }
 
-    /// An attribute or relationship.
+    /// An attribute or relationship, with its path.
     private struct Member {
         var name: String
         var path: ModelPath
@@ -95,21 +96,22 @@ extension ModelValidator {
                 if !isInherited, let difference = Self.difference(first.member, member) {
                     report(
                         member.path,
-                        "differs in '\(difference)' from the one of \(first.entity), which has the same table"
+                        "must have the same '\(difference)' as in \(first.entity), which has the same table"
                     )
                 }
             }
         }
     }
 
-    /// Returns the property in which two members with the same column name differ.
+    /// Returns the property in which two attributes or relationships with the same column name differ; nil if they are
+    /// equal.
     private static func difference(_ left: Member, _ right: Member) -> String? {
         if left.name != right.name { return "case" }
         guard let left = left.attribute, let right = right.attribute else { return nil }
         return difference(left, right)
     }
 
-    /// Returns the property in which two attributes with the same column differ.
+    /// Returns the property in which two attributes with the same column differ; nil if they are equal.
     private static func difference(_ left: SyncModel.Attribute, _ right: SyncModel.Attribute) -> String? {
         if left.name != right.name { return "case" }
         if left.type != right.type { return "type" }
@@ -119,7 +121,7 @@ extension ModelValidator {
         if left.transformers != right.transformers { return "transformer" }
         if left.format != right.format { return "format" }
         if left.column != right.column { return "column" }
-        return left.isExportable != right.isExportable ? "export" : nil
+        return left.isExported != right.isExported ? "export" : nil
     }
 }
 
@@ -144,7 +146,7 @@ extension ModelValidator {
 
     // MARK: Inverses
 
-    /// The most other relationships that a problem names.
+    /// The largest number of other relationships in the message of a problem.
     private static let namedClaimants = 5
 
     /// A relationship, with the entity that declares it.
@@ -153,7 +155,8 @@ extension ModelValidator {
         var name: String
     }
 
-    /// Completes inverses that only one side names. Two relationships that name the same inverse are a problem.
+    /// If only one of two inverse relationships names its inverse, sets the inverse of the other. Reports relationships
+    /// that name the same inverse.
     private mutating func checkInverses() {
         var claims: [End: [End]] = [:]
         for entity in entities {
@@ -173,13 +176,14 @@ extension ModelValidator {
                     let others = TruncatedList(Array(names), upTo: nil, of: claimants.count - 1)
                     report(
                         .relationship(claimant.name, of: claimant.entity)["inverse"],
-                        "\(others.text) also name \(entity.name).\(relationship.name) as inverse")
+                        "\(entity.name).\(relationship.name) is also the inverse of \(others.text)")
                 }
             }
         }
     }
 
-    /// Returns the relationship that another names as its inverse, if it is valid.
+    /// Returns the relationship that another one names as its inverse; nil if it names none or the inverse is invalid.
+    /// Reports an invalid inverse.
     private mutating func checkedInverse(of relationship: SyncModel.Relationship, _ owner: String) -> End? {
         guard let name = relationship.inverse else { return nil }
         let path = ModelPath.relationship(relationship.name, of: owner)["inverse"]
@@ -208,7 +212,7 @@ extension ModelValidator {
 
 // MARK: - Tables
 
-// The names of tables and columns that a model declares.
+// Checks the names of tables and columns that a model declares.
 extension ModelValidator {
     mutating func checkTableNames() {
         for entity in entities {
@@ -267,7 +271,7 @@ extension ModelValidator {
 
     // MARK: Name collisions
 
-    /// Rejects a model with two tables or views of one name, or two columns of one name in a table.
+    /// Checks that no two tables or views have the same name, and that no table has two columns with the same name.
     ///
     /// - Throws: ``SyncError`` `invalidModel`.
     static func checkTables(of model: CompiledModel) throws {
@@ -308,7 +312,8 @@ extension ModelValidator {
             problems.append(
                 .init(.invalidModel, path: path["column"].text, message: "the table already has a column '\(name)'"))
         }
-        // Undeclared column names come first, so that the problem is reported at the attribute that declares a column.
+        // Attributes without a declared column come first, so that a collision is reported at the attribute that
+        // declares its column.
         for isGiven in [false, true] {
             for attribute in hierarchy.attributes where (attribute.column != nil) == isGiven {
                 let owner =
@@ -325,12 +330,12 @@ extension ModelValidator {
 }
 
 extension SyncModel.Attribute {
-    /// The name of its column.
+    /// The name of the attribute's column.
     package var columnName: String { column ?? name }
 }
 
 extension CompiledAssociation {
-    /// The name of the join table.
+    /// Returns the name of the association's join table.
     package func joinTableName(in model: CompiledModel) -> String {
         first.relationship?.table ?? second.relationship?.table
             ?? "\(model.entities[first.entity].name)_\(first.relationship?.name ?? "")"

@@ -2,22 +2,25 @@ import Foundation
 
 /// Validates the entities of a model together, and reports all problems with their paths.
 ///
-/// Problems that only follow from another one are not reported, such as an inverse in an entity that is declared twice.
+/// A problem that another one causes is not reported. For example, a key may refer to an attribute that could not be
+/// read.
 struct ModelValidator {
     private(set) var entities: [SyncModel.Entity]
     private var problems: [SyncDiagnostic]
     private let unreadable: Set<String>
     private var lineages: [String: [SyncModel.Entity]] = [:]
-    /// The index of each entity, by name. If a name is declared twice, it is the first.
+    /// The index of each entity, by name. If two entities have the same name, the first one counts.
     private let indexes: [String: Int]
-    /// The index of each relationship of an entity, by name.
+    /// For each entity, the index of each of its relationships, by name.
     private let relationshipIndexes: [[String: Int]]
-    /// The most levels of inheritance, since each entity repeats the members of all its ancestors.
+    /// The largest number of ancestors of an entity. It is limited because each compiled entity has the attributes and
+    /// relationships of all its ancestors.
     private static let maximumDepth = 100
 
-    /// Returns the entities in name order, with completed inverses, and with default values in stored form.
+    /// Returns the entities of a draft, sorted by name. Sets missing inverses, and converts default values to their
+    /// stored form.
     ///
-    /// - Throws: ``SyncError`` `invalidModel` with all problems, those of the source first.
+    /// - Throws: ``SyncError`` `invalidModel`, with all problems. Those found while reading come first.
     static func validated(_ draft: ModelDraft) throws -> [SyncModel.Entity] {
         var validator = ModelValidator(draft)
         validator.checkNames()
@@ -68,7 +71,7 @@ struct ModelValidator {
 
     func entity(named name: String) -> SyncModel.Entity? { indexes[name].map { entities[$0] } }
 
-    /// Returns a relationship that the entity itself declares.
+    /// Returns a relationship that the entity itself declares; nil if it declares none with this name.
     func relationship(_ name: String, of entity: String) -> SyncModel.Relationship? {
         guard let index = indexes[entity], let position = relationshipIndexes[index][name] else { return nil }
         return entities[index].relationships[position]
@@ -76,16 +79,17 @@ struct ModelValidator {
 
     // MARK: Lineage
 
-    /// Returns the entity and its ancestors, the nearest first. The list ends at an unknown or repeated name.
+    /// Returns the entity and its ancestors, the nearest first. An unknown parent or a cycle ends the list.
     func lineage(of name: String) -> [SyncModel.Entity] { lineages[name] ?? [] }
 
-    /// Returns whether a lineage is complete and readable, so that a member that is not in it is missing.
+    /// Returns whether an attribute or relationship that was not found in a lineage does not exist. Returns false if
+    /// the lineage is incomplete or could not be read completely, because the member may then exist.
     func isMissing(_ member: String, in line: [SyncModel.Entity]) -> Bool {
         guard let root = line.last, root.parent == nil else { return false }
         return line.allSatisfy { isReadable($0.name) && isReadable($0.name, member) }
     }
 
-    /// Returns whether an entity is another one or inherits from it.
+    /// Returns whether an entity is `ancestor` or inherits from it, at any depth.
     func entity(_ name: String, isKindOf ancestor: String) -> Bool {
         lineage(of: name).contains { $0.name == ancestor }
     }
@@ -105,7 +109,7 @@ struct ModelValidator {
                 guard !line.contains(where: { $0.name == next.name }) else {
                     let circle = TruncatedList(line.map(\.name) + [next.name]).text(between: " → ")
                     if next.name == entity.name {
-                        report(.entity(entity.name)["parent"], "is a cycle: \(circle)")
+                        report(.entity(entity.name)["parent"], "contains itself: \(circle)")
                     }
                     break
                 }
@@ -176,12 +180,12 @@ extension ModelValidator {
         return lineage(of: relationship.destination).flatMap(\.relationships).first { $0.name == name }
     }
 
-    /// Returns the declared parts of an entity's key, including inherited declarations.
+    /// Returns the parts of the primary key that the entity or its nearest ancestor declares; empty if none does.
     private func keyParts(of entity: String) -> [String] {
         lineage(of: entity).lazy.compactMap(\.primaryKey).first?.parts ?? []
     }
 
-    /// Returns the relationships that are parts of an entity's key.
+    /// Returns the to-one relationships that are parts of an entity's declared primary key.
     private func keyRelationships(of entity: String) -> [SyncModel.Relationship] {
         let line = lineage(of: entity)
         let attributes = Set(line.flatMap(\.attributes).map(\.name))
@@ -190,7 +194,8 @@ extension ModelValidator {
         }
     }
 
-    /// Checks that keys of referenced rows, as parts of a key, exist and form no cycle.
+    /// Checks the relationships that are parts of keys: their destinations must have a key, and no key may contain
+    /// itself.
     private mutating func checkKeyCircles() {
         for entity in entities where entity.primaryKey != nil && isReadable(entity.name) {
             let path = ModelPath.entity(entity.name)["primaryKey"]
@@ -198,12 +203,12 @@ extension ModelValidator {
                 report(path, "the destination of '\(part.name)', \(part.destination), has no key")
             }
             if let circle = keyCircle(from: entity.name) {
-                report(path, "is a cycle: \(TruncatedList(circle).text(between: " → "))")
+                report(path, "contains itself: \(TruncatedList(circle).text(between: " → "))")
             }
         }
     }
 
-    /// Returns a cycle of entities whose keys contain each other; nil if there is none.
+    /// Returns a cycle of entities in which the key of each contains the key of the next; nil if there is none.
     private func keyCircle(from entity: String) -> [String]? {
         var seen: Set<String> = []
         var open = [[entity]]
@@ -250,12 +255,12 @@ extension ModelValidator {
 
 // MARK: - Conversions
 
-// The rules for keys and values, besides names and types.
+// Checks ignored keys, transformers and date formats.
 extension ModelValidator {
     mutating func checkKeyRules(_ rules: KeyRules) {
-        checkPatterns(rules.ignore, at: .root)
+        checkPatterns(rules.ignoredKeys, at: .root)
         for entity in entities {
-            checkPatterns(entity.ignore, at: .entity(entity.name))
+            checkPatterns(entity.ignoredKeys, at: .entity(entity.name))
             for attribute in entity.attributes where isReadable(entity.name, attribute.name) {
                 checkConversion(of: attribute, at: .attribute(attribute.name, of: entity.name))
             }
@@ -268,7 +273,7 @@ extension ModelValidator {
 
     private mutating func checkConversion(of attribute: SyncModel.Attribute, at path: ModelPath) {
         if attribute.transformers.contains("") { report(path["transformer"], "must not be empty") }
-        let givesList = attribute.transformers.last { StandardTransformer(rawValue: $0)?.isAboutText != true }
+        let givesList = attribute.transformers.last { StandardTransformer(rawValue: $0)?.preservesKind != true }
         if givesList == StandardTransformer.commaSeparated.rawValue, attribute.type != .json,
             attribute.type != .transformable
         {
@@ -284,13 +289,13 @@ extension ModelValidator {
 }
 
 extension StandardTransformer {
-    /// Whether the transformer maps a text to a text, and a list to a list.
-    fileprivate var isAboutText: Bool { self != .commaSeparated }
+    /// Whether the transformer returns a text for a text, and a list for a list.
+    fileprivate var preservesKind: Bool { self != .commaSeparated }
 }
 
 // MARK: - Shapes
 
-// The form of records in JSON.
+// Checks the declarations about the shape of records in JSON: keyed lists, discriminators and resource types.
 extension ModelValidator {
     mutating func checkShapes() {
         for entity in entities {
@@ -304,7 +309,7 @@ extension ModelValidator {
         guard let names = relationship.keyedBy else { return }
         let path = ModelPath.relationship(relationship.name, of: entity.name)["keyedBy"]
         guard relationship.isToMany else {
-            return report(path, "only a to-many relationship can be keyed by member names")
+            return report(path, "only a to-many relationship can be keyed by object keys")
         }
         guard case .attribute(let name) = names else { return }
         let line = lineage(of: relationship.destination)
@@ -320,7 +325,7 @@ extension ModelValidator {
             report(path["key"], "'\(discriminator.key)' is not a key path")
         }
         if discriminator.kinds.isEmpty { report(path["values"], "must not be empty") }
-        if discriminator.otherwise == .parent, entity.isAbstract {
+        if discriminator.fallback == .parent, entity.isAbstract {
             report(path["otherwise"], "\(entity.name) is abstract and has no rows")
         }
         var seen: Set<String> = []

@@ -1,69 +1,75 @@
-/// The entities of a store. Validated and immutable. Models are equal if their entities and key rules are; transformers do
-/// not count.
+/// The validated, immutable entities of a store. Two models are equal if their entities and their rules for JSON keys
+/// are equal. Transformers are not compared.
 ///
-/// Create it from a schema file, a Core Data model, or entities declared in Swift:
+/// Create a model from a schema file, a Core Data model, or entities declared in Swift:
 ///
 /// ```swift
 /// let model = try SyncModel(contentsOf: url)
 /// let other = try SyncModel(entities: [SyncModel.Entity("User", attributes: [.init("id", .integer)])])
 /// ```
 public struct SyncModel: Sendable, Hashable {
-    /// The entities in name order, with completed inverses.
+    /// The entities, sorted by name. If only one of two inverse relationships names its inverse, the model sets the
+    /// inverse of the other.
     public let entities: [SyncModel.Entity]
-    /// The key rules of all entities.
+    /// The rules for JSON keys that apply to all entities.
     package let rules: KeyRules
-    /// The spelling of JSON keys, for entities that declare none. If it is nil, several spellings are read, and exports
-    /// write snake_case.
-    package var keys: KeyCase? { rules.keys }
-    /// The patterns of ignored keys, for all entities. See ``SyncModel/Entity/ignore``.
-    package var ignore: [String] { rules.ignore }
+    /// The spelling of JSON keys, for entities that declare none. If it is nil, a sync reads several spellings, and an
+    /// export writes snake_case.
+    package var keyCase: KeyCase? { rules.keyCase }
+    /// The patterns of JSON keys that a sync ignores in the records of all entities. See
+    /// ``SyncModel/Entity/ignoredKeys``.
+    package var ignoredKeys: [String] { rules.ignoredKeys }
 
-    private let compilation: Uncompared<CompiledModel>
-    private var registered = Uncompared<[String: AttributeTransformer]>([:])
+    private let compilation: EqualityIgnored<CompiledModel>
+    private var registered = EqualityIgnored<[String: AttributeTransformer]>([:])
 
-    /// The compiled model, created once.
+    /// The model with its names resolved to indexes. The initializer creates it.
     package var compiled: CompiledModel { compilation.value }
 
     /// The registered transformers by name. See ``registering(_:)``.
     package var transformers: [String: AttributeTransformer] { registered.value }
 
-    /// Validates the entities, and completes inverses that only one side names.
+    /// Creates a model from entities, and validates them. If only one of two inverse relationships names its inverse,
+    /// the initializer sets the inverse of the other.
     ///
     /// - Parameters:
-    ///   - keys: The spelling of JSON keys, for entities that declare none: `user-id` with `.kebab`.
-    ///   - ignore: The patterns of ignored keys: `["*_url", "node_id"]`.
-    /// - Throws: ``SyncError`` `invalidModel` with all problems.
-    public init(entities: [SyncModel.Entity], keys: KeyCase? = nil, ignore: [String] = []) throws {
-        try self.init(ModelDraft(entities: entities, rules: KeyRules(keys: keys, ignore: ignore)))
+    ///   - keyCase: The spelling of JSON keys, for entities that declare none. With `.kebab`, a sync reads `user-id`.
+    ///   - ignoredKeys: The patterns of JSON keys that a sync ignores: `["*_url", "node_id"]`.
+    /// - Throws: ``SyncError`` `invalidModel`, with all problems found.
+    public init(entities: [SyncModel.Entity], keyCase: KeyCase? = nil, ignoredKeys: [String] = []) throws {
+        try self.init(ModelDraft(entities: entities, rules: KeyRules(keyCase: keyCase, ignoredKeys: ignoredKeys)))
     }
 
-    /// Validates the declarations of a model source.
+    /// Creates a model from declarations that were read from a file or declared in Swift, and validates them.
+    ///
+    /// - Throws: ``SyncError`` `invalidModel`, with all problems found.
     package init(_ draft: ModelDraft) throws {
         let checked = try ModelValidator.validated(draft)
         self.entities = checked
         self.rules = draft.rules
-        compilation = Uncompared(CompiledModel(checked, draft.rules))
+        compilation = EqualityIgnored(CompiledModel(checked, draft.rules))
         try ModelValidator.checkTables(of: compiled)
     }
 
-    /// Returns the entity with a name; nil if the model has none.
+    /// Returns the entity with a name; nil if the model has no such entity.
     public func entity(named name: String) -> SyncModel.Entity? {
         compiled.entityID(name).map { entities[$0] }
     }
 
-    /// Returns the model with transformers registered. A later transformer with the same name replaces an earlier one.
+    /// Returns a copy of the model that has these transformers. A transformer replaces an earlier one with the same
+    /// name.
     public func registering(_ transformers: AttributeTransformer...) -> SyncModel {
         registering(transformers)
     }
 
-    /// Returns the model with transformers registered.
+    /// Returns a copy of the model that has these transformers.
     package func registering(_ transformers: [AttributeTransformer]) -> SyncModel {
         var model = self
         for transformer in transformers { model.registered.value[transformer.name] = transformer }
         return model
     }
 
-    /// Returns a model of other entities, with the same key rules and transformers.
+    /// Returns a model of other entities, with the rules for JSON keys and the transformers of this model.
     ///
     /// - Throws: ``SyncError`` `invalidModel`.
     package func replacing(entities: [SyncModel.Entity]) throws -> SyncModel {
@@ -76,16 +82,21 @@ public struct SyncModel: Sendable, Hashable {
 // MARK: - Naming
 
 extension SyncModel {
-    /// Returns the key that an attribute is exported with.
+    /// Returns the JSON key that an export writes for an attribute.
     ///
-    /// It is the remote key of the attribute, if there is one. It is `id` for `id` and `remoteID`. A reserved word
-    /// loses the entity's name (`userType` → `type`), unless that key belongs to another attribute. Otherwise it is the
-    /// name in the spelling.
+    /// The first of these that applies:
+    ///
+    /// 1. The remote key of the attribute.
+    /// 2. `_destroy` for an attribute `destroy`, if `nested` is true.
+    /// 3. `id` for `id` and `remoteID`, and a reserved word without the entity's name (`type` for `userType`), unless a
+    ///    sync reads this key as another attribute.
+    /// 4. The name of the attribute in the spelling.
     ///
     /// - Parameters:
-    ///   - keyCase: The spelling; nil for that of the entity or the model, else snake_case. camelCase changes a name
-    ///     only if the model declares it: otherwise `firstName` would not be read as an attribute named `first_name`.
-    ///   - nested: Whether the row is inside nested attributes, where `destroy` becomes `_destroy`.
+    ///   - keyCase: The spelling. If it is nil, the spelling of the entity or the model applies, or else snake_case.
+    ///     `.camel` changes a name only if the model declares it. Otherwise a sync would not read `firstName` as the
+    ///     attribute `first_name`.
+    ///   - nested: Whether the record is inside the nested attributes of Rails (`notes_attributes`).
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`.
     package func remoteKey(
         forAttribute name: String, of entity: String, case keyCase: KeyCase? = nil, nested: Bool = false
@@ -107,7 +118,7 @@ extension SyncModel {
         return spelling == .camel && rule != .camel ? name : spelling.key(for: name)
     }
 
-    /// Returns the attribute that a JSON key is read as; nil if there is none.
+    /// Returns the name of the attribute that a sync reads from a JSON key; nil if there is none.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func attribute(forKey key: String, in entity: String) throws -> String? {
@@ -116,8 +127,8 @@ extension SyncModel {
         return slot.map { self.compiled[compiled.table].attributes[$0].name }
     }
 
-    /// Returns the primary key attribute of an entity and its key in JSON; nil for a keyless entity and for a composite
-    /// key (see ``primaryKeyParts(of:)``).
+    /// Returns the primary key attribute of an entity and its JSON key. Returns nil for a keyless entity and for a
+    /// composite key (see ``primaryKeyParts(of:)``).
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func primaryKey(
@@ -130,7 +141,7 @@ extension SyncModel {
         return (attribute.name, remote, attribute)
     }
 
-    /// Returns the names of the parts of an entity's key, and their keys in JSON, in order; empty for a keyless entity.
+    /// Returns the name and the JSON key of each part of an entity's primary key, in order; empty for a keyless entity.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func primaryKeyParts(of entity: String) throws -> [(local: String, remote: String)] {
@@ -155,7 +166,8 @@ extension SyncModel {
         return (rule ?? .snake).key(for: isID ? "id" : name)
     }
 
-    /// Returns the to-one relationship of an entity to itself, which must be null for a row to be in the default scope.
+    /// Returns the name of the first to-one relationship of an entity to itself; nil if there is none. By default, a
+    /// row is in scope only if this relationship is null.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func rootScope(of entity: String) throws -> String? {
@@ -166,7 +178,7 @@ extension SyncModel {
 // MARK: - Transformers
 
 extension SyncModel {
-    /// A transformer that the model names and that is not registered.
+    /// A transformer that an attribute names and that is neither registered nor built in.
     package struct MissingTransformer: Sendable, Hashable {
         /// The entity that declares the attribute.
         package var entity: String
@@ -176,7 +188,8 @@ extension SyncModel {
         package var name: String
     }
 
-    /// The transformers that attributes name and that are neither registered nor built in, in the order of the model.
+    /// The transformers that attributes name and that are neither registered nor built in, in the order of the entities
+    /// and attributes.
     package var missingTransformers: [MissingTransformer] {
         entities.flatMap { entity in
             entity.attributes.flatMap { attribute in
@@ -186,9 +199,9 @@ extension SyncModel {
         }
     }
 
-    /// Rejects a model with missing transformers, since a sync would store values that were not transformed.
+    /// Checks that no transformer is missing. A sync without it would store values that were not transformed.
     ///
-    /// - Throws: ``SyncError`` `missingTransformer` with the path of each attribute.
+    /// - Throws: ``SyncError`` `missingTransformer`, with the path of each attribute.
     package func requireTransformers() throws {
         let missing = missingTransformers
         guard !missing.isEmpty else { return }
@@ -210,14 +223,16 @@ extension SyncModel {
         transformers[name] ?? StandardTransformer(rawValue: name)?.transformer
     }
 
-    /// Returns the conversion of an attribute's values; nil if the coercion table applies.
+    /// Returns the conversion of an attribute's values; nil if it has no transformer and no format, so that
+    /// ``Coercion`` converts its values.
     package func conversion(of attribute: SyncModel.Attribute) -> ValueConversion? {
         if attribute.transformers.isEmpty, attribute.format == nil { return nil }
         return ValueConversion(
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type)
     }
 
-    /// Returns the conversion of incoming values, which also checks that they fit the Swift type.
+    /// Returns the conversion of the values of an attribute in a payload. It also checks that they fit the Swift type,
+    /// if there is a check.
     func mappingConversion(of attribute: SyncModel.Attribute, check: ValueCheck?) -> ValueConversion? {
         guard let check else { return conversion(of: attribute) }
         return ValueConversion(

@@ -1,12 +1,13 @@
 import Foundation
 
-/// Reads the XML of a Core Data model. Errors are recorded in the draft, and reading continues.
+/// Reads the XML of a Core Data model into a model draft. Records each error in the draft, and continues reading.
 struct CoreDataModel {
     var draft = ModelDraft()
 
-    /// Reads a draft of the model.
+    /// Reads the XML of a Core Data model.
     ///
-    /// - Throws: ``SyncError`` `unreadableModel` with line and column if the data is not such XML.
+    /// - Throws: ``SyncError`` `unreadableModel` if the data is not the XML of a Core Data model, with line and column
+    ///   where they are known.
     static func draft(of data: Data) throws -> ModelDraft {
         let root = try CoreDataXML.root(of: data)
         guard root.name == "model" else {
@@ -16,7 +17,7 @@ struct CoreDataModel {
         }
         var reader = CoreDataModel()
         let userInfo = CoreDataUserInfo(root)
-        reader.draft.rules = KeyRules(keys: reader.keyCase(userInfo, at: .root), ignore: userInfo.ignore)
+        reader.draft.rules = KeyRules(keyCase: reader.keyCase(userInfo, at: .root), ignoredKeys: userInfo.ignore)
         for element in root.children(named: "entity") { reader.addEntity(element) }
         reader.addDiscriminators(root)
         return reader.draft
@@ -26,8 +27,8 @@ struct CoreDataModel {
         guard let name = element.text("name") else { return reportUnnamed(element, in: .root["entities"]) }
         var entity = SyncModel.Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
-            renamedFrom: element.formerName, keys: keyCase(CoreDataUserInfo(element), at: .entity(name)),
-            ignore: CoreDataUserInfo(element).ignore, resourceType: CoreDataUserInfo(element).resourceType,
+            renamedFrom: element.formerName, keyCase: keyCase(CoreDataUserInfo(element), at: .entity(name)),
+            ignoredKeys: CoreDataUserInfo(element).ignore, resourceType: CoreDataUserInfo(element).resourceType,
             table: CoreDataUserInfo(element).table)
         for child in element.children {
             switch child.name {
@@ -71,7 +72,7 @@ struct CoreDataModel {
                 name, type ?? .string, remoteKey: userInfo.remoteKey, isPrimaryKey: userInfo.isPrimaryKey,
                 isOptional: element.flag("optional"),
                 defaultValue: type.flatMap { defaultValue(element, $0, of: entity.name, name) },
-                isExportable: userInfo.isExportable, renamedFrom: element.formerName, sourceType: sourceType,
+                isExported: userInfo.isExported, renamedFrom: element.formerName, sourceType: sourceType,
                 transformers: userInfo.transformers.isEmpty
                     ? Self.transformer(element).map { [$0] } ?? [] : userInfo.transformers,
                 format: userInfo.format, column: userInfo.column))
@@ -85,7 +86,7 @@ struct CoreDataModel {
         let member = "\(entity.name).\(name)"
         let rule = element.text("deletionRule") ?? "Nullify"
         if Self.deleteRule(rule) == nil {
-            draft.report(path["deleteRule"], "unknown deletion rule '\(rule)' (line \(element.line))")
+            draft.report(path["deleteRule"], "unknown delete rule '\(rule)' (line \(element.line))")
             draft.unreadable.insert(member)
         }
         guard let destination = element.text("destinationEntity") else {
@@ -99,7 +100,7 @@ struct CoreDataModel {
             SyncModel.Relationship(
                 name, to: destination, many: isToMany, ordered: isToMany && element.flag("ordered"),
                 inverse: element.text("inverseName"), deleteRule: Self.deleteRule(rule) ?? .nullify,
-                remoteKey: userInfo.remoteKey, isExportable: userInfo.isExportable,
+                remoteKey: userInfo.remoteKey, isExported: userInfo.isExported,
                 isOptional: element.flag("optional"), renamedFrom: element.formerName, keyedBy: userInfo.keyedBy,
                 table: userInfo.table, column: userInfo.column, inverseColumn: userInfo.inverseColumn))
     }
@@ -116,7 +117,7 @@ struct CoreDataModel {
         case "Date": .date
         case "UUID": .uuid
         case "URI": .url
-        // In these models, Binary attributes and attributes without a type can have any JSON.
+        // Core Data has no type for JSON. A Binary attribute, or one without a type, can therefore have any JSON value.
         case "Binary", "Undefined": .json
         case "Transformable": .transformable
         default: nil
@@ -133,13 +134,14 @@ struct CoreDataModel {
         }
     }
 
-    /// Returns the transformer's name. Foundation's names state how Core Data archives a value, not how it is converted
-    /// from JSON.
+    /// Returns the name of the attribute's transformer; nil if there is none. Names of Foundation transformers are
+    /// ignored, because these only tell how Core Data archives a value.
     private static func transformer(_ element: CoreDataElement) -> String? {
         element.text("valueTransformerName").flatMap { $0.hasPrefix("NS") ? nil : $0 }
     }
 
-    /// Returns the default value. Dates are seconds since 2001, and all other values are text of the attribute's type.
+    /// Returns the default value; nil if there is none. Reports a value that is not of the attribute's type. A date is
+    /// in seconds since 2001, and any other value is text.
     private mutating func defaultValue(
         _ element: CoreDataElement, _ type: AttributeType, of entity: String, _ name: String
     ) -> StoredValue? {
@@ -162,7 +164,7 @@ struct CoreDataModel {
     }
 }
 
-/// An XML element of a Core Data model, with its line.
+/// An XML element of a Core Data model, with its line number.
 struct CoreDataElement {
     let name: String
     let attributes: [String: String]
@@ -171,18 +173,18 @@ struct CoreDataElement {
 
     func children(named name: String) -> [CoreDataElement] { children.filter { $0.name == name } }
 
-    /// Returns a flag in the spelling of Core Data. An absent flag is false.
+    /// Returns whether an XML attribute is `YES`. An absent attribute is false.
     func flag(_ name: String) -> Bool { attributes[name] == "YES" }
 
     /// Returns the text of an XML attribute; nil if it is absent or empty.
     func text(_ name: String) -> String? { attributes[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The name in an earlier model, which is the renaming identifier. Xcode writes it as `elementID`.
+    /// The name in an earlier model. Xcode writes this renaming identifier as `elementID`.
     var formerName: String? { text("elementID") ?? text("renamingIdentifier") }
 }
 
-/// The mapping entries in the user info of a model, an entity, an attribute or a relationship. Their prefix is `sync.`,
-/// or `hyper.` in older models. If both are present, `sync.` applies.
+/// The settings for Sync in the user info of a model, an entity, an attribute or a relationship. Their keys begin with
+/// `sync.`, or with `hyper.` in older models. If both exist, `sync.` applies.
 struct CoreDataUserInfo {
     private var entries: [String: String] = [:]
 
@@ -195,7 +197,7 @@ struct CoreDataUserInfo {
     private func value(_ name: String) -> String? { entries["sync.\(name)"] ?? entries["hyper.\(name)"] }
     private func text(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Returns the texts of a list with commas.
+    /// Returns the elements of a comma-separated list.
     private func texts(_ name: String) -> [String] {
         let parts = (text(name) ?? "").split(separator: ",")
         return parts.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
@@ -203,29 +205,30 @@ struct CoreDataUserInfo {
 
     var isPrimaryKey: Bool { ["YES", "true"].contains(value("isPrimaryKey")) }
     var remoteKey: String? { text("remoteKey") }
-    /// A chain of several transformers is a list with commas.
+    /// The names of the transformers, from a comma-separated list.
     var transformers: [String] { texts("valueTransformer") }
     var format: AttributeFormat? { text("format").map(AttributeFormat.init) }
-    /// The key case, in the spelling of schema files.
+    /// The spelling of JSON keys, as schema files name it: `kebab-case`.
     var keys: String? { text("keys") }
     var ignore: [String] { texts("ignore") }
     var resourceType: String? { text("type") }
     var table: String? { text("table") }
     var column: String? { text("column") }
     var inverseColumn: String? { text("inverseColumn") }
-    /// The name of an attribute, or `YES` for the primary key.
+    /// The attribute read from the object keys of a keyed list. The value is the name of an attribute, or `YES` for
+    /// the primary key.
     var keyedBy: KeyedBy? {
         text("keyedBy").map { ["YES", "true"].contains($0) ? .primaryKey : .attribute($0) }
     }
     /// The key of the discriminator.
     var discriminator: String? { text("discriminator") }
     var otherwise: String? { text("otherwise") }
-    /// The values of the discriminator for an entity, as a list with commas.
+    /// The discriminator values of this entity, from a comma-separated list.
     var kinds: [String] {
         texts("kind")
     }
-    /// The presence of the entry excludes the member from exports, whatever its value is.
-    var isExportable: Bool { value("nonExportable") == nil }
+    /// Whether exports include the member. An entry `nonExportable` with any value excludes it.
+    var isExported: Bool { value("nonExportable") == nil }
 }
 
 // MARK: - Discriminators
@@ -245,13 +248,13 @@ extension CoreDataModel {
             guard let key = userInfo.discriminator else { continue }
             var discriminator = SyncModel.Discriminator(key, kinds: [])
             if let text = userInfo.otherwise {
-                if let otherwise = SyncModel.Discriminator.Fallback(rawValue: text) {
-                    discriminator.otherwise = otherwise
+                if let fallback = SyncModel.Discriminator.Fallback(rawValue: text) {
+                    discriminator.fallback = fallback
                 } else {
                     let known = SyncModel.Discriminator.Fallback.allCases.map(\.rawValue).joined(separator: ", ")
                     draft.report(
                         .entity(name)["discriminator"]["otherwise"],
-                        "unknown otherwise '\(text)'; use one of \(known) (line \(element.line))")
+                        "unknown value '\(text)' of 'otherwise'; use one of \(known) (line \(element.line))")
                 }
             }
             for entity in draft.entities where Self.isKind(entity.name, of: name, parents) {

@@ -4,9 +4,10 @@ import Foundation
     import FoundationXML
 #endif
 
-/// A parser of the XML of a Core Data model into elements.
+/// A parser that converts the XML of a Core Data model to elements.
 final class CoreDataXML: NSObject, XMLParserDelegate {
-    /// Elements are nested values, which are freed recursively. A model has five levels.
+    /// The largest nesting depth of elements. Nested elements are freed recursively, so deeper nesting could overflow
+    /// the stack. The XML of a model has five levels.
     private static let maximumDepth = 64
     private static let maximumDeclaration = 256
 
@@ -14,9 +15,9 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
     private var root: CoreDataElement?
     private var failure: SyncError?
 
-    /// Parses XML and returns its root.
+    /// Parses XML and returns its root element.
     ///
-    /// - Throws: ``SyncError`` `unreadableModel` with line and column.
+    /// - Throws: ``SyncError`` `unreadableModel`, with line and column where they are known.
     static func root(of data: Data) throws -> CoreDataElement {
         try check(data)
         let parser = XMLParser(data: data)
@@ -32,11 +33,11 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
 
     // MARK: Checks
 
-    /// Rejects XML that is not UTF-8, or that declares a document type.
+    /// Checks that XML is UTF-8 and declares no document type.
     ///
-    /// The parser stops the process at invalid UTF-8, and entities can expand a document without limit. A document type
-    /// in another encoding would not be found here. The parser detects UTF-16 and UTF-32 by their zeros, and otherwise
-    /// uses the declared encoding.
+    /// `XMLParser` ends the process at invalid UTF-8, and the entities of a document type can expand a document without
+    /// limit. The check cannot find a document type in another encoding, so it rejects other encodings. It detects
+    /// UTF-16 and UTF-32 by their zero bytes, and all others by the declared encoding.
     private static func check(_ data: Data) throws {
         guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else {
             throw SyncError(.unreadableModel, "the XML is not UTF-8")
@@ -48,7 +49,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         }
     }
 
-    /// Checks that the XML declaration is in the common form and states no encoding but UTF-8.
+    /// Checks that an XML declaration has the usual form and declares no encoding other than UTF-8.
     private static func checkDeclaration(_ text: String) throws {
         let start = text.unicodeScalars.prefix(maximumDeclaration)
         let plain = String(String.UnicodeScalarView(start.first == "\u{FEFF}" ? start.dropFirst() : start))
@@ -92,7 +93,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         fail(parser, "the file is not well-formed XML")
     }
 
-    /// Records an error. Only the first one is kept, because the parser continues after an error and reports more.
+    /// Records an error. Keeps only the first error, because the parser continues after an error and reports more.
     private func fail(_ parser: XMLParser, _ message: String) {
         guard failure == nil else { return }
         failure = SyncError(.unreadableModel, message, line: parser.lineNumber, column: parser.columnNumber)

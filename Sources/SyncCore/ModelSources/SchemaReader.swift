@@ -1,7 +1,7 @@
-/// Reads the JSON of a schema file. Errors are recorded in the draft, and reading continues.
+/// Reads the JSON of a schema file into a model draft. Records each error in the draft, and continues reading.
 struct SchemaReader {
-    /// The keys of each kind of object, as in `Docs/schema.schema.json`. `fingerprints` is accepted with any value and
-    /// has no effect, because models of earlier versions have it.
+    /// The keys that each kind of object may have, as in `Docs/schema.schema.json`. Schema files of earlier versions
+    /// have `fingerprints`. The reader accepts it with any value and ignores it.
     static let rootKeys = ["entities", "keys", "ignore", "$schema"]
     static let entityKeys = [
         "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
@@ -26,14 +26,15 @@ struct SchemaReader {
 
     private mutating func read(_ json: JSONValue) {
         guard var root = SchemaObject(json, at: .root, keys: Self.rootKeys, noting: &draft) else { return }
-        draft.rules = KeyRules(keys: root.keyCase(&draft), ignore: root.texts("ignore", &draft))
+        draft.rules = KeyRules(keyCase: root.keyCase(&draft), ignoredKeys: root.texts("ignore", &draft))
         guard let entities = root["entities"] else { return draft.report(root.path["entities"], "is missing") }
         for (name, value) in members(of: entities, at: root.path["entities"]) {
             draft.entities.append(entity(name, value))
         }
     }
 
-    /// Returns the members of `entities`, `attributes` or `relationships`.
+    /// Returns the members of `entities`, `attributes` or `relationships`. Reports and omits a second member with the
+    /// same name.
     mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
         guard case .object(let members) = value else {
             draft.report(path, "expected an object, found \(value.kindName)")
@@ -59,8 +60,8 @@ struct SchemaReader {
         entity.isAbstract = object.flag("abstract", default: false, &draft)
         entity.primaryKey = object.names("primaryKey", &draft).map { SyncModel.PrimaryKey($0) }
         entity.renamedFrom = object.text("renamedFrom", &draft)
-        entity.keys = object.keyCase(&draft)
-        entity.ignore = object.texts("ignore", &draft)
+        entity.keyCase = object.keyCase(&draft)
+        entity.ignoredKeys = object.texts("ignore", &draft)
         entity.resourceType = object.text("type", &draft)
         entity.discriminator = discriminator(&object)
         entity.table = object.text("table", &draft)
@@ -79,7 +80,8 @@ struct SchemaReader {
 
     // MARK: Members
 
-    /// Returns an attribute. If its type is invalid, the attribute is a string, so that others can reference it.
+    /// Reads an attribute. If its type is invalid, returns a string attribute, so that keys and inverses can still
+    /// refer to it.
     private mutating func attribute(_ name: String, _ value: JSONValue, of entity: String) -> SyncModel.Attribute {
         let path = ModelPath.attribute(name, of: entity)
         var attribute = SyncModel.Attribute(name, .string)
@@ -104,7 +106,7 @@ struct SchemaReader {
         attribute.isOptional = object.flag("optional", default: true, &draft)
         attribute.transformers = object.texts("transformer", &draft, orOne: true)
         attribute.format = object.text("format", &draft).map(AttributeFormat.init)
-        attribute.isExportable = object.flag("export", default: true, &draft)
+        attribute.isExported = object.flag("export", default: true, &draft)
         attribute.renamedFrom = object.text("renamedFrom", &draft)
         attribute.sourceType = object.text("sourceType", &draft)
         attribute.column = object.text("column", &draft)
@@ -134,7 +136,7 @@ struct SchemaReader {
             name, to: destination ?? "", many: object.flag("many", default: false, &draft),
             ordered: object.flag("ordered", default: false, &draft), inverse: object.text("inverse", &draft),
             deleteRule: object.choice("deleteRule", SyncModel.DeleteRule.self, &draft) ?? .nullify,
-            remoteKey: object.text("remoteKey", &draft), isExportable: object.flag("export", default: true, &draft),
+            remoteKey: object.text("remoteKey", &draft), isExported: object.flag("export", default: true, &draft),
             isOptional: object.flag("optional", default: true, &draft),
             renamedFrom: object.text("renamedFrom", &draft), keyedBy: memberNames(&object),
             table: object.text("table", &draft), column: object.text("column", &draft),
@@ -146,11 +148,11 @@ struct SchemaReader {
 
 // MARK: - Record shapes
 
-// The parts of a schema that describe the shape of records in JSON.
+// Reads the declarations about the shape of records in JSON.
 extension SchemaReader {
     static let discriminatorKeys = ["key", "values", "otherwise"]
 
-    /// Reads `"keyedBy": "iso"`, or `true` for the primary key.
+    /// Reads the member `keyedBy`: the name of an attribute, or `true` for the primary key.
     mutating func memberNames(_ object: inout SchemaObject) -> KeyedBy? {
         switch object["keyedBy"] {
         case nil, .bool(false)?: nil
@@ -183,21 +185,23 @@ extension SchemaReader {
             }
         }
         guard let key = object.text("key", &draft), !object.hasProblems else { return nil }
-        let otherwise = object.choice("otherwise", SyncModel.Discriminator.Fallback.self, &draft) ?? .skip
-        return SyncModel.Discriminator(key, kinds: kinds, otherwise: otherwise)
+        let fallback = object.choice("otherwise", SyncModel.Discriminator.Fallback.self, &draft) ?? .skip
+        return SyncModel.Discriminator(key, kinds: kinds, fallback: fallback)
     }
 }
 
 // MARK: - SchemaObject
 
-/// The members of one object of a schema file, read by name. Invalid values are recorded in the draft.
+/// One object of a schema file, whose members are read by name. Reading an invalid value records a problem in the
+/// draft.
 struct SchemaObject {
     let path: ModelPath
     private var members: [String: JSONValue] = [:]
-    /// Whether this object has an error, not counting nested objects.
+    /// Whether a member of this object is invalid. Problems in nested objects do not count.
     private(set) var hasProblems = false
 
-    /// Reads the members of an object; nil if the value is not an object. Unknown and repeated keys are recorded.
+    /// Creates an object from a JSON value; nil if the value is not an object. Records unknown and repeated keys as
+    /// problems.
     init?(_ value: JSONValue, at path: ModelPath, keys: [String], noting draft: inout ModelDraft) {
         self.path = path
         guard case .object(let all) = value else {
@@ -233,7 +237,7 @@ struct SchemaObject {
         return text
     }
 
-    /// Reads a name, or a list of names.
+    /// Reads a name or a list of names; nil if the member is absent or invalid.
     mutating func names(_ key: String, _ draft: inout ModelDraft) -> [String]? {
         guard case .array(let elements)? = members[key] else { return text(key, &draft).map { [$0] } }
         let names = elements.compactMap { element -> String? in
@@ -262,7 +266,7 @@ struct SchemaObject {
         guard let text = text(key, &draft) else { return nil }
         guard let choice = Choice(rawValue: text) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            report(&draft, key, "unknown \(key) '\(text)'; use one of \(known)")
+            report(&draft, key, "unknown value '\(text)' of '\(key)'; use one of \(known)")
             return nil
         }
         return choice
@@ -270,7 +274,7 @@ struct SchemaObject {
 }
 
 extension JSONValue {
-    /// The type of the value, for messages.
+    /// The kind of value in messages, such as `an array`.
     var kindName: String {
         switch self {
         case .null: "null"
@@ -286,7 +290,7 @@ extension JSONValue {
 // MARK: - SchemaObject+Rules
 
 extension SchemaObject {
-    /// Reads the key case in `keys`.
+    /// Reads the spelling of JSON keys in the member `keys`; nil if the member is absent or invalid.
     mutating func keyCase(_ draft: inout ModelDraft) -> KeyCase? {
         guard let word = text("keys", &draft) else { return nil }
         guard let found = KeyCase(word: word) else {
@@ -296,9 +300,9 @@ extension SchemaObject {
         return found
     }
 
-    /// Reads a list of texts that are not empty.
+    /// Reads a list of strings that are not empty. Reports and omits other elements.
     ///
-    /// - Parameter orOne: Whether a single text is allowed instead of a list.
+    /// - Parameter orOne: Whether a single string is allowed instead of a list.
     mutating func texts(_ key: String, _ draft: inout ModelDraft, orOne: Bool = false) -> [String] {
         guard let value = self[key] else { return [] }
         if orOne, case .string = value { return text(key, &draft).map { [$0] } ?? [] }

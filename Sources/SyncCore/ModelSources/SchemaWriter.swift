@@ -1,12 +1,14 @@
-/// Writes a model as the JSON of a schema file, in the form that ``SchemaReader`` reads. Default values are omitted.
+/// Writes a model as the JSON of a schema file, which ``SchemaReader`` reads. A member whose value is the default is
+/// omitted.
 enum SchemaWriter {
-    /// The number of levels with one member on each line, down to the lists of members.
+    /// The number of nested objects that have one member on each line. The innermost of them is `attributes` or
+    /// `relationships`.
     static let openLevels = 4
 
     static func json(of model: SyncModel) -> JSONValue {
         var object = Members()
-        object.add("keys", model.keys?.word)
-        object.add("ignore", model.ignore)
+        object.add("keys", model.keyCase?.word)
+        object.add("ignore", model.ignoredKeys)
         object.add("entities", .object(model.entities.map { .init($0.name, entity($0)) }))
         return .object(object.members)
     }
@@ -19,8 +21,8 @@ enum SchemaWriter {
             object.add("primaryKey", key.single.map { .string($0) } ?? .array(key.parts.map { .string($0) }))
         }
         object.add("renamedFrom", entity.renamedFrom)
-        object.add("keys", entity.keys?.word)
-        object.add("ignore", entity.ignore)
+        object.add("keys", entity.keyCase?.word)
+        object.add("ignore", entity.ignoredKeys)
         object.add("type", entity.resourceType)
         object.add("table", entity.table)
         if let found = entity.discriminator { object.add("discriminator", discriminator(found)) }
@@ -33,7 +35,8 @@ enum SchemaWriter {
         return .object(object.members)
     }
 
-    /// Returns an attribute, as the name of its type if all else has its default value.
+    /// Returns the JSON of an attribute: the name of its type if all other properties have their defaults, else an
+    /// object.
     private static func attribute(_ attribute: SyncModel.Attribute) -> JSONValue {
         var object = Members()
         object.add("type", .string(attribute.type.rawValue))
@@ -47,7 +50,7 @@ enum SchemaWriter {
             object.add("transformer", attribute.transformer)
         }
         object.add("format", attribute.format?.text)
-        object.add("export", attribute.isExportable, unless: true)
+        object.add("export", attribute.isExported, unless: true)
         object.add("renamedFrom", attribute.renamedFrom)
         object.add("sourceType", attribute.sourceType)
         object.add("column", attribute.column)
@@ -62,7 +65,7 @@ enum SchemaWriter {
         object.add("inverse", relationship.inverse)
         if relationship.deleteRule != .nullify { object.add("deleteRule", relationship.deleteRule.rawValue) }
         object.add("remoteKey", relationship.remoteKey)
-        object.add("export", relationship.isExportable, unless: true)
+        object.add("export", relationship.isExported, unless: true)
         object.add("optional", relationship.isOptional, unless: true)
         object.add("renamedFrom", relationship.renamedFrom)
         switch relationship.keyedBy {
@@ -80,11 +83,11 @@ enum SchemaWriter {
         var object = Members()
         object.add("key", discriminator.key)
         object.add("values", .object(discriminator.kinds.map { .init($0.value, .string($0.entity)) }))
-        if discriminator.otherwise != .skip { object.add("otherwise", discriminator.otherwise.rawValue) }
+        if discriminator.fallback != .skip { object.add("otherwise", discriminator.fallback.rawValue) }
         return .object(object.members)
     }
 
-    /// Collects members, without default values.
+    /// The members of an object. A value that is the default is not added.
     private struct Members {
         private(set) var members: [JSONValue.Member] = []
 
@@ -104,8 +107,8 @@ enum SchemaWriter {
     }
 }
 
-/// Readable JSON: objects of the upper levels have one member on each line, deeper ones are on one line. The order of
-/// members and the spelling of numbers are kept.
+/// A writer of readable JSON. The outer objects have one member on each line, and deeper objects are on one line. The
+/// order of members and the text of numbers do not change.
 enum PrettyJSON {
     static func text(_ value: JSONValue, openLevels: Int) -> String {
         var text = ""

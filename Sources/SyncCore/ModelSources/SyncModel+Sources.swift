@@ -1,29 +1,29 @@
 public import Foundation
 
 extension SyncModel {
-    /// Reads and validates a model file.
+    /// Creates a model from a file, and validates it.
     ///
     /// - Parameter url: A schema file (`.json`), a Core Data model (`.xcdatamodel`), its `contents` file, or a
-    ///   versioned model (`.xcdatamodeld`). The current version of a versioned model is read.
-    /// - Throws: ``SyncError`` `unreadableFile` if the file does not exist, `unreadableModel` if it is not a model
-    ///   (with line and column if it is malformed), `invalidModel` with every problem found.
+    ///   versioned model (`.xcdatamodeld`), of which the current version is read.
+    /// - Throws: ``SyncError`` `unreadableFile` if the file does not exist; `unreadableModel` if it is not a model;
+    ///   `invalidModel` with all problems found. The error of a malformed file has a line and a column.
     public init(contentsOf url: URL) throws {
         let file = try ModelFile(at: url)
         switch file.format {
-        case .schema: try self.init(schema: file.data)
-        case .coreData: try self.init(coreData: file.data)
+        case .schema: try self.init(schemaData: file.data)
+        case .coreData: try self.init(coreDataModel: file.data)
         }
     }
 
-    /// Reads and validates a model from the text of a schema file.
+    /// Creates a model from the text of a schema file, and validates it.
     ///
     /// ```json
     /// { "entities": { "User": { "attributes": { "id": "integer", "name": "string" } } } }
     /// ```
     ///
-    /// - Throws: ``SyncError`` `unreadableModel` with line and column if the text is not JSON, `invalidModel` with
-    ///   every problem found.
-    public init(schema data: Data) throws {
+    /// - Throws: ``SyncError`` `unreadableModel` with line and column if the text is not JSON; `invalidModel` with all
+    ///   problems found.
+    public init(schemaData data: Data) throws {
         let json: JSONValue
         do {
             json = try JSONValue(parsing: data)
@@ -34,23 +34,24 @@ extension SyncModel {
         try self.init(SchemaReader.draft(of: json))
     }
 
-    /// Reads and validates a model from the XML of a Core Data model, which is its `contents` file.
+    /// Creates a model from the XML in the `contents` file of a Core Data model, and validates it.
     ///
-    /// - Throws: ``SyncError`` `unreadableModel` with line and column if the text is not such XML, `invalidModel` with
-    ///   every problem found.
-    public init(coreData data: Data) throws {
+    /// - Throws: ``SyncError`` `unreadableModel` if the data is not the XML of a Core Data model; `invalidModel` with
+    ///   all problems found. The error of malformed XML has a line and a column.
+    public init(coreDataModel data: Data) throws {
         try self.init(CoreDataModel.draft(of: data))
     }
 
-    /// Returns the model as the text of a schema file, which reads back as an equal model.
+    /// Returns the model as the text of a schema file. Reading the text returns an equal model.
     ///
-    /// Entities are in the order of their names, and members in the order of the model. Default values are omitted.
+    /// Entities are sorted by name, and their members are in the order of the model. A member whose value is the
+    /// default is omitted.
     package func schemaFile() -> Data {
         Data((PrettyJSON.text(SchemaWriter.json(of: self), openLevels: SchemaWriter.openLevels) + "\n").utf8)
     }
 }
 
-/// The file at the URL of a model.
+/// The contents of a model file, with the format of the file.
 package struct ModelFile {
     enum Format { case schema, coreData }
 
@@ -65,7 +66,7 @@ package struct ModelFile {
 
     private static func format(of file: URL, _ data: Data) throws -> Format {
         if file.pathExtension == "json" { return .schema }
-        // The first byte after blanks and a byte order mark.
+        // Skip white space and a byte order mark. The first byte after them tells the format.
         let first = data.first { ![.blank, .tab, .newline, .carriageReturn, 0xEF, 0xBB, 0xBF].contains($0) }
         switch first {
         case .openBrace: return .schema
@@ -79,9 +80,9 @@ package struct ModelFile {
 
     // MARK: Folders
 
-    /// Returns the files that the model at a URL is read from. In a folder they can be links to other files.
+    /// Returns the files that the model at a URL is read from. A file inside a model folder may be a symbolic link.
     package static func files(at url: URL) throws -> [URL] {
-        // Not every folder has the file that names the current version.
+        // The file that names the current version may not exist.
         [try locate(url), url.appendingPathComponent(versionFile)]
     }
 
@@ -105,7 +106,8 @@ package struct ModelFile {
         }
     }
 
-    /// Returns the version that `.xccurrentversion` names, or the last one by name if there is no such file.
+    /// Returns the model that `.xccurrentversion` names. Without this file, returns the last model in the order of
+    /// their names.
     private static func currentVersion(of folder: URL) throws -> URL {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let models = versions.filter { $0.hasSuffix(".xcdatamodel") }

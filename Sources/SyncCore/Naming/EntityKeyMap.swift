@@ -1,32 +1,33 @@
 /// The JSON keys that the attributes and relationships of an entity are read from.
 ///
-/// The map is computed once, so that a key is looked up instead of compared with every name.
+/// The map is computed once for each entity, so that a key is looked up and not compared with each name.
 package final class EntityKeyMap: Sendable {
-    /// A relationship that is read from a key.
+    /// A relationship that is read from a JSON key.
     package struct RelationshipKey {
-        /// The index of the relationship in the entity.
+        /// The index of the relationship in ``CompiledEntity/relationships``.
         package let index: Int
         let strength: Int
-        /// Whether the key is for IDs only.
+        /// Whether the key has IDs only, such as `user_id`.
         let isForIDs: Bool
     }
 
-    /// The form of a name that the last rule compares.
+    /// The forms of a name that the last rule of ``attribute(forKey:)`` compares.
     private struct Spelling: Hashable {
         let snake: String
         let lowercased: String
     }
 
-    /// The most objects that a dotted remote key can lead through. JSON is not nested deeper either.
+    /// The largest number of objects in the path of a remote key. It is the largest nesting depth of JSON.
     private static let maximumDepth = 512
 
     private let slots: [Int]
-    /// The case of keys and the ignored keys, if the model has them.
-    let keys: KeyCase?
+    /// The spelling of JSON keys; nil if the model declares none.
+    let keyCase: KeyCase?
     let ignored: IgnoredKeys
     private let byRule: [String: Int]
     private let lineage: [String]
-    // Attributes by their index in the entity. If several have a name, the first one applies.
+    // The following dictionaries have indexes in `slots`. If several attributes have the same key, the first one
+    // counts.
     private let byRemoteKey: [String: [Int]]
     private let byName: [String: Int]
     private let bySnakeCase: [String: Int]
@@ -35,15 +36,16 @@ package final class EntityKeyMap: Sendable {
     private let longestName: Int
     private let id: Int?
     private let relationshipKeys: [String: [RelationshipKey]]
-    /// The attributes that dotted remote keys fill from inside an object, by the path of the object.
+    /// The slots of attributes whose remote keys lead into an object, by the path of the object.
     private let paths: [String: [Int]]
 
-    /// Creates the map of an entity's attributes, with their slots, and its relationships. `lineage` has the names of
-    /// the entity and its ancestors.
+    /// Creates the key map of an entity.
+    ///
+    /// - Parameter lineage: The names of the entity and its ancestors, the nearest first.
     package init(
         _ attributes: [(slot: Int, attribute: SyncModel.Attribute)], _ relationships: [SyncModel.Relationship],
         lineage: [String],
-        keys: KeyCase? = nil, ignored: IgnoredKeys = IgnoredKeys([])
+        keyCase: KeyCase? = nil, ignored: IgnoredKeys = IgnoredKeys([])
     ) {
         var byRule: [String: Int] = [:]
         var byRemoteKey: [String: [Int]] = [:]
@@ -61,14 +63,14 @@ package final class EntityKeyMap: Sendable {
             }
             byName[attribute.name] = byName[attribute.name] ?? position
             bySnakeCase[snake] = bySnakeCase[snake] ?? position
-            if let key = keys?.key(for: attribute.name) { byRule[key] = byRule[key] ?? position }
+            if let key = keyCase?.key(for: attribute.name) { byRule[key] = byRule[key] ?? position }
             let spelling = Spelling(snake: snake, lowercased: attribute.name.lowercased())
             bySpelling[spelling] = bySpelling[spelling] ?? position
             if id == nil, AttributeNaming.isID(attribute.name) { id = position }
         }
         var relationshipKeys: [String: [RelationshipKey]] = [:]
         for (index, relationship) in relationships.enumerated() {
-            for key in Self.keys(of: relationship, at: index, keys)
+            for key in Self.keys(of: relationship, at: index, keyCase)
             where !key.key.isForIDs || !ignored.names(key.name) {
                 relationshipKeys[key.name, default: []].append(key.key)
             }
@@ -77,7 +79,7 @@ package final class EntityKeyMap: Sendable {
             }
         }
         slots = attributes.map(\.slot)
-        self.keys = keys
+        self.keyCase = keyCase
         self.ignored = ignored
         self.byRule = byRule
         self.lineage = lineage
@@ -100,7 +102,7 @@ package final class EntityKeyMap: Sendable {
             objects.enumerated().map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: false)) }
             + AttributeNaming.idKeys(for: relationship, keys).enumerated().filter { !objects.contains($1) }
             .map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: true)) }
-        // A name is one key, while a remote key can be a path of several.
+        // A name is a single key, even if it has a dot. A remote key can be a path of several keys.
         return found.map { name, key in
             let path =
                 relationship.remoteKey == nil
@@ -109,7 +111,7 @@ package final class EntityKeyMap: Sendable {
         }
     }
 
-    /// Returns the paths of the objects around the last key: `a.b.c` → `a`, `a.b`.
+    /// Returns the paths of the objects that enclose the last key: `a.b.c` → `a`, `a.b`.
     private static func paths(into keys: [String]) -> [String] {
         var path = ""
         return keys.dropLast().prefix(maximumDepth).enumerated().map { index, key in
@@ -120,19 +122,26 @@ package final class EntityKeyMap: Sendable {
 
     // MARK: Attributes
 
-    /// Returns the attribute that a key fills, with its strength. A lower strength wins.
+    /// Returns the slot of the attribute that is read from a JSON key, with the strength of the rule that applies; nil
+    /// if there is none. If several keys of a record fit an attribute, the one with the lowest strength is read.
     ///
-    /// The rules, in their order: remote key, name or its form in the model's key case, camelCase of the key,
-    /// snake_case form, reserved word, `id`, and last a name that differs only in the case of acronyms (`userId` for
-    /// `userID`). The order of the model breaks ties. If a key is ignored by its exact name, only the first two rules,
-    /// the snake_case form and `id` apply.
+    /// - 0: The key is the remote key.
+    /// - 1: The key is the name, or the name in the spelling of the model.
+    /// - 2: A camelCase form of the key is the name.
+    /// - 3: The key is the name in snake_case.
+    /// - 4: The key is a reserved word, and the name is the word after the name of the entity or an ancestor.
+    /// - 5: The key is `id`, and the name is `id` or `remoteID`.
+    /// - 6: The key differs from the name only in the case of acronyms: `userId` and `userID`.
+    ///
+    /// Within a rule, the first attribute of the model is read. Strengths above 1 do not apply with `.exact`. If the
+    /// key is ignored by its exact name, only strengths 0 and 1, the snake_case form and `id` apply.
     package func attribute(forKey key: String) -> (slot: Int, strength: Int)? {
-        // A key with dots is one key, or has the form of a remote key's path.
+        // A key with dots can be a single key, or the path of a remote key.
         if let position = (byRemoteKey[RemoteKeyPath.escaped(key)] ?? byRemoteKey[key])?.first {
             return (slots[position], 0)
         }
         if let position = byName[key] ?? byRule[key] { return (slots[position], 1) }
-        if keys == .exact || (ignored.names(key) && bySnakeCase[key] == nil && key != "id") { return nil }
+        if keyCase == .exact || (ignored.names(key) && bySnakeCase[key] == nil && key != "id") { return nil }
         return attribute(forLooseKey: key)
     }
 
@@ -140,24 +149,25 @@ package final class EntityKeyMap: Sendable {
         let variants = isTooLong(key) ? [] : Inflection.camelCaseVariants(key)
         if let position = variants.compactMap({ byName[$0] }).min() { return (slots[position], 2) }
         if let position = bySnakeCase[key] { return (slots[position], 3) }
-        let prefixed = AttributeNaming.prefixedNames(of: keys?.withoutCapital(key) ?? key, lineage)
+        let prefixed = AttributeNaming.prefixedNames(of: keyCase?.withoutCapital(key) ?? key, lineage)
         if let position = prefixed.compactMap({ byName[$0] }).min() { return (slots[position], 4) }
         if let id, key == "id" || variants.contains("id") { return (slots[id], 5) }
-        // The first comparison is fast, even for a key of megabytes.
+        // This lookup is fast even for a key of megabytes.
         let lower = key.lowercased()
         guard lowercased.contains(lower) else { return nil }
         let spelling = Spelling(snake: Inflection.snakeCase(key), lowercased: lower)
         return bySpelling[spelling].map { (slots[$0], 6) }
     }
 
-    /// Returns whether a key has too many letters to be the camelCase of a name. The conversion is slow for keys of
-    /// megabytes.
+    /// Returns whether a key is too long for its camelCase form to be a name. The check avoids the conversion, which is
+    /// slow for keys of megabytes.
     private func isTooLong(_ key: String) -> Bool {
         guard key.utf8.count > 1000 else { return false }
         return key.utf8.count { $0 != .underscore && $0 != .minus && $0 != .blank } > 4 * longestName
     }
 
-    /// Returns the attribute that a remote key, or any other key, fills.
+    /// Returns the attribute that is read from the path of a remote key, or from any other key; nil if there is none.
+    /// Also returns the strength of the rule that applies.
     package func attribute(forPath path: String) -> (slot: Int, strength: Int)? {
         if let position = byRemoteKey[RemoteKeyPath.text(RemoteKeyPath.keys(path))]?.first {
             return (slots[position], 0)
@@ -165,20 +175,21 @@ package final class EntityKeyMap: Sendable {
         return attribute(forKey: path)
     }
 
-    /// Returns the attributes with a remote key in the form of ``RemoteKeyPath``.
+    /// Returns the slots of the attributes with a remote key, given in the form of ``RemoteKeyPath/text(_:)``.
     package func slots(withRemoteKey key: String) -> [Int] { (byRemoteKey[key] ?? []).map { slots[$0] } }
 
-    /// Returns the attributes filled from inside the object at a path; nil if nothing is read from it.
+    /// Returns the slots of the attributes that are read from inside the object at a path. Returns nil if no remote key
+    /// leads into the object.
     package func slots(below path: String) -> [Int]? { paths[path] }
 
     // MARK: Relationships
 
-    /// Returns the relationships that are read from a key, in their order.
+    /// Returns the relationships that are read from a key, in the order of the entity.
     package func relationships(readFrom key: String) -> [RelationshipKey] {
         relationshipKeys[RemoteKeyPath.escaped(key)] ?? relationshipKeys[key] ?? []
     }
 
-    /// Returns the relationships that are read from a path in the form of ``RemoteKeyPath``.
+    /// Returns the relationships that are read from a path, given in the form of ``RemoteKeyPath/text(_:)``.
     package func relationships(readFromPath path: String) -> [RelationshipKey] { relationshipKeys[path] ?? [] }
 
     /// Returns whether a relationship is read from a key.
@@ -190,20 +201,22 @@ package final class EntityKeyMap: Sendable {
 
     // MARK: Ignored keys
 
-    /// Returns whether a key is ignored by its exact name.
+    /// Returns whether the key itself is among the ignored patterns.
     package func ignoresByName(_ key: String) -> Bool { ignored.names(key) }
 
-    /// Returns whether a key at the end of a path is ignored, if nothing is read from it.
+    /// Returns whether a key that no attribute or relationship is read from is ignored.
+    ///
+    /// - Parameter path: The keys of the enclosing objects, from the record.
     package func ignores(_ key: String, at path: [String]) -> Bool { ignored.contains(key, path: path) }
 }
 
 /// The naming rules for JSON keys of attributes and relationships.
 package enum AttributeNaming {
-    /// The names reserved in Core Data. Models prefix them with the entity's name.
+    /// Names that Core Data reserves. Models write the name of the entity before them: `userType`.
     static let reservedWords: Set<String> = ["type", "description", "signed"]
 
-    /// Returns the prefixed names of a reserved word: `type` of a `User` can be `userType`, with the name of the entity
-    /// or an ancestor.
+    /// Returns the attribute names that a reserved word can stand for: `userType` for `type`, with the name of the
+    /// entity or of an ancestor. Returns an empty list for any other key.
     static func prefixedNames(of key: String, _ lineage: [String]) -> [String] {
         guard reservedWords.contains(key) else { return [] }
         return lineage.map { name in
@@ -211,30 +224,30 @@ package enum AttributeNaming {
         }
     }
 
-    /// Returns whether an attribute's key in JSON is `id`.
+    /// Returns whether an attribute has one of the names that are read from the JSON key `id`.
     static func isID(_ attribute: String) -> Bool { attribute == "id" || attribute == "remoteID" }
 
-    /// Returns the keys of a relationship's objects, the strongest first.
+    /// Returns the JSON keys that the records of a relationship are read from, the strongest first.
     ///
-    /// - Parameter keys: The key case of the entity, if the model has one.
-    package static func objectKeys(for relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> [String] {
+    /// - Parameter keyCase: The spelling of JSON keys; nil if the model declares none.
+    package static func objectKeys(for relationship: SyncModel.Relationship, _ keyCase: KeyCase? = nil) -> [String] {
         if let remoteKey = relationship.remoteKey { return [remoteKey] }
         let name = relationship.name
-        if keys == .exact { return [name] }
-        return unique([keys?.key(for: name), Inflection.snakeCase(name), name].compactMap(\.self))
+        if keyCase == .exact { return [name] }
+        return unique([keyCase?.key(for: name), Inflection.snakeCase(name), name].compactMap(\.self))
     }
 
-    /// Returns the keys of a relationship's objects and IDs.
-    package static func keys(for relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> [String] {
-        objectKeys(for: relationship, keys) + idKeys(for: relationship, keys)
+    /// Returns the JSON keys that the records and the IDs of a relationship are read from.
+    package static func keys(for relationship: SyncModel.Relationship, _ keyCase: KeyCase? = nil) -> [String] {
+        objectKeys(for: relationship, keyCase) + idKeys(for: relationship, keyCase)
     }
 
     private static func unique(_ keys: [String]) -> [String] {
         keys.enumerated().filter { !keys[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
-    /// Returns the keys of a relationship's IDs, the strongest first. A relationship with a remote key has none of
-    /// them.
+    /// Returns the JSON keys that the IDs of a relationship are read from, the strongest first. Returns an empty list
+    /// for a relationship with a remote key, because its IDs are read from the remote key.
     package static func idKeys(for relationship: SyncModel.Relationship, _ keyCase: KeyCase? = nil) -> [String] {
         guard relationship.remoteKey == nil else { return [] }
         let name = relationship.name
@@ -250,7 +263,7 @@ package enum AttributeNaming {
         return keys
     }
 
-    /// Returns the key of a single row's ID in the key case of the model.
+    /// Returns the keys of a single ID in the spelling of the model: `owner-id`.
     private static func idSpellings(_ name: String, _ keys: KeyCase?) -> [String] {
         guard let keys else { return [] }
         let key = keys.key(for: name)
@@ -295,11 +308,13 @@ package struct IgnoredKeys: Sendable {
 
     package var isEmpty: Bool { names.isEmpty && patterns.isEmpty && paths.isEmpty }
 
-    /// Returns whether a pattern is exactly this key. Such a key is ignored even if a loose spelling leads to an
-    /// attribute.
+    /// Returns whether one of the patterns is exactly this key. Such a key is ignored even if a loose rule of
+    /// ``EntityKeyMap`` finds an attribute for it.
     func names(_ key: String) -> Bool { !names.isEmpty && names.contains(key) }
 
-    /// Returns whether a key at the end of a path is ignored.
+    /// Returns whether a key is ignored.
+    ///
+    /// - Parameter path: The keys of the enclosing objects, from the record.
     package func contains(_ key: String, path: [String] = []) -> Bool {
         if isEmpty { return false }
         if names.contains(key) || patterns.contains(where: { $0.matches(key) }) { return true }
@@ -312,7 +327,7 @@ package struct IgnoredKeys: Sendable {
         key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Returns the error in a pattern; nil if it is valid.
+    /// Returns the problem of a pattern; nil if the pattern is valid.
     static func problem(with pattern: String) -> String? {
         if pattern.isEmpty { return "a pattern must not be empty" }
         let parts = parts(pattern)
@@ -320,10 +335,10 @@ package struct IgnoredKeys: Sendable {
     }
 }
 
-/// The keys that a remote key leads through. A dot leads into an object, `\.` is a dot in the key, and `\\` is a
-/// backslash.
+/// The syntax of remote keys: the path of a value in a record. A dot separates keys, `\.` is a dot in a key, and `\\`
+/// is a backslash.
 package enum RemoteKeyPath {
-    /// Returns the keys: `contact.email` → `contact`, `email`; `@odata\.etag` → `@odata.etag`.
+    /// Returns the keys of a path: `contact.email` → `contact`, `email`; `@odata\.etag` → `@odata.etag`.
     package static func keys(_ text: String) -> [String] {
         guard text.utf8.contains(.backslash) else {
             return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -346,12 +361,12 @@ package enum RemoteKeyPath {
         return keys.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns the remote key that leads through the keys.
+    /// Returns the path with these keys.
     package static func text(_ keys: some Sequence<String>) -> String {
         keys.map(escaped).joined(separator: ".")
     }
 
-    /// Returns the remote key for one key, with its dots and backslashes escaped.
+    /// Returns the path with one key, in which dots and backslashes are escaped.
     package static func escaped(_ key: String) -> String {
         guard key.utf8.contains(where: isSpecial) else { return key }
         let bytes = Array(key.utf8)

@@ -8,7 +8,7 @@ package enum Inflection {
         words(atCapitalsOf: name).map { $0.lowercased() }.joined(separator: "_").replacing("__", with: "_")
     }
 
-    /// Returns the words of a name in any case, with their spelling: `userIDs` → `user`, `IDs`.
+    /// Returns the words of a name in any spelling, without changing their case: `userIDs` → `user`, `IDs`.
     static func words(_ name: String) -> [String] {
         words(atCapitalsOf: name).flatMap { $0.split { $0 == "_" || $0 == "-" || $0 == " " }.map(String.init) }
     }
@@ -28,8 +28,8 @@ package enum Inflection {
         return words
     }
 
-    /// Returns whether a capital begins a word: after a lowercase letter or digit, or before a lowercase letter. The
-    /// plural of an acronym (`userIDs`) is not a new word.
+    /// Returns whether the capital at an index begins a word. It does after a lowercase letter or digit, and before a
+    /// lowercase letter. In the plural of an acronym (`userIDs`), the last capital does not begin a word.
     private static func startsWord(at index: Int, in characters: [Character]) -> Bool {
         let previous = characters[index - 1]
         if previous == "_" { return false }
@@ -45,11 +45,11 @@ package enum Inflection {
 
     /// Returns a key in camelCase: `driver_identifier` → `driverIdentifier`, `user_id` → `userID`, `_id` → `id`.
     ///
-    /// Nil for a key with an underscore and a character that cannot be in a name. A key without an underscore is only
-    /// decapitalized.
+    /// Returns nil if the key has an underscore and a character other than a letter, a digit, a hyphen or a space. If
+    /// the key has no underscore, only its first letter changes.
     package static func camelCase(_ key: String) -> String? { camelCase(key, capitalizesAcronyms: true) }
 
-    /// Returns the names that a key can have: `user_id` for `userID` and `userId`.
+    /// Returns the camelCase forms of a key: `userID` and `userId` for `user_id`.
     package static func camelCaseVariants(_ key: String) -> [String] {
         let variants = [true, false].compactMap { camelCase(key, capitalizesAcronyms: $0) }
         return variants.count == 2 && variants[0] == variants[1] ? [variants[0]] : variants
@@ -73,7 +73,7 @@ package enum Inflection {
 
     private static func isShouted(_ word: String) -> Bool { word.count > 1 && word.uppercased() == word }
 
-    /// Irregular plurals, as the last word of a name.
+    /// Words with irregular plurals. They also apply to the last word of a longer name.
     static let irregular: [(plural: String, singular: String)] = [
         ("people", "person"), ("children", "child"), ("series", "series"), ("species", "species"), ("news", "news"),
         ("movies", "movie"), ("cookies", "cookie"), ("calories", "calorie"), ("ties", "tie"), ("statuses", "status"),
@@ -98,8 +98,8 @@ package enum Inflection {
         return word
     }
 
-    /// Returns whether a word ends in a whole word: `superHeroes` and `super_heroes` end in `heroes`, `parties` does
-    /// not end in `ties`.
+    /// Returns whether `ending` is the last word of a name. It is for `heroes` in `superHeroes` and `super_heroes`, and
+    /// is not for `ties` in `parties`.
     private static func isLastWord(_ ending: String, of word: String) -> Bool {
         let rest = word.dropLast(ending.count)
         guard let previous = rest.last, let first = word.dropFirst(rest.count).first else { return rest.isEmpty }
@@ -107,12 +107,13 @@ package enum Inflection {
     }
 }
 
-/// Names for the contents of JSON keys that are valid names of tables and columns.
+/// Names of entities, attributes and relationships for JSON keys. All are valid names of tables and columns.
 extension Inflection {
-    /// The names that SQLite uses for row numbers.
+    /// The names by which SQLite also addresses the rowid.
     private static let reserved: Set<String> = ["rowid", "oid"]
 
-    /// Returns the name of a member: `first_name` → `firstName`, `@type` → `type`, `ISBN` → `isbn`, `2fa` → `value2fa`.
+    /// Returns the name of an attribute or relationship for a JSON key: `first_name` → `firstName`, `@type` → `type`,
+    /// `ISBN` → `isbn`, `2fa` → `value2fa`.
     package static func memberName(_ key: String) -> String {
         let words = key.split { !$0.isLetter && !$0.isNumber }.map(String.init)
         guard !words.isEmpty else { return "value" }
@@ -123,7 +124,8 @@ extension Inflection {
         return reserved.contains(name.lowercased()) ? name + "Value" : name
     }
 
-    /// Returns the name of an entity: `line_items` → `LineItem`. The key of a single object is not made singular.
+    /// Returns the name of an entity for a JSON key: `line_items` → `LineItem`. Only the key of a list is made
+    /// singular.
     package static func entityName(_ key: String, isList: Bool) -> String {
         let name = memberName(isList ? singular(key) : key)
         let entity = name.prefix(1).uppercased() + name.dropFirst()
@@ -134,8 +136,8 @@ extension Inflection {
 // MARK: - Plural
 
 extension Inflection {
-    /// Returns the plural of a word: `tag` → `tags`, `company` → `companies`, `address` → `addresses`. It is the
-    /// inverse of ``singular(_:)``.
+    /// Returns the plural of a word: `tag` → `tags`, `company` → `companies`, `address` → `addresses`. For most words,
+    /// it is the inverse of ``singular(_:)``.
     package static func plural(_ word: String) -> String {
         let lower = word.lowercased()
         for (plural, singular) in irregular where lower.hasSuffix(singular) {
@@ -152,7 +154,7 @@ extension Inflection {
 // MARK: - KeyCase+Spelling
 
 extension KeyCase {
-    /// Returns the key of a name in this case: `homeTown` → `home-town`. Leading underscores stay.
+    /// Returns a name in this spelling: `homeTown` → `home-town` for `.kebab`. Leading underscores are kept.
     package func key(for name: String) -> String {
         switch self {
         case .exact: return name
@@ -171,13 +173,14 @@ extension KeyCase {
 
     private static func capitalized(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
 
-    /// Returns a word without capitals at its start. An acronym such as `URL` is lowercased as a whole.
+    /// Returns a word with its first letter in lower case. A word in capitals, such as `URL`, is lowercased as a whole.
     private static func decapitalized(_ word: String) -> String {
         let isShouted = word == word.uppercased()
         return isShouted ? word.lowercased() : word.prefix(1).lowercased() + word.dropFirst()
     }
 
-    /// Returns a key without the capital that Pascal case adds: `Type` → `type`.
+    /// Returns a key with its first letter in lower case if the spelling is `.pascal` (`Type` → `type`), else
+    /// unchanged.
     func withoutCapital(_ key: String) -> String {
         self == .pascal ? key.prefix(1).lowercased() + key.dropFirst() : key
     }

@@ -1,25 +1,27 @@
-/// Options of a sync: how it reads its payload, what it deletes, and what its result lists.
+/// The options of a sync: how the sync reads its payload, what it deletes, and what its result lists.
 ///
-/// ``SyncOperations`` says which operations are allowed.
+/// The allowed operations are a separate parameter of a sync, ``SyncOperations``.
 public struct SyncOptions: Sendable {
     /// The scope of a payload if the call has no predicate and no parent.
     public enum Scope: Sendable, Hashable {
-        /// All rows of the entity. For an entity with a to-one relationship to itself, only rows whose relationship is null.
+        /// All rows of the entity. For an entity with a to-one relationship to itself, only rows for which this
+        /// relationship is null.
         case automatic
         /// All rows of the entity.
         case all
     }
 
-    /// The rows and values that a result lists besides its counts.
+    /// The rows and values that a result lists in addition to its counts.
     public enum ResultDetail: Sendable, Hashable {
-        /// ``keys``; for files and streams ``counts``, so that memory does not grow with the payload.
+        /// The same as ``keys``. For files and streams the same as ``counts``, so that memory does not grow with the
+        /// payload.
         case automatic
-        /// Counts only.
+        /// Only counts.
         case counts
         /// The keys of inserted and deleted rows, and the keys and changed attributes of updated rows.
         case keys
-        /// Keys, the changed values, the values of inserted and deleted rows, and the links. It takes time and memory for each
-        /// written row.
+        /// Keys, the old and new values of updated rows, the values of inserted and deleted rows, and links. They take
+        /// time and memory for each written row.
         case values
     }
 
@@ -27,55 +29,69 @@ public struct SyncOptions: Sendable {
     public var scope: Scope
     /// Whether the payload is a snapshot, a delta, or a page of a paged import.
     public var payloadKind: PayloadKind
-    /// Whether the sync fails, before it writes, for inconsistent records, a value of the wrong type, or a root record
-    /// without a key. Records are compared within one chunk or page.
+    /// Whether the sync throws if the payload has inconsistent records, a value of the wrong type, or a root record
+    /// without a readable key. The sync compares only records of the same chunk or page.
     public var isStrict: Bool
-    /// The deletion limit; nil for none.
+    /// The maximum number of rows of an entity that the sync may delete; nil for no limit.
     public var deletionLimit: DeletionLimit?
-    /// Whether the sync deletes omitted rows even if the key of a root record cannot be read. Such a record may describe any row
-    /// of its entity, so by default no row is deleted (``SyncDiagnostic/Kind/deletionsSkipped``).
+    /// Whether the sync deletes omitted rows even if the key of a root record cannot be read.
+    ///
+    /// Such a record may describe any row of its entity. By default the sync therefore deletes no omitted rows, and
+    /// reports the diagnostic ``SyncDiagnostic/Kind/deletionsSkipped``.
     public var deletesBesideUnread: Bool
-    /// The rows and values that the result lists besides its counts.
+    /// The rows and values that the result lists in addition to its counts.
     public var resultDetail: ResultDetail
-    /// Called with the progress of each phase, once every few thousand records or rows. The sync waits for it and calls it on any
-    /// thread. It must not use the store.
+    /// A function that receives the progress of each phase, once every few thousand records or rows. The sync calls the
+    /// function on any thread and waits until it returns. The function must not use the store.
     public var progress: (@Sendable (SyncProgress) -> Void)?
     /// Whether errors and diagnostics quote values of the payload.
     public var includesValuesInErrors: Bool
-    /// The insert hook: called for each record of a row to insert, outer records first. The sync maps the record that it returns,
-    /// which must have the same key. An error that it throws fails the sync.
+    /// The insert hook: a function that may replace the record of a row before the sync inserts it.
     ///
-    /// It must not use the store, which is being written. The payload is mapped once for each level of nesting with new rows, so a
-    /// sync with a hook takes several times as long.
+    /// The sync calls the function for enclosing records before nested ones, and uses the record that it returns. The
+    /// returned record must have the same key. If the function throws, the sync throws this error.
+    ///
+    /// The function must not use the store, because the sync is writing to it. The sync maps the payload once for each
+    /// level of nesting that has new rows, so a sync with a hook takes several times as long.
     public var willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)?
     /// The path of keys to the array of records in the payload; empty if the payload is the array.
     public var keyPath: [String]
     /// The format of the payload.
     public var format: PayloadFormat
-    /// The attribute that is read from the member names, if the records are members of an object: `{"AD": {…}, "AE": {…}}`.
+    /// The attribute that is read from the object keys, if the records are members of an object:
+    /// `{"AD": {…}, "AE": {…}}`. Nil if the records are in an array.
     public var keyedBy: KeyedBy?
     /// The lists of a payload of several entities; empty for a payload of one entity.
     package var entities: [PayloadList] = []
-    /// The size in bytes of the chunks that a file or stream is read in. A chunk has whole records, so it is larger if a record is.
+    /// The size, in bytes, of the chunks in which the sync reads a file or stream. A chunk has whole records, so a
+    /// chunk with a larger record is larger.
     ///
-    /// A sync holds two chunks and their graphs: about six times this size, or eighteen times for long lists of ids, and a page
-    /// cache of 64 MB. Smaller chunks take less memory and more time.
+    /// A sync keeps two chunks and their graphs in memory: about six times this size, or eighteen times for long lists
+    /// of IDs. It also uses a page cache of 64 MB. Smaller chunks take less memory and more time.
     package var chunkSize: Int
-    /// Whether each chunk is committed by itself, so that other connections can write in between. If a chunk fails, the rows of
-    /// earlier chunks stay. Omitted rows are deleted at the end, if the whole payload could be read.
+    /// Whether the sync writes each chunk in its own transaction, so that other connections can write between chunks.
     ///
-    /// Otherwise all chunks are written in one transaction. The write-ahead log then grows with the number of written rows.
+    /// If a chunk fails, the rows of earlier chunks stay. The sync deletes omitted rows at the end, if it could read
+    /// the whole payload.
+    ///
+    /// If the value is false, the sync writes all chunks in one transaction. The write-ahead log then grows with the
+    /// number of written rows.
     public var commitsEachChunk: Bool
-    /// The memory, in bytes, for the row flags of a paged import. Larger row flags move to a temporary table.
+    /// The maximum size, in bytes, of the row flags that a paged import keeps in memory. Above this size they move to a
+    /// temporary table.
     package var rowFlagLimit = 32 << 20
-    /// The Swift types that the caller reads the rows as.
+    /// The Swift types whose properties must be able to hold the values of the payload.
     package var types: [any SyncEntity.Type] = []
-    /// Whether a payload without a readable record is mapped instead of rejected. Validation sets it.
+    /// Whether a payload in which no record has a readable key is mapped instead of rejected. Only validation sets
+    /// this.
     package var admitsNoRecords = false
-    /// Whether diagnostics name inconsistent records. Validation sets it. A payload with such records is mapped twice.
-    package var explainsContradictions = false
+    /// Whether the diagnostics list inconsistent records. Only validation sets this. A payload with inconsistent
+    /// records is then mapped twice.
+    package var listsInconsistentRecords = false
 
-    /// Creates options. By default the payload is a snapshot, nothing is strict, there is no deletion limit, and chunks have 4 MiB.
+    /// Creates options. By default the payload is a snapshot, the sync is not strict, and there is no deletion limit.
+    ///
+    /// - Parameter chunkSize: The size, in bytes, of the chunks in which the sync reads a file or stream.
     public init(
         scope: Scope = .automatic, payloadKind: PayloadKind = .snapshot, isStrict: Bool = false,
         deletionLimit: DeletionLimit? = nil, deletesBesideUnread: Bool = false, resultDetail: ResultDetail = .automatic,
@@ -100,7 +116,7 @@ public struct SyncOptions: Sendable {
         self.willInsert = willInsert
     }
 
-    /// Whether the result lists keys. A route that reads chunks replaces ``ResultDetail/automatic`` before.
+    /// Whether the result lists keys. A sync that reads chunks has already replaced ``ResultDetail/automatic``.
     package var collectsKeys: Bool { resultDetail != .counts }
     /// Whether the result lists values and links.
     package var collectsValues: Bool { resultDetail == .values }
@@ -110,7 +126,7 @@ public struct SyncOptions: Sendable {
 public enum PayloadFormat: String, Sendable, Hashable, CaseIterable {
     /// One JSON value: an array of records, or a single record.
     case json
-    /// One record on each line.
+    /// One record per line.
     case ndjson
     /// A JSON:API document: `data`, `included`, `links`. The `type` of a resource names its entity.
     case jsonAPI = "json-api"
@@ -127,25 +143,27 @@ extension SyncOptions {
         switch format {
         case .json, .graphQL: return
         case .ndjson:
-            throw SyncError(.invalidOption, "'keyPath' cannot be used with NDJSON, which has a record on each line")
+            throw SyncError(.invalidOption, "'keyPath' cannot be used with NDJSON, which has one record per line")
         case .jsonAPI:
             throw SyncError(.invalidOption, "'keyPath' cannot be used with JSON:API, which has its records in 'data'")
         }
     }
 }
 
-/// Whether a payload lists every row in scope.
+/// The kind of a payload: whether its root records list every row in scope.
 ///
-/// This is about rows of the payload's entity. A list nested in a record always lists all children of that record.
+/// The kind does not apply to nested records. A list nested in a record always lists all children of that record.
 public enum PayloadKind: Sendable {
-    /// The payload lists every row in scope: the sync deletes rows that it omits. A single record that is in no array omits no
-    /// row, unless a predicate or a parent sets the scope.
+    /// The payload lists every row in scope, and the sync deletes rows in scope that the payload omits. If the payload
+    /// is a single record outside an array, the sync deletes no other rows, unless a predicate or a parent sets the
+    /// scope.
     case snapshot
-    /// The payload lists changes: the sync keeps rows that it omits.
+    /// The payload lists only changes, and the sync keeps rows that the payload omits.
     case delta
-    /// The payload is a page of a snapshot. Each page is written in its own transaction. ``PagedImport/finish()`` deletes the rows
-    /// that no page listed. It deletes none if a page was a single record in no array, such as an error, and no predicate or
-    /// parent set the scope.
+    /// The payload is a page of a snapshot, and the sync writes it in its own transaction.
+    ///
+    /// ``PagedImport/finish()`` deletes the rows in scope that no page contains. If a page was a single record outside
+    /// an array, such as an error, it deletes none of them, unless a predicate or a parent sets the scope.
     case page(of: PagedImport)
 
     /// The paged import that the payload is a page of; nil for other payloads.
@@ -167,42 +185,47 @@ package struct PayloadList: Sendable, Hashable {
     }
 }
 
-/// The most rows of one entity that one sync may delete, including cascades and nested lists.
+/// The maximum number of rows of one entity that one sync may delete. The limit includes rows that delete rules and
+/// nested lists delete.
 ///
 /// A sync that would delete more throws ``SyncError/Code/deletionLimitExceeded`` and writes nothing.
 public enum DeletionLimit: Sendable, Hashable {
     /// A number of rows.
     case rows(Int)
-    /// A fraction, 0 to 1, of the rows that the entity has, if it has more than `above`.
+    /// A fraction, from 0 to 1, of the stored rows of the entity. An entity with at most `above` rows has no limit.
     case fraction(Double, above: Int = 0)
 
-    /// Half of the rows of an entity that has more than 10: the default of the command line.
+    /// Half of the rows of an entity that has more than 10 rows. This is the default of the command line.
     public static let half = DeletionLimit.fraction(0.5, above: 10)
 
-    /// - Throws: ``SyncError`` `invalidOption` for a negative number of rows, or a fraction that is not from 0 to 1.
+    /// Checks that the limit is valid.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption` for a negative number of rows, or for a fraction that is not from 0 to
+    ///   1.
     func validate() throws {
         switch self {
         case .rows(let rows) where rows < 0:
             throw SyncError(.invalidOption, "invalid deletion limit of \(rows) rows; it must be 0 or more")
         case .fraction(let part, _) where !(0...1).contains(part):
-            throw SyncError(.invalidOption, "invalid deletion limit of \(part) of the rows; it must be from 0 to 1")
+            throw SyncError(
+                .invalidOption, "invalid deletion limit: the fraction \(part) of the rows must be from 0 to 1")
         case .rows, .fraction: break
         }
     }
 }
 
-/// The parameters of a sync besides its payload, for all three routes.
+/// The parameters of a sync that the store needs in addition to the payload graph.
 package struct SyncRequest: Sendable {
     /// The scope of the payload; nil for the default scope.
     package var predicate: RowPredicate?
     package var options: SyncOptions
     /// Whether the store rolls the transaction back and returns only the result.
     package var isDryRun: Bool
-    /// Whether the payload is read in chunks.
-    package var isInPieces = false
+    /// Whether the sync reads the payload in chunks.
+    package var isChunked = false
 
     /// Whether the payload is a chunk or a page. A store cannot repeat the transaction of such a request.
-    package var isOfPart: Bool { isInPieces || options.payloadKind.run != nil }
+    package var isChunkOrPage: Bool { isChunked || options.payloadKind.run != nil }
 
     package init(
         predicate: RowPredicate? = nil, options: SyncOptions = SyncOptions(), isDryRun: Bool = false

@@ -8,11 +8,11 @@
 /// let result = try await run.finish()
 /// ```
 ///
-/// Each page is applied in a separate transaction and deletes nothing, not even children that a list omits, because a
-/// later page may contain them. ``finish()`` deletes the rows in scope that no page mentioned.
+/// The sync of a page is a separate transaction. It deletes nothing, not even children that a nested list omits,
+/// because a later page may contain them. ``finish()`` deletes the rows in scope that no page contains.
 ///
-/// An import that is not finished deletes nothing. The same holds if a page failed. Pages that are a single object
-/// instead of a list delete no rows of the entity, unless a predicate or a parent sets the scope.
+/// An import that is not finished, or in which a page failed, deletes nothing. If a page is a single object, not an
+/// array, the import deletes no rows of the entity unless a predicate or parent sets the scope.
 public final class PagedImport: Sendable {
     /// The parameters that all pages of a paged import share.
     package struct Parameters: Sendable {
@@ -39,7 +39,8 @@ public final class PagedImport: Sendable {
         }
     }
 
-    /// Deletes the rows that no page mentioned. The first page sets it, because it has the store.
+    /// A function that deletes the rows that no page contains. The sync of the first page provides it, because that
+    /// sync has the store.
     package typealias Finalizer = @Sendable (PagedImport) async throws -> SyncResult
 
     private struct State {
@@ -56,12 +57,12 @@ public final class PagedImport: Sendable {
     /// Creates a paged import without pages.
     public init() {}
 
-    /// Deletes, in one transaction, the rows in scope that no page mentioned and the children that lists omitted.
+    /// Deletes, in one transaction, the rows in scope that no page contains and the children that nested lists omit.
     ///
     /// - Returns: The change set of all pages and the deletions. It is empty if there are no pages.
-    /// - Throws: ``SyncError`` `invalidOption` if a page failed or is still being applied, or if the import is finished
-    ///   already. Other errors come from the deletions, such as `deletionLimitExceeded` or `deletionDenied`; the rows of the
-    ///   pages stay.
+    /// - Throws: ``SyncError`` `invalidOption` if a page failed, if a page is still being applied, or if the import has
+    ///   already finished. Also errors of the deletions, such as `deletionLimitExceeded` or `deletionDenied`. The rows
+    ///   of the pages stay.
     @discardableResult
     public func finish() async throws -> SyncResult {
         let finalizer = try state.withLock { state in
@@ -81,9 +82,10 @@ public final class PagedImport: Sendable {
 
     // MARK: Pages
 
-    /// Begins a page.
+    /// Records that the sync of a page begins.
     ///
-    /// - Throws: ``SyncError`` `invalidOption` if the parameters differ from those of earlier pages.
+    /// - Throws: ``SyncError`` `invalidOption` if the import has finished, or if the parameters differ from those of
+    ///   earlier pages.
     package func beginPage(_ parameters: Parameters, _ finalizer: @escaping Finalizer) throws {
         try state.withLock { state in
             if state.isFinished {
@@ -108,8 +110,8 @@ public final class PagedImport: Sendable {
         }
     }
 
-    /// Returns the state for changes; ``checkInState(_:)`` stores it again. Callers hold the store's write access, so only one
-    /// page at a time has it.
+    /// Takes the state out, so that the sync of a page can change it. ``checkInState(_:)`` puts it back. Callers have
+    /// exclusive write access to the store, so only one page at a time has the state.
     package func checkOutState() -> PagedImportState {
         state.withLock { state in
             defer { state.importState = PagedImportState() }

@@ -3,7 +3,7 @@ package struct PagedImportState: Sendable {
     /// A row that a page omitted from a list of its owner.
     package struct RemovedListEntry: Hashable, Sendable {
         package var row: StoredRow
-        /// The association through which the owner had the row, and the owner's row key.
+        /// The association of the list.
         package var link: AssociationID
         package var owner: RowKey
 
@@ -14,7 +14,7 @@ package struct PagedImportState: Sendable {
         }
     }
 
-    /// The link of a row at an end of an association where it has at most one.
+    /// The end of an association at which a row has at most one link, and that row.
     package struct ToOneLink: Hashable, Sendable {
         package var row: StoredRow
         package var link: AssociationID
@@ -30,7 +30,7 @@ package struct PagedImportState: Sendable {
     /// A foreign key that a page set because the row of a pending reference had arrived.
     package struct ResolvedReference: Sendable {
         package var target: RowKey
-        /// The foreign key before that.
+        /// The value of the foreign key before the page set it; nil if it was null.
         package var before: RowKey?
 
         package init(target: RowKey, before: RowKey?) {
@@ -39,34 +39,35 @@ package struct PagedImportState: Sendable {
         }
     }
 
-    /// The flags of every row that a page mentioned.
+    /// The flags of the rows that pages contain, as far as they are in memory.
     package var rowFlags = RowFlagTable()
-    /// The temporary table of row flags that take too much memory.
+    /// The name of the temporary table with the row flags that exceeded the memory limit; nil if there is none.
     package var rowFlagTable: String?
-    /// Rows that stay until the end of the import, because a later page may list them.
+    /// The rows that lists of pages omitted. They stay until the end of the import, because a later page may contain
+    /// them.
     package var removedListEntries: Set<RemovedListEntry> = []
-    /// Links whose last statement on a page is a pending reference. When the row arrives, the link counts as
-    /// stated by the page.
+    /// The to-one links that a page set to a row that is not stored yet. When that row arrives, the import treats the
+    /// link as one that the page set.
     package var pendingLinks: Set<ToOneLink> = []
-    /// Links from references that were pending before the import. A statement of a later page can undo them.
+    /// The foreign keys that pages set because of references from before the import. A later page can undo this.
     package var resolvedReferences: [ToOneLink: ResolvedReference] = [:]
     /// Keyless rows that lost a link.
     package var orphans: Set<StoredRow> = []
-    /// The parent's children before the import; nil before the first page.
+    /// The keys of the parent's children before the import; nil before the first page.
     package var parentRows: [RowKey]?
-    /// Values that the store keeps for the next page.
+    /// Values that the session of the store keeps from one page to the next.
     package var sessionScratch: [String: Int] = [:]
     /// The number of root records of all pages.
     package var rootRecords = 0
-    /// The entities for which a page, or one of its lists, was a single object outside an array.
-    package var loneObjects: Set<Int> = []
-    /// For each entity, the number of root records with an unreadable key, and the path of the first.
+    /// The indexes of the entities for which a page had a single object instead of an array.
+    package var entitiesWithSingleObject: Set<Int> = []
+    /// The number of root records with an unreadable key, and the path of the first, by the index of their entity.
     package var unreadable: [Int: (count: Int, first: String)] = [:]
-    /// Whether a page had null among its records. The pages are then no snapshot.
+    /// Whether a page had a null instead of a record. Its row is not known, so the import then deletes no omitted rows.
     package var hasNulls = false
     /// Whether the end of the import is being applied, and not a page.
     package var isEnding = false
-    /// The change set of the pages, with the corrections of its counts.
+    /// The change set of all pages, in which each row is counted once.
     package var changes = PagedImportChanges()
 
     package init() {}
@@ -74,7 +75,7 @@ package struct PagedImportState: Sendable {
 
 /// The changes of all pages of a paged import.
 package struct PagedImportChanges: Sendable {
-    /// The number of rows that earlier pages counted already.
+    /// The numbers of rows of one page that an earlier page already counted.
     package struct Repeats: Sendable {
         package var updated = 0
         package var unchanged = 0
@@ -82,10 +83,11 @@ package struct PagedImportChanges: Sendable {
         package init() {}
     }
 
-    /// The corrections by entity name, for the page that is being applied.
+    /// The rows of the current page that an earlier page already counted, by entity name.
     package var repeats: [String: Repeats] = [:]
+    /// The number of root records of the current page whose row an earlier page already counted as a root record.
     package var repeatedRoots = 0
-    /// The root records whose row an earlier page inserted as a nested record.
+    /// The number of root records of the current page whose row an earlier page inserted as a nested record.
     package var insertedRoots = 0
 
     private var results = ResultAccumulator()
@@ -96,10 +98,10 @@ package struct PagedImportChanges: Sendable {
 
     package var isEmpty: Bool { results.isEmpty }
 
-    /// The number of references that were pending when their page was applied.
+    /// The number of pending references in the results of the pages.
     package var unresolvedCount: Int { results.unresolvedCount }
 
-    /// Keeps only the pending references that `kept` returns.
+    /// Replaces the pending references of each result with those that `kept` returns.
     package mutating func preservePending(
         _ kept: ([SyncResult.Link]) throws -> [SyncResult.Link]
     ) rethrows {
@@ -124,7 +126,7 @@ package struct PagedImportChanges: Sendable {
         root.matched += page.root.matched - insertedRoots - repeatedRoots
         root.deleted += page.root.deleted
         var page = page
-        page.repeatedRecords += repeatedRoots
+        page.duplicateRecordCount += repeatedRoots
         repeats = [:]
         repeatedRoots = 0
         insertedRoots = 0
@@ -145,9 +147,9 @@ package struct PagedImportChanges: Sendable {
     }
 }
 
-/// A table of row flags. Integer keys close to each other, as most keys are, take little memory.
+/// The row flags of many rows, in memory. Integer keys that are close to each other take little memory.
 package struct RowFlagTable: Sendable {
-    /// The flags of 64 neighbouring keys, one bit each.
+    /// The flags of 64 consecutive integer keys. Each flag has one bit for each key.
     private struct Block: Sendable {
         var mentioned: UInt64 = 0
         var counted: UInt64 = 0
@@ -177,7 +179,7 @@ package struct RowFlagTable: Sendable {
         }
     }
 
-    /// The blocks of integer keys, by table.
+    /// The blocks of integer keys, for each table by the key divided by 64.
     private var blocks: [[Int64: Block]] = []
     private var others: [StoredRow: RowFlags] = [:]
 
@@ -220,7 +222,7 @@ package struct RowFlagTable: Sendable {
     /// Calls `body` with each row and its flags, and removes them.
     package mutating func removeAll(_ body: (StoredRow, RowFlags) throws -> Void) rethrows {
         for table in blocks.indices {
-            // In key order, in which a table is filled fastest.
+            // Inserts into a table are fastest in key order.
             for (high, block) in blocks[table].sorted(by: { $0.key < $1.key }) {
                 for low in 0..<64 {
                     let flags = block.flags(at: 1 << UInt64(low))
@@ -234,13 +236,13 @@ package struct RowFlagTable: Sendable {
     }
 }
 
-/// The statements of earlier pages about a row, and how it was counted.
+/// How pages of an import contain a row, and how the import has counted the row.
 package struct RowFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A page has a node of the row, which may be only a reference by ID.
+    /// A page contains the row, as a record or only as a reference by ID.
     package static let mentioned = RowFlags(rawValue: 1)
     /// The row was counted as inserted, updated or unchanged.
     package static let counted = RowFlags(rawValue: 2)

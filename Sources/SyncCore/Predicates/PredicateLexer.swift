@@ -1,4 +1,4 @@
-/// Splits the text of a condition into tokens.
+/// A lexer that splits the text of a condition into tokens.
 struct PredicateLexer {
     private let bytes: [UInt8]
     private var position = 0
@@ -109,7 +109,7 @@ struct PredicateLexer {
             }
         }
         if byte()?.startsWord == true {
-            throw location.error("a name cannot begin with a digit; quote a string")
+            throw location.error("a name cannot begin with a digit; if this is a string, quote it")
         }
         return .number(String(decoding: bytes[start..<position], as: UTF8.self))
     }
@@ -190,9 +190,9 @@ extension UInt8 {
 struct PredicateToken: Equatable {
     enum Kind: Equatable {
         case word(String)
-        /// `#any`, `#'first name'`: a name that would otherwise be a keyword or no word.
+        /// An escaped name, which may be a keyword or contain any character: `#any`, `#'first name'`.
         case escapedWord(String)
-        /// `@count`, including the sign.
+        /// A collection operator, with its `@`: `@count`.
         case collectionOperator(String)
         case number(String)
         case text(String)
@@ -226,7 +226,7 @@ struct PredicateToken: Equatable {
 
     func isSymbol(_ symbol: String) -> Bool { kind == .symbol(symbol) }
 
-    /// The description of the token for messages.
+    /// The description of the token in messages, such as `the number 5`.
     var found: String {
         switch kind {
         case .word(let word): "'\(word)'"

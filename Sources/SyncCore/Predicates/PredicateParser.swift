@@ -1,4 +1,4 @@
-/// Parses the text of a condition by recursive descent.
+/// A recursive descent parser of the text of a condition.
 struct PredicateParser {
     private let tokens: [PredicateToken]
     private var position = 0
@@ -6,6 +6,9 @@ struct PredicateParser {
     private var usedArguments = 0
     private var nesting = 0
 
+    /// Parses a condition.
+    ///
+    /// - Parameter arguments: The values of `%@` and the paths of `%K`, in order.
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
     static func parse(_ text: String, _ arguments: [PredicateValue] = []) throws -> PredicateNode {
         var parser = PredicateParser(tokens: try PredicateLexer.tokens(of: text), arguments: arguments)
@@ -13,7 +16,7 @@ struct PredicateParser {
         guard parser.token.kind == .end else { throw parser.expected("AND, OR or the end") }
         let (used, given) = (parser.usedArguments, arguments.count)
         guard used == given else {
-            throw parser.token.location.error("the condition uses \(used) of \(given) arguments")
+            throw parser.token.location.error("the predicate uses \(used) of \(given) arguments")
         }
         return node
     }
@@ -25,7 +28,7 @@ struct PredicateParser {
 
     private var token: PredicateToken { tokens[position] }
 
-    /// Takes a token. The last one, the end, is never passed.
+    /// Returns the current token, and moves to the next one. The last token, the end, always stays current.
     private mutating func consume() -> PredicateToken {
         defer { position = min(position + 1, tokens.count - 1) }
         return token
@@ -172,7 +175,7 @@ struct PredicateParser {
         return .calculation(PredicateCalculation(left: left, operator: op, right: right, location: location))
     }
 
-    /// Parses operations of at least a rank.
+    /// Parses an operand, or a chain of operations of this precedence or a higher one.
     private mutating func term(rank: Int, from first: PredicateTerm? = nil) throws -> PredicateTerm {
         var left = rank == 0 ? try term(rank: 1, from: first) : try first ?? factor()
         while let operation, operation.rank == rank {
@@ -211,7 +214,7 @@ struct PredicateParser {
         try namedPath(quantifier).path
     }
 
-    /// Parses a path, and returns its escaped components, which are names even if they look like operators.
+    /// Parses a path. Also returns its escaped components, which are names even if they begin with `@`.
     private mutating func namedPath(
         _ quantifier: PredicatePath.Quantifier?
     ) throws -> (path: PredicatePath, names: Set<String>) {
@@ -260,7 +263,7 @@ struct PredicateParser {
         return arguments[usedArguments]
     }
 
-    /// Parses an operator, and returns it with its spelling.
+    /// Parses an operator, and returns it with the text that was written, in upper case.
     private mutating func parseOperator(after path: PredicatePath?) throws -> (PredicateOperator, written: String) {
         let what = path.map { "an operator after '\($0.name)'" } ?? "an operator"
         guard let written = token.keyword ?? token.symbol else { throw expected(what) }
@@ -286,7 +289,7 @@ struct PredicateParser {
         }
     }
 
-    /// Parses the option `[c]`, if there is one.
+    /// Parses the option `[c]`, if the next token begins it. Returns whether it was there.
     private mutating func parseOptions() throws -> Bool {
         guard token.isSymbol("["), !isKeyNext else { return false }
         _ = consume()
@@ -328,7 +331,7 @@ struct PredicateParser {
         }
     }
 
-    /// Parses a composite key, `["apple", 5]`, as a text; nil if there is none.
+    /// Parses a composite key, such as `["apple", 5]`, to a text; nil if the next token does not begin a composite key.
     private mutating func parseKey() throws -> PredicateValue? {
         guard isKeyNext else { return nil }
         return PredicateValue(.text(String(decoding: CanonicalJSON.bytes(try parts()), as: UTF8.self)))
@@ -361,7 +364,7 @@ struct PredicateParser {
         if case .word = token.kind, !token.isReserved { " (quote a string)" } else { "" }
     }
 
-    /// Parses a literal or an argument; nil if there is none.
+    /// Parses a literal or an argument; nil if the next token is neither.
     private mutating func parseValue() throws -> PredicateValue? {
         let literal: PredicateLiteral
         switch (token.kind, token.keyword) {

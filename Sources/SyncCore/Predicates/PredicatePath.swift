@@ -1,4 +1,4 @@
-/// The left side of a condition: an attribute or relationship of the row, or of a related row.
+/// The left side of a comparison: an attribute or relationship of the row, or of a related row.
 ///
 /// ```swift
 /// RowPredicate.attribute("company.name") == "Apple"
@@ -23,7 +23,8 @@ package struct PredicatePath: Sendable, Hashable {
     /// Whether the path stands for the number of rows of its last relationship.
     package let isCount: Bool
 
-    /// Splits a path at its dots. A last component `@count` makes it a count.
+    /// Creates a path from text, with its components separated by dots. If the last component is `@count`, the path
+    /// stands for the number of rows.
     init(_ text: String, quantifier: Quantifier? = nil) {
         var components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         isCount = components.count > 1 && components.last == Self.countName
@@ -38,9 +39,9 @@ package struct PredicatePath: Sendable, Hashable {
         self.quantifier = quantifier
     }
 
-    /// Returns the problem of a path that is malformed; nil if it is valid.
+    /// Returns the problem of an invalid path; nil if the path is valid.
     ///
-    /// - Parameter names: The components that are names even if they look like operators.
+    /// - Parameter names: The components that are names even if they begin with `@`.
     func problem(admitting names: Set<String> = []) -> String? {
         if components.contains(where: \.isEmpty) { return "a path has an empty name: '\(name)'" }
         if components.contains(where: { $0.hasPrefix("@") && !names.contains($0) }) {
@@ -49,12 +50,13 @@ package struct PredicatePath: Sendable, Hashable {
         return nil
     }
 
-    /// The path without quantifier: `tags.@count`.
+    /// The path as text, without its quantifier: `tags.@count`.
     package var name: String { (components + (isCount ? [Self.countName] : [])).joined(separator: ".") }
 }
 
 extension PredicatePath {
-    /// Returns the path of an attribute or to-one relationship, by local names. It may go through to-one relationships.
+    /// Returns the path of an attribute or to-one relationship, with the names of the model. The path may lead through
+    /// to-one relationships.
     package static func attribute(_ path: String) -> PredicatePath { PredicatePath(path) }
 
     /// Returns a path through a to-many relationship. At least one row must match.
@@ -105,7 +107,7 @@ extension PredicatePath {
         .compare(path, .greaterOrEqual, value)
     }
 
-    /// Tests for the same text, optionally without case.
+    /// Tests for the same text, optionally ignoring case.
     package func equals(_ text: String, ignoringCase: Bool) -> RowPredicate {
         .compare(self, .equal, text, ignoringCase: ignoringCase)
     }

@@ -1,8 +1,10 @@
-/// Resolves the names of a condition in the model, and checks operators and values against the types.
+/// A resolver of the names of a condition. It also checks operators and values against the types of the attributes.
 struct PredicateResolver {
     let model: CompiledModel
     let root: CompiledEntity
 
+    /// Resolves a syntax tree.
+    ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
     func resolved(_ node: PredicateNode) throws -> ResolvedPredicate {
         switch node {
@@ -47,8 +49,8 @@ struct PredicateResolver {
         }
         guard comparison.literal == .null, [.equal, .notEqual].contains(comparison.operator) else {
             throw comparison.pathLocation.error(
-                "'\(last.name)' is a to-many relationship; write ANY, ALL or NONE before '\(route.name)', or "
-                    + "compare it with nil, or its @count", entity: root.name)
+                "'\(last.name)' is a to-many relationship; write ANY, ALL or NONE before '\(route.name)', "
+                    + "compare it with nil, or compare its @count", entity: root.name)
         }
         return (nil, route.hops, .targets(last))
     }
@@ -93,7 +95,7 @@ struct PredicateResolver {
         }
     }
 
-    /// Returns the slot of the key that stands for a relationship in a comparison.
+    /// Returns the slot of the destination's primary key, which a relationship is compared by.
     private func keySlot(of hop: CompiledRelationship, _ comparison: PredicateComparison) throws -> Int {
         let destination = model.entities[hop.destination]
         if let slot = destination.keySlot { return slot }
@@ -107,10 +109,9 @@ struct PredicateResolver {
 }
 
 extension RowPredicate {
-    /// Resolves the condition for an entity: its names become positions, and its values get the types of the
-    /// attributes.
+    /// Resolves the condition for an entity: its names become indexes, and its values get the types of the attributes.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the message lists the known ones.
+    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the message lists the known names.
     package func resolved(on entity: CompiledEntity, in model: CompiledModel) throws -> ResolvedPredicate {
         try PredicateResolver(model: model, root: entity).resolved(try checked())
     }
@@ -126,12 +127,14 @@ extension PredicateLiteral {
     }
 }
 
-/// Checks an operator and its value against a type, and builds the test.
+/// A builder of the test of a comparison. It checks the operator and the value against the type.
 struct PredicateTestBuilder {
     let comparison: PredicateComparison
     let type: AttributeType
     let root: CompiledEntity
 
+    /// Returns the test of the comparison.
+    ///
     /// - Throws: ``SyncError`` `invalidPredicate` with the location of the path or the value.
     func test() throws -> ResolvedComparison.Test {
         try checkOperator()
@@ -196,19 +199,19 @@ struct PredicateTestBuilder {
         return comparison.ignoresCase ? constant.folded : constant
     }
 
-    /// Converts the literals, and removes duplicates.
+    /// Converts literals to constants, without duplicates.
     private func constants(_ literals: [PredicateLiteral]) throws -> [PredicateConstant] {
         var seen: Set<PredicateConstant> = []
         return try literals.map(constant).filter { seen.insert($0).inserted }
     }
 
     /// Converts the bound of an order comparison. The bound of an integer may be a fraction or exceed 64 bits, so it is
-    /// exact. Strings are ordered by their bytes, so a number is no bound for them.
+    /// an exact number. Strings are ordered by their bytes, so a number cannot be their bound.
     private func ordered(_ literal: PredicateLiteral) throws -> PredicateConstant {
         switch (type, literal) {
         case (.string, .number), (.string, .boolean):
             throw comparison.valueLocation.error(
-                "'\(comparison.path.name)' is of type string and cannot be ordered by \(literal.kind); "
+                "'\(comparison.path.name)' is of type string and cannot be compared with \(literal.kind); "
                     + "quote the value", entity: root.name)
         default: break
         }
@@ -227,10 +230,10 @@ struct PredicateTestBuilder {
 // MARK: - Alternatives
 
 extension PredicateResolver {
-    /// The fewest equality comparisons of one path that become a list.
-    private static let listedAlternatives = 100
+    /// The smallest number of equality comparisons of one path that become an `IN`.
+    private static let minimumCountForIN = 100
 
-    /// The operand that comparisons must share to become one list.
+    /// The path and option that comparisons must share to become one `IN`.
     private struct Operand: Hashable {
         let path: PredicatePath
         let ignoresCase: Bool
@@ -239,13 +242,13 @@ extension PredicateResolver {
     /// Replaces `id == 1 OR id == 2 OR …` with `id IN {1, 2, …}`. SQLite compares each constant of a statement with all
     /// earlier ones, so many separate comparisons take quadratic time.
     func alternatives(_ parts: [ResolvedPredicate], of nodes: [PredicateNode]) -> ResolvedPredicate {
-        guard parts.count >= Self.listedAlternatives else { return .or(parts) }
+        guard parts.count >= Self.minimumCountForIN else { return .or(parts) }
         let equalities = Dictionary(grouping: parts.indices.filter { operand(of: nodes[$0], parts[$0]) != nil }) {
             operand(of: nodes[$0], parts[$0])
         }
         var merged: [ResolvedPredicate] = []
         var listed: Set<Int> = []
-        let lists = equalities.values.filter { $0.count >= Self.listedAlternatives }
+        let lists = equalities.values.filter { $0.count >= Self.minimumCountForIN }
         for positions in lists.sorted(by: { $0[0] < $1[0] }) {
             guard let list = list(positions.map { parts[$0] }) else { continue }
             merged.append(list)
@@ -262,7 +265,9 @@ extension PredicateResolver {
         return Operand(path: comparison.path, ignoresCase: comparison.ignoresCase)
     }
 
-    /// - Parameter parts: Equality comparisons with the same operand.
+    /// Returns one `IN` in place of several equality comparisons; nil if they are not comparisons.
+    ///
+    /// - Parameter parts: Equality comparisons with the same path and option.
     private func list(_ parts: [ResolvedPredicate]) -> ResolvedPredicate? {
         guard case .comparison(let first) = parts.first else { return nil }
         var seen: Set<PredicateConstant> = []
@@ -280,10 +285,10 @@ extension PredicateResolver {
 // MARK: - Keys
 
 extension PredicateResolver {
-    /// Splits a comparison of a to-one relationship with composite keys into comparisons of the parts; nil for other
-    /// comparisons.
+    /// Splits a comparison of a to-one relationship with composite keys into comparisons of the parts of the keys; nil
+    /// for any other comparison.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` for a value that is no key of the destination.
+    /// - Throws: ``SyncError`` `invalidPredicate` for a value that is not a key of the destination.
     func parts(of comparison: PredicateComparison) throws -> PredicateNode? {
         let path = comparison.path
         guard path.quantifier == nil, comparison.literal != .null,

@@ -1,11 +1,11 @@
-/// Writes conditions as text that parses to the same condition.
+/// A writer of conditions as text. Parsing the text gives the same condition.
 enum PredicateText {
     static func text(_ node: PredicateNode) -> String {
         switch node {
         case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
-        case .and(let nodes): nodes.map { operand($0, isLoose: isAlternative($0)) }.joined(separator: " AND ")
+        case .and(let nodes): nodes.map { operand($0, isNotRetained: isAlternative($0)) }.joined(separator: " AND ")
         case .or(let nodes): nodes.map(text).joined(separator: " OR ")
-        case .not(let node): "NOT " + operand(node, isLoose: isCompound(node))
+        case .not(let node): "NOT " + operand(node, isNotRetained: isCompound(node))
         case .comparison(let comparison): text(comparison)
         case .calculation(let calculation): text(calculation)
         case .related(let related): text(related)
@@ -13,8 +13,8 @@ enum PredicateText {
         }
     }
 
-    private static func operand(_ node: PredicateNode, isLoose: Bool) -> String {
-        isLoose ? "(\(text(node)))" : text(node)
+    private static func operand(_ node: PredicateNode, isNotRetained: Bool) -> String {
+        isNotRetained ? "(\(text(node)))" : text(node)
     }
 
     private static func isAlternative(_ node: PredicateNode) -> Bool {
@@ -49,7 +49,8 @@ enum PredicateText {
         return "\(left) \(calculation.operator.rawValue) \(text(calculation.right, isFirst: false))"
     }
 
-    /// Writes a term. A path needs no `#` at the start of a condition, where only a name can be.
+    /// Returns the text of a term. A path has the prefix `#`, except at the start of a condition, where the parser
+    /// expects a name.
     ///
     /// - Parameter isFirst: Whether the term is at the start of the condition.
     private static func text(_ term: PredicateTerm, isFirst: Bool) -> String {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Translates the expressions of a Foundation predicate into the nodes of a condition.
+/// A translator of the expressions of a Foundation predicate to the syntax tree of a condition.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 struct PredicateTranslator {
     /// The translation of an expression.
     enum Meaning {
-        /// An attribute, or the rows of a relationship, seen from the row of a closure.
+        /// An attribute or relationship, as a path from the parameter of a closure.
         case path(Path)
         /// The number of rows of a relationship.
         case count(Path)
@@ -14,15 +14,15 @@ struct PredicateTranslator {
         case range(lower: PredicateLiteral, upper: PredicateLiteral, isClosed: Bool)
         case term(PredicateTerm)
         case condition(PredicateNode)
-        /// A condition that is nil if another does not hold.
+        /// An optional Boolean: the value of the first condition, or nil if the second does not hold.
         case optional(PredicateNode, if: PredicateNode)
-        /// A value with a default for nil.
+        /// An attribute with a default for nil: `age ?? 0`.
         case coalesced(Path, PredicateLiteral)
         /// The rows of a relationship that meet a condition.
         case filtered(Path, PredicateNode)
     }
 
-    /// A path from the row of a closure.
+    /// A path from the row that is the parameter of a closure.
     struct Path {
         /// The nesting level of the closure, from 0 for the outermost.
         let level: Int
@@ -70,7 +70,7 @@ struct PredicateTranslator {
         }
     }
 
-    /// Translates a condition on the rows of a relationship.
+    /// Translates the body of a closure that tests the rows of a relationship.
     mutating func inner(
         _ variable: PredicateExpressions.VariableID, of rows: Path, _ test: Any
     ) throws -> PredicateNode {
@@ -95,13 +95,16 @@ struct PredicateTranslator {
             PredicateExists(path: try named(rows, quantifier: quantifier), condition: condition, location: .none))
     }
 
-    /// Returns the path if it begins at the row of the current closure.
+    /// Returns a path in the form of the syntax tree.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` if the path begins at the row of an outer closure.
     func named(
         _ path: Path, isCount: Bool = false, quantifier: PredicatePath.Quantifier? = nil
     ) throws -> PredicatePath {
         guard path.level == level else {
             throw Self.refused(
-                "'\(path.components.joined(separator: "."))' belongs to a row outside its closure")
+                "'\(path.components.joined(separator: "."))' belongs to a row of an outer closure; a closure can only use its own row"
+            )
         }
         return PredicatePath(components: path.components, isCount: isCount, quantifier: quantifier)
     }
@@ -116,12 +119,12 @@ struct PredicateTranslator {
                 named(path, isCount: isCount), op, PredicateValue(literal), names: Set(path.components)))
     }
 
-    /// Compares a value that has a default for nil.
+    /// Compares an attribute that has a default for nil.
     func coalesced(
         _ path: Path, _ other: PredicateLiteral, _ op: PredicateOperator, _ literal: PredicateLiteral
     ) throws -> PredicateNode {
         guard let holds = op.holds(other, literal) else {
-            throw Self.refused("'??' has a default of another type than the compared value")
+            throw Self.refused("the default after '??' and the compared value have different types")
         }
         return .or([
             .and([try compared(path, .notEqual, .null), try compared(path, op, literal)]),
@@ -152,7 +155,7 @@ struct PredicateTranslator {
             return try optional(node, presence, op, literal)
         default:
             let (left, right) = (try term(first, left), try term(second, right))
-            // A parsed calculation begins with a path, so put a constant on the right.
+            // The parser accepts a calculation that begins with a path, so put a constant on the right.
             if case .literal = left {
                 return .calculation(.init(left: right, operator: op.turned, right: left, location: .none))
             }
@@ -195,7 +198,7 @@ struct PredicateTranslator {
         case .path(let path) where path.destination == nil: return .path(try named(path), .none)
         case .count(let path): return .path(try named(path, isCount: true), .none)
         case .literal(let literal): return .literal(literal, .none)
-        default: throw Self.refused(expression, "is not a value to calculate or compare with")
+        default: throw Self.refused(expression, "is not a value that can be calculated or compared")
         }
     }
 }
@@ -219,7 +222,7 @@ extension PredicateOperator {
         let type = types.first { type in [left, right].allSatisfy { $0 == .null || $0.suits(type) } }
         guard let type else { return nil }
         let (first, second) = (left.constant(as: type), right.constant(as: type))
-        // A literal that is no constant of the type cannot be compared.
+        // A literal that cannot be converted to the type cannot be compared.
         guard (first == nil) == (left == .null), (second == nil) == (right == .null) else { return nil }
         return test.holds(first, second)
     }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A value in a condition. Each ``PredicateArgument`` is converted to one.
-package struct PredicateValue: Sendable, Hashable {
+/// A value that a condition compares with. Each ``PredicateArgument`` has one.
+public struct PredicateValue: Sendable, Hashable {
     private let content: Result<PredicateLiteral, SyncError>
 
     init(_ literal: PredicateLiteral) { content = .success(literal) }
@@ -35,6 +35,8 @@ package struct PredicateValue: Sendable, Hashable {
     }
 
     /// Returns the literal as an element of a list.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` if the literal is a list.
     func element(at location: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
         let literal = try literal(at: location)
         if case .list = literal { throw location.error("a list cannot contain a list") }
@@ -44,102 +46,101 @@ package struct PredicateValue: Sendable, Hashable {
 
 /// A Swift value that a condition can compare with: `.where("createdAt > %@", date)`.
 ///
-/// An argument is equivalent to its text in a condition: a date in ISO 8601, a UUID or URL as text, `Data` in base64, a
-/// number as digits. The attribute that it is compared with determines its type. Arrays are lists, for `IN` and
-/// `BETWEEN`. A condition with a value that has no text, such as NaN, throws when it is used.
+/// An argument is equivalent to its text in a condition. A date is ISO 8601, a UUID or URL is text, `Data` is base64,
+/// and a number is digits. The attribute that an argument is compared with determines its type. Arrays are lists, for
+/// `IN` and `BETWEEN`. If a value has no text, such as NaN, each call that uses the condition throws an error.
 ///
-/// An enum with such raw values may conform too, and stands for its raw value. Other types cannot be compared with:
+/// An enum whose raw values are arguments may also conform, and stands for its raw value. Other types cannot conform:
 ///
 /// ```swift
 /// extension Status: PredicateArgument {}
 /// ```
-public protocol PredicateArgument: Sendable {}
+public protocol PredicateArgument: Sendable {
+    /// The value that a condition compares with. Attribute values and enums with raw values have a default
+    /// implementation.
+    var predicateValue: PredicateValue { get }
+}
 
-extension PredicateValue: PredicateArgument {}
+extension PredicateArgument where Self: AttributeValue {
+    /// The stored form of the value.
+    public var predicateValue: PredicateValue { PredicateValue(stored: storedValue) }
+}
+
+extension PredicateArgument where Self: RawRepresentable, RawValue: PredicateArgument {
+    /// The raw value, as a predicate value.
+    public var predicateValue: PredicateValue { rawValue.predicateValue }
+}
+
+extension PredicateArgument where Self: AttributeValue & RawRepresentable, RawValue: PredicateArgument {
+    /// The stored form of the value.
+    public var predicateValue: PredicateValue { PredicateValue(stored: storedValue) }
+}
+
 extension Int: PredicateArgument {}
 extension Int8: PredicateArgument {}
 extension Int16: PredicateArgument {}
 extension Int32: PredicateArgument {}
 extension Int64: PredicateArgument {}
-extension UInt: PredicateArgument {}
 extension UInt8: PredicateArgument {}
 extension UInt16: PredicateArgument {}
 extension UInt32: PredicateArgument {}
-extension UInt64: PredicateArgument {}
 extension Double: PredicateArgument {}
 extension Float: PredicateArgument {}
 extension Decimal: PredicateArgument {}
 extension Bool: PredicateArgument {}
 extension String: PredicateArgument {}
-extension Substring: PredicateArgument {}
 extension UUID: PredicateArgument {}
 extension URL: PredicateArgument {}
 extension Data: PredicateArgument {}
 extension Date: PredicateArgument {}
-extension Array: PredicateArgument where Element: PredicateArgument {}
-extension StoredValue: PredicateArgument {}
 
-extension PredicateArgument {
-    /// The value for conditions.
-    package var predicateValue: PredicateValue {
-        switch self {
-        case let value as PredicateValue: value
-        case let value as StoredValue: PredicateValue(stored: value)
-        case let value as Bool: PredicateValue(.boolean(value))
-        case let value as any BinaryInteger: PredicateValue(.number("\(value)"))
-        case let value as Double: PredicateValue(value)
-        case let value as Float: PredicateValue(Double(value))
-        case let value as Decimal: PredicateValue(value)
-        case let value as String: PredicateValue(.text(value))
-        case let value as Substring: PredicateValue(.text(String(value)))
-        case let value as Date: PredicateValue(value)
-        case let value as UUID: PredicateValue(.text(value.uuidString))
-        case let value as URL: PredicateValue(.text(value.absoluteString))
-        case let value as Data: PredicateValue(.text(value.base64EncodedString()))
-        case let values as [any PredicateArgument]: .list(values.map(\.predicateValue))
-        case let value as any RawRepresentable: PredicateValue(rawValueOf: value)
-        default: .refused("a \(Self.self) cannot be compared with")
-        }
-    }
+extension PredicateValue: PredicateArgument {
+    /// The value itself.
+    public var predicateValue: PredicateValue { self }
+}
+
+extension StoredValue: PredicateArgument {
+    /// The stored value.
+    public var predicateValue: PredicateValue { PredicateValue(stored: self) }
+}
+
+extension Array: PredicateArgument where Element: PredicateArgument {
+    /// A list of the values of the elements, for `IN` and `BETWEEN`.
+    public var predicateValue: PredicateValue { .list(map(\.predicateValue)) }
 }
 
 extension PredicateValue {
     fileprivate init(_ value: Double) {
-        self = value.isFinite ? PredicateValue(.number("\(value)")) : .refused("\(value) cannot be compared with")
+        self =
+            value.isFinite ? PredicateValue(.number("\(value)")) : .refused("\(value) cannot be used in a comparison")
     }
 
     fileprivate init(_ value: Decimal) {
         self =
             value.isNaN
-            ? .refused("NaN cannot be compared with") : PredicateValue(.number(value.description))
+            ? .refused("NaN cannot be used in a comparison") : PredicateValue(.number(value.description))
     }
 
-    /// ISO 8601, with milliseconds.
+    /// Creates the value of a date: its text in ISO 8601, with milliseconds.
     fileprivate init(_ value: Date) {
         self =
             value.milliseconds.map { PredicateValue(.text(DateText.iso($0))) }
             ?? .refused("the date is outside the range of years 1 to 9999")
     }
 
-    fileprivate init(rawValueOf value: some RawRepresentable) {
-        self =
-            (value.rawValue as? any PredicateArgument)?.predicateValue
-            ?? .refused("a \(type(of: value)) cannot be compared with")
-    }
-
-    /// JSON is in its canonical form.
+    /// Creates the value of a stored value. JSON becomes its canonical text.
     fileprivate init(stored value: StoredValue) {
         self =
             switch value {
             case .null: .null
-            case .integer(let value): value.predicateValue
+            case .integer(let value): PredicateValue(.number("\(value)"))
             case .double(let value): PredicateValue(value)
             case .decimal(let value): PredicateValue(value)
             case .boolean(let value): PredicateValue(.boolean(value))
             case .string(let value), .url(let value): PredicateValue(.text(value))
             case .date(let value): PredicateValue(value)
-            case .uuid(let value): value.predicateValue
-            case .binary(let value): value.predicateValue
+            case .uuid(let value): PredicateValue(.text(value.uuidString))
+            case .binary(let value): PredicateValue(.text(value.base64EncodedString()))
             case .json(let value): PredicateValue(.text(String(decoding: CanonicalJSON.bytes(value), as: UTF8.self)))
             }
     }
@@ -154,14 +155,14 @@ package enum PredicateLiteral: Sendable, Hashable {
     case text(String)
     case list([PredicateLiteral])
 
-    /// The description of the literal for messages.
+    /// The description of the literal in messages, such as `the number 5`.
     package var kind: String {
         switch self {
         case .null: "nil"
         case .boolean(let value): value ? "true" : "false"
         case .number(let text): "the number \(text)"
         case .text: "a string"
-        case .list(let values): "a list of \(values.count)"
+        case .list(let values): "a list of length \(values.count)"
         }
     }
 }
@@ -231,7 +232,7 @@ extension PredicateConstant {
 }
 
 extension StoredValue {
-    /// The comparable form of the value; nil for nil.
+    /// The value in its comparable form; nil for null.
     var constant: PredicateConstant? {
         switch self {
         case .null: nil
@@ -251,7 +252,8 @@ extension StoredValue {
 // MARK: - PredicateLiteral+Constant
 
 extension PredicateLiteral {
-    /// Converts the literal to the type of an attribute, as a payload value is coerced; nil if it does not fit.
+    /// Converts the literal to the type of an attribute, like a value of a payload; nil if it is not valid for the
+    /// type.
     func constant(as type: AttributeType) -> PredicateConstant? {
         switch type {
         case .integer: number?.integer.map(PredicateConstant.integer)
@@ -268,7 +270,7 @@ extension PredicateLiteral {
         }
     }
 
-    /// The number, of any length. A text is read as a number, and true is 1.
+    /// The literal as a number of any length; nil if it is not a number. A text is parsed as a number, and true is 1.
     var number: ExactNumber? {
         switch self {
         case .number(let text), .text(let text): ExactNumber(text)
@@ -305,7 +307,7 @@ extension PredicateLiteral {
         return integer == 1
     }
 
-    /// The date in milliseconds since 1970.
+    /// The literal as a date, in milliseconds since 1970; nil if it is not a date.
     private var instant: Int64? {
         switch self {
         case .text(let text): Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
@@ -317,7 +319,7 @@ extension PredicateLiteral {
         }
     }
 
-    /// The JSON value. A text is parsed as JSON, so a condition compares with `'"red"'`, not `'red'`.
+    /// The literal as a JSON value. A text is parsed as JSON, so a condition compares with `'"red"'`, not `'red'`.
     private var json: JSONValue? {
         switch self {
         case .text(let text): try? JSONValue(parsing: text)

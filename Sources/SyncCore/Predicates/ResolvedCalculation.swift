@@ -5,7 +5,7 @@ package struct ResolvedCalculation: Sendable {
     /// A value that is calculated for each row. It is nil if an operand is nil, on integer overflow, and on division by
     /// zero.
     package indirect enum Term: Sendable {
-        /// An attribute, reached through to-one relationships.
+        /// An attribute of the row at the end of to-one relationships.
         case attribute([CompiledRelationship], SyncModel.Attribute, slot: Int)
         case count([CompiledRelationship], CompiledRelationship)
         case constant(PredicateConstant)
@@ -27,7 +27,7 @@ package struct ResolvedCalculation: Sendable {
 }
 
 extension ResolvedCalculation.Test {
-    /// Creates the test of an operator; nil if the operator does not compare two values.
+    /// Creates the test of an operator; nil for an operator that does not compare two values, such as `IN`.
     init?(_ op: PredicateOperator) {
         switch op {
         case .equal: self = .equal
@@ -117,7 +117,7 @@ extension PredicateTerm.Operation {
         return overflows ? nil : value
     }
 
-    /// NaN becomes nil, as in a column.
+    /// Returns the result of the operation; nil for a division by zero, and for NaN, which SQLite stores as NULL.
     fileprivate func result(_ left: Double, _ right: Double) -> Double? {
         let value: Double
         switch self {
@@ -198,7 +198,7 @@ package struct ExactNumber: Sendable, Hashable {
 
     package var isBelowZero: Bool { isNegative }
 
-    /// The number of digits before the point; zero or negative for fractions.
+    /// The number of digits before the point; zero or negative for an absolute value below 1.
     package var wholeDigits: Int { exponent }
 }
 
@@ -208,7 +208,7 @@ extension ExactNumber: Comparable {
         return left.isNegative ? right.isSmaller(than: left) : left.isSmaller(than: right)
     }
 
-    /// Compares the absolute values.
+    /// Returns whether the absolute value is less than that of another number.
     private func isSmaller(than other: ExactNumber) -> Bool {
         if digits.isEmpty || other.digits.isEmpty { return digits.isEmpty && !other.digits.isEmpty }
         if exponent != other.exponent { return exponent < other.exponent }
@@ -244,7 +244,8 @@ extension PredicateResolver {
         }
         guard let test = ResolvedCalculation.Test(calculation.operator) else {
             throw calculation.location.error(
-                "\(calculation.operator.rawValue) requires a constant on the right", entity: root.name)
+                "\(calculation.operator.rawValue) requires a path on the left and a constant on the right",
+                entity: root.name)
         }
         return ResolvedCalculation(
             left: try resolved(calculation.left, as: type), test: test,
@@ -252,7 +253,8 @@ extension PredicateResolver {
             type: type)
     }
 
-    /// Returns whether values of the type are stored in a comparable form.
+    /// Returns whether SQL can compare stored values of a type with each other. Decimals, for example, are stored as
+    /// text.
     private static func areComparable(_ type: AttributeType) -> Bool {
         switch type {
         case .integer, .double, .boolean, .string, .date, .uuid, .url: true
@@ -289,7 +291,7 @@ extension PredicateResolver {
         return result
     }
 
-    /// Resolves a path, and returns its type.
+    /// Resolves a path to a term, and returns the term with its type.
     private func found(
         _ path: PredicatePath, at location: PredicateSourceLocation
     ) throws -> (term: ResolvedCalculation.Term, type: AttributeType) {
@@ -315,7 +317,7 @@ extension PredicateResolver {
 
     // MARK: Terms
 
-    /// Resolves a term as a type: its own type, or a double for an integer term.
+    /// Resolves a term as a value of a type. The type is that of the term, or double for an integer term.
     private func resolved(_ term: PredicateTerm, as type: AttributeType) throws -> ResolvedCalculation.Term {
         switch term {
         case .literal(let literal, let location):
@@ -353,7 +355,8 @@ extension PredicateResolver {
 }
 
 extension PredicateTerm {
-    /// Returns the type of a literal next to another type. A number with a fraction is a double.
+    /// Returns the type of a literal that is used with a value of another type. A number that is not a 64-bit integer
+    /// is a double next to an integer.
     fileprivate func literalType(beside type: AttributeType) -> AttributeType {
         guard type == .integer, case .literal(.number(let text), _) = self, Int64(text) == nil else { return type }
         return .double

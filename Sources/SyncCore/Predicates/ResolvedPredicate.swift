@@ -2,8 +2,8 @@ import Foundation
 
 /// A condition on the rows of one entity, with resolved names and typed values.
 ///
-/// Stores compile it to SQL, and it is evaluated for rows in memory, with the same result. Each part is true or false
-/// for each row, never unknown.
+/// A store compiles the condition to SQL. ``holds(for:)`` evaluates it for a row in memory, with the same result. Each
+/// part is either true or false for a row, and never unknown as in SQL.
 package indirect enum ResolvedPredicate: Sendable {
     case constant(Bool)
     case and([ResolvedPredicate])
@@ -11,7 +11,7 @@ package indirect enum ResolvedPredicate: Sendable {
     case not(ResolvedPredicate)
     case comparison(ResolvedComparison)
     case calculation(ResolvedCalculation)
-    /// A condition on the rows at the end of relationships, and the quantifier of how many must meet it.
+    /// A condition on the rows at the end of relationships. The quantifier tells how many of them must satisfy it.
     case related(PredicatePath.Quantifier, [CompiledRelationship], ResolvedPredicate)
 
     /// The number of nested levels; 0 for a comparison.
@@ -25,7 +25,7 @@ package indirect enum ResolvedPredicate: Sendable {
     }
 }
 
-/// A resolved comparison: a quantifier, a path and a test.
+/// A comparison with resolved names: a quantifier, a path, and a test of the value at the end of the path.
 package struct ResolvedComparison: Sendable {
     /// The rows at the end of a to-many relationship, and how many of them must pass the test.
     package struct Many: Sendable {
@@ -39,13 +39,13 @@ package struct ResolvedComparison: Sendable {
         package let slot: Int
     }
 
-    /// The compared value, at the end of the to-one relationships.
+    /// The value to compare. It is a value of the row at the end of ``hops``.
     package enum Subject: Sendable {
         case attribute(SyncModel.Attribute, slot: Int)
-        /// The key of the row that a to-one relationship references. It is nil if there is no such row. `key` is nil if
-        /// the comparison only tests for nil.
+        /// The primary key of the row that a to-one relationship references; nil if it references none. The second
+        /// associated value is nil if the comparison only tests for nil.
         case target(CompiledRelationship, key: Key?)
-        /// Whether a to-many relationship has rows. It can only be compared with nil.
+        /// A to-many relationship, which can only be compared with nil. It equals nil if it has no rows.
         case targets(CompiledRelationship)
         case count(CompiledRelationship)
     }
@@ -70,9 +70,9 @@ package struct ResolvedComparison: Sendable {
         case matches(RegularExpression)
     }
 
-    /// The rows to compare; nil to compare the row itself.
+    /// The related rows whose values are compared; nil if the value of the row itself is compared.
     package let many: Many?
-    /// The to-one relationships from there to the compared value.
+    /// The to-one relationships from these rows, or from the row itself, to the row with the compared value.
     package let hops: [CompiledRelationship]
     package let subject: Subject
     package let test: Test
@@ -107,7 +107,7 @@ extension PredicateRow {
 }
 
 extension PredicatePath.Quantifier {
-    /// Returns whether the required number of rows pass a test.
+    /// Returns whether as many rows as the quantifier requires pass a test.
     func holds<Row>(of rows: [Row], _ test: (Row) throws -> Bool) rethrows -> Bool {
         switch self {
         case .any: try rows.contains(where: test)
@@ -142,7 +142,8 @@ extension ResolvedComparison {
         return try many.quantifier.holds(of: row.rows(by: many.hops), holdsForOne)
     }
 
-    /// If a to-one relationship on the path is empty, the value at its end is nil.
+    /// Returns whether the value passes the test. If a to-one relationship on the path references no row, the value is
+    /// nil.
     private func holdsForOne<Row: PredicateRow>(_ row: Row) throws -> Bool {
         let owner = try row.rows(by: hops).first
         switch subject {
@@ -201,7 +202,7 @@ extension ResolvedComparison {
         ordered(value) == bound || bound.isBefore(ordered(value))
     }
 
-    /// Returns the value as an order comparison needs it: bounds of integers are exact numbers.
+    /// Returns the value in the form of a bound. The bound of an integer is an exact number.
     private func ordered(_ value: PredicateConstant) -> PredicateConstant {
         if case .integer(let integer) = value, let number = ExactNumber(String(integer)) {
             .exact(number)
@@ -212,7 +213,7 @@ extension ResolvedComparison {
 
     // MARK: Text
 
-    /// Compares the parts of texts by their bytes.
+    /// Tests a text. Parts of texts are compared by their bytes.
     private func holds(text value: PredicateConstant) throws -> Bool {
         guard case .text(let text) = value else { return false }
         let bytes = Data(text.utf8)

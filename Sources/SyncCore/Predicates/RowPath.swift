@@ -1,6 +1,5 @@
-/// A path to a single value of a row, for display and sorting: an attribute or relationship of the row, or of a row
-/// that to-one relationships reference.
-/// to-one relationships lead to.
+/// A path to a single value, for display and sorting. It is an attribute or relationship of the row, or of a row at the
+/// end of to-one relationships.
 ///
 ///     title    user    user.login    notes.@count
 package struct RowPath: Sendable {
@@ -69,7 +68,7 @@ package struct RowPath: Sendable {
         self.end = end
     }
 
-    /// Returns the type of the values. A composite key is a JSON list, and a surrogate key an integer.
+    /// Returns the type of the values. A composite key is a JSON list, and a surrogate key is an integer.
     package func type(from root: CompiledEntity, in model: CompiledModel) -> AttributeType {
         switch end {
         case .attribute(let slot):
@@ -108,7 +107,7 @@ package struct RowPath: Sendable {
     }
 }
 
-/// A path with resolved names.
+/// A path of a condition, with resolved names.
 struct ResolvedPredicatePath {
     enum End {
         case attribute(slot: Int)
@@ -123,7 +122,7 @@ struct ResolvedPredicatePath {
 
     /// Resolves a path.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` for an unknown name. The message lists the known ones.
+    /// - Throws: ``SyncError`` `invalidPredicate` for an unknown name. The message lists the known names.
     init(
         _ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at location: PredicateSourceLocation
     )

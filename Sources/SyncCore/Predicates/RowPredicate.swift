@@ -9,8 +9,9 @@ public import Foundation
 /// let others = !adults && "name != nil"
 /// ```
 ///
-/// Conditions have two values, since they decide which rows are deleted. `!=` is true for nil compared with a value, an
-/// order comparison with nil is false, and `NOT` is the exact complement.
+/// A condition is either true or false for a row, and never unknown as in SQL, because conditions decide which rows a
+/// sync deletes. If an attribute is nil, `!=` with a value is true, and an order comparison is false. `NOT` is the
+/// exact complement.
 public struct RowPredicate: Sendable, Hashable {
     /// The condition that holds for every row.
     public static let all = RowPredicate(.constant(true))
@@ -18,7 +19,7 @@ public struct RowPredicate: Sendable, Hashable {
     /// The condition that holds for no row.
     package static let nothing = RowPredicate(.constant(false))
 
-    /// The most levels of nested conditions.
+    /// The largest nesting depth of conditions.
     package static let maximumNesting = 100
 
     let node: PredicateNode
@@ -47,7 +48,11 @@ public struct RowPredicate: Sendable, Hashable {
         self.init(try PredicateParser.parse(text, arguments.map { $0?.predicateValue ?? .null }))
     }
 
-    /// Parses a condition without throwing. A call that uses an invalid condition throws its error.
+    /// Creates a condition from text. If the text is invalid, each call that uses the condition throws the error.
+    ///
+    /// - Parameters:
+    ///   - format: The condition. `%@` stands for a value, and `%K` for a path.
+    ///   - arguments: The values and paths, in order. They are never parsed as text of the condition.
     public static func `where`(_ format: String, _ arguments: (any PredicateArgument)?...) -> RowPredicate {
         do {
             return try RowPredicate(parsing: format, arguments: arguments)
@@ -57,9 +62,9 @@ public struct RowPredicate: Sendable, Hashable {
         }
     }
 
-    /// Returns the condition if it is valid.
+    /// Returns the syntax tree of the condition, if it is valid.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate`: the first problem of its text or values.
+    /// - Throws: ``SyncError`` `invalidPredicate` with the first problem of the condition.
     package func checked() throws -> PredicateNode {
         if let error = node.firstError { throw error }
         return node
@@ -67,19 +72,19 @@ public struct RowPredicate: Sendable, Hashable {
 
     static func nestedTooDeeply(at location: PredicateSourceLocation = .none) -> SyncError {
         SyncError(
-            .invalidPredicate, "the condition is nested more than \(maximumNesting) levels deep", line: location.line,
+            .invalidPredicate, "the predicate is nested more than \(maximumNesting) levels deep", line: location.line,
             column: location.column)
     }
 }
 
 extension RowPredicate: ExpressibleByStringInterpolation {
-    /// Parses a literal condition: `where: "age > 20"`. A call that uses an invalid condition throws its error. Pass
-    /// variable values, and text that is no literal, with ``where(_:_:)``.
+    /// Creates a condition from a string literal: `where: "age > 20"`. If the text is invalid, each call that uses the
+    /// condition throws the error. For values of variables, use ``where(_:_:)``.
     public init(stringLiteral text: String) { self = .where(text) }
 }
 
 extension RowPredicate: CustomStringConvertible {
-    /// The text of the condition, which parses to the same condition.
+    /// The condition as text. Parsing the text gives the same condition.
     public var description: String { PredicateText.text(node) }
 }
 
@@ -144,8 +149,8 @@ package struct PredicateComparison: Sendable, Hashable {
 
     /// Creates a comparison.
     ///
-    /// - Parameter names: The components of the path that are names even if they look like operators.
-    /// - Throws: ``SyncError`` `invalidPredicate` if the operator does not take such a value.
+    /// - Parameter names: The components of the path that are names even if they begin with `@`.
+    /// - Throws: ``SyncError`` `invalidPredicate` if the operator does not accept the value, or if the path is invalid.
     init(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: PredicateValue, ignoresCase: Bool = false,
         names: Set<String> = [], pathLocation: PredicateSourceLocation = .none,
@@ -161,7 +166,7 @@ package struct PredicateComparison: Sendable, Hashable {
         if let problem = valueProblem { throw valueLocation.error(problem) }
     }
 
-    /// Creates a test for nil.
+    /// Creates a comparison that holds if the value at a path is nil.
     init(isNil path: PredicatePath) {
         self.path = path
         self.operator = .equal
@@ -212,7 +217,8 @@ package enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     case beginsWith = "BEGINSWITH"
     /// The text ends with the value.
     case endsWith = "ENDSWITH"
-    /// The whole text matches a pattern: `*` stands for any text, `?` for one character. A backslash escapes either.
+    /// The whole text matches a pattern: `*` stands for any text, and `?` for one character. After a backslash they are
+    /// literal.
     case like = "LIKE"
     /// The whole text matches a regular expression in ICU syntax, as in `NSRegularExpression`. A pattern that
     /// backtracks can be very slow, so do not accept patterns from untrusted sources.
@@ -243,8 +249,8 @@ package struct PredicateCalculation: Sendable, Hashable {
     let location: PredicateSourceLocation
 }
 
-/// A condition on the rows of a relationship. All of its parts apply to the same row: `ANY notes (stars > 2 AND text
-/// CONTAINS 'x')`.
+/// A condition on the rows of a relationship. All parts of the condition apply to the same row:
+/// `ANY notes (stars > 2 AND text CONTAINS 'x')`.
 package struct PredicateExists: Sendable, Hashable {
     let path: PredicatePath
     let condition: PredicateNode
@@ -261,7 +267,7 @@ package indirect enum PredicateTerm: Sendable, Hashable {
         case dividedBy = "/"
         case remainder = "MOD"
 
-        /// The precedence of the operation.
+        /// The precedence of the operation: 0 for addition and subtraction, 1 for the others.
         package var rank: Int { [.plus, .minus].contains(self) ? 0 : 1 }
     }
 
@@ -270,7 +276,7 @@ package indirect enum PredicateTerm: Sendable, Hashable {
     case literal(PredicateLiteral, PredicateSourceLocation)
     case calculated(PredicateTerm, Operation, PredicateTerm, PredicateSourceLocation)
 
-    /// The number of nested operations.
+    /// The nesting depth of the operations; 0 for a path or a literal.
     var nesting: Int {
         switch self {
         case .path, .literal: 0
@@ -302,7 +308,7 @@ package struct PredicateSourceLocation: Sendable, Hashable {
 // MARK: - Building
 
 extension RowPredicate {
-    /// Creates a test for nil of an attribute or to-one relationship. The name may look like an operator.
+    /// Creates a condition that holds if an attribute or to-one relationship is nil. The name may begin with `@`.
     package init(isNil name: String) {
         self.init(.comparison(PredicateComparison(isNil: PredicatePath(components: [name]))))
     }
@@ -310,19 +316,20 @@ extension RowPredicate {
     /// Returns the path of an attribute or to-one relationship. See ``PredicatePath/attribute(_:)``.
     package static func attribute(_ path: String) -> PredicatePath { .attribute(path) }
 
-    /// Returns a path of which at least one row must match. See ``PredicatePath/any(_:)``.
+    /// Returns a path through a to-many relationship. At least one row must match. See ``PredicatePath/any(_:)``.
     package static func any(_ path: String) -> PredicatePath { .any(path) }
 
-    /// Returns a path of which every row must match. See ``PredicatePath/all(_:)``.
+    /// Returns a path through a to-many relationship. Every row must match. See ``PredicatePath/all(_:)``.
     package static func all(_ path: String) -> PredicatePath { .all(path) }
 
-    /// Returns a path of which no row may match. See ``PredicatePath/none(_:)``.
+    /// Returns a path through a to-many relationship. No row may match. See ``PredicatePath/none(_:)``.
     package static func none(_ path: String) -> PredicatePath { .none(path) }
 
-    /// Returns the path of a number of rows. See ``PredicatePath/count(_:)``.
+    /// Returns the path of the number of rows of a to-many relationship. See ``PredicatePath/count(_:)``.
     package static func count(_ path: String) -> PredicatePath { .count(path) }
 
-    /// Compares a path with a value. If the operator does not accept the value, a call that uses the condition throws.
+    /// Returns a comparison of a path with a value. If the operator does not accept the value, each call that uses the
+    /// condition throws the error.
     package static func compare(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: (any PredicateArgument)?, ignoringCase: Bool = false
     ) -> RowPredicate {
@@ -335,12 +342,12 @@ extension RowPredicate {
         }
     }
 
-    /// Combines conditions with AND. Without conditions it holds for every row.
+    /// Combines conditions with AND. The result of an empty list holds for every row.
     package static func allOf(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.isEmpty ? .all : RowPredicate(.all(of: conditions.map(\.node)))
     }
 
-    /// Combines conditions with OR. Without conditions it holds for no row.
+    /// Combines conditions with OR. The result of an empty list holds for no row.
     package static func anyOf(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.isEmpty ? .nothing : RowPredicate(.any(of: conditions.map(\.node)))
     }
@@ -377,10 +384,11 @@ extension RowPredicate {
     /// - Texts are compared, ordered and searched by their bytes. Two Unicode forms of `é` differ, and the decomposed
     ///   form contains `e`.
     /// - Dates have millisecond precision. A calculation whose result is not a number is nil.
-    /// - Where Foundation would trap, on overflow or on unwrapping nil, the value is nil, and a comparison with it is
-    ///   false.
+    /// - Where Foundation would trap, on overflow or on unwrapping nil, the value is nil. An order comparison with nil
+    ///   is false.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` for an expression that has no translation. The message names it.
+    /// - Throws: ``SyncError`` `invalidPredicate` for an expression that cannot be translated. The message names the
+    ///   expression.
     public init<Value: SyncEntity>(_ predicate: Foundation.Predicate<Value>) throws {
         var translator = PredicateTranslator()
         translator.bind(predicate.variable.key, to: Value.self)

@@ -2,10 +2,12 @@ import Foundation
 
 /// Unicode case folding, for comparisons that ignore case.
 package enum CaseFolding {
-    /// Folds each scalar by itself, so `Straße` equals `STRASSE`, and all forms of sigma are equal.
+    /// Returns a text with its case folded. Each scalar is folded by itself, so `Straße` equals `STRASSE`, and all
+    /// forms of sigma are equal.
     ///
-    /// Lower case of upper case of lower case is full case folding, with two exceptions. The Turkish dotless ı folds to
-    /// itself. For Cherokee the result is the other of two letters, which makes no difference to comparisons.
+    /// Lowercasing, uppercasing and lowercasing again is full case folding, with two exceptions. The Turkish dotless
+    /// `ı` must not change. Cherokee letters become lowercase instead of uppercase, which makes no difference to
+    /// comparisons.
     package static func fold(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         var folded = String.UnicodeScalarView()
@@ -34,8 +36,8 @@ package struct RegularExpression: Sendable, Hashable {
     /// Creates the expression; nil if the pattern is invalid.
     package init?(_ pattern: String, ignoringCase: Bool) {
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
-        // Check the pattern alone first: `a)(b` is valid only inside the parentheses. The empty pattern alone is
-        // invalid.
+        // Check the pattern by itself first: `a)(b` would become valid inside the parentheses. The empty pattern is
+        // valid only inside them.
         guard pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil,
             let whole = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options)
         else { return nil }
@@ -48,7 +50,7 @@ package struct RegularExpression: Sendable, Hashable {
     /// - Throws: ``SyncError`` `invalidPredicate` if the match takes too many steps.
     package func matches(_ text: String) throws -> Bool {
         let length = text.utf16.count
-        let patience = Self.patience + length / 1000
+        let reportLimit = Self.reportLimit + length / 1000
         var reports = 0
         var isMatch = false
         var isUnknown = false
@@ -57,17 +59,17 @@ package struct RegularExpression: Sendable, Hashable {
         ) { match, flags, stop in
             reports += 1
             if match != nil { isMatch = true }
-            // ICU also limits the memory for backtracking, and reports an internal error.
-            isUnknown = !isMatch && (flags.contains(.internalError) || reports > patience)
+            // ICU reports an internal error if backtracking exceeds its memory limit.
+            isUnknown = !isMatch && (flags.contains(.internalError) || reports > reportLimit)
             stop.pointee = ObjCBool(isMatch || isUnknown)
         }
         if isUnknown { throw SyncError(.invalidPredicate, Self.tooManySteps) }
         return isMatch
     }
 
-    /// The number of progress reports to accept, one for each ten thousand steps. A text that is read once takes a few
-    /// steps per character; backtracking from each position takes any number.
-    private static let patience = 1000
+    /// The largest number of progress reports for a short text. ICU reports every ten thousand steps. A match without
+    /// backtracking takes a few steps for each character, while backtracking can take any number of steps.
+    private static let reportLimit = 1000
 
     /// The message for a pattern that takes too many steps.
     package static let tooManySteps =

@@ -66,7 +66,7 @@ extension PredicateExpressions.Conditional: TranslatedExpression {
 extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
         guard case .path(let path) = try translator.meaning(wrapped) else {
-            throw PredicateTranslator.refused(self, "is not about an attribute or relationship")
+            throw PredicateTranslator.refused(self, "is only supported for an attribute or relationship")
         }
         translator.bind(variable.key, to: path)
         let presence = try translator.compared(path, .notEqual, .null)
@@ -300,7 +300,7 @@ extension PredicateTranslator {
         Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self, Double.self,
     ]
 
-    /// Rejects order comparisons of other types: a type of the app may define an order that no column has.
+    /// Checks that SQL orders values of a type as Swift does. A type of the app may define another order.
     fileprivate static func checkOrder(of type: Any.Type) throws {
         let known = exactTypes + [Float.self, String.self, Date.self, Decimal.self, UUID.self]
         guard known.contains(where: { $0 == type }) else {
@@ -310,7 +310,7 @@ extension PredicateTranslator {
 }
 
 extension PredicateTerm {
-    /// Returns whether the term is nil when the end of a path is nil.
+    /// Returns whether the term is nil if the value at the end of a path is nil.
     fileprivate func isNil(without path: [String]) -> Bool {
         switch self {
         case .path(let own, _): !own.isCount && own.components.starts(with: path)

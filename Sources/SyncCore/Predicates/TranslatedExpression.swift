@@ -1,6 +1,6 @@
 import Foundation
 
-/// A Foundation expression that has a translation.
+/// An expression of a Foundation predicate that can be translated to a condition.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 protocol TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning
@@ -51,7 +51,7 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
         throw PredicateTranslator.refused("\(keyPath) of a to-many relationship is not supported")
     }
 
-    /// Translates a property of an attribute's value.
+    /// Translates a property of an attribute's value: `rawValue` of an enum, or `isEmpty` of a string.
     private func ofValue(
         _ path: PredicateTranslator.Path, _ translator: PredicateTranslator
     ) throws -> PredicateTranslator.Meaning {
@@ -89,7 +89,7 @@ extension PredicateExpressions.NilLiteral: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) -> PredicateTranslator.Meaning { .literal(.null) }
 }
 
-/// A captured range.
+/// A range that a predicate captures as a constant.
 private protocol CapturedRange {
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     var meaning: PredicateTranslator.Meaning? { get }
@@ -116,14 +116,14 @@ extension Range: CapturedRange {
 }
 
 extension PredicateLiteral {
-    /// Creates a literal from a captured Swift constant; nil if it has no literal.
+    /// Creates a literal from a captured Swift constant; nil if there is no literal for it.
     fileprivate init?(captured value: Any) {
         if let optional = value as? any OptionalValue, optional.content == nil {
             self = .null
             return
         }
         let value = (value as? any OptionalValue)?.content ?? value
-        // A relative URL differs from the absolute URL that it resolves to.
+        // A relative URL is rejected: it differs from the absolute URL that it resolves to.
         if let url = value as? URL, url.baseURL != nil { return nil }
         // Use a text of fixed length, so that dates are also ordered as texts.
         if let date = value as? Date {

@@ -1,15 +1,15 @@
 /// The value of a primary key.
 public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
-    /// An integer; of a keyless entity, the surrogate key of the row.
+    /// An integer. For a row of a keyless entity, it is the surrogate key.
     case integer(Int64)
     /// A floating-point number.
     case double(Double)
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
     case text(String)
-    /// A composite key, in the order of the model.
+    /// The parts of a composite key, in the order of the model.
     case composite([PrimaryKeyValue])
 
-    /// The key as JSON, which coerces back to it.
+    /// The key as JSON. A sync reads this JSON as the same key.
     public var json: JSONValue {
         switch self {
         case .integer(let value): JSONValue(value)
@@ -19,7 +19,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The key as text; several parts as a JSON array: `["Alamofire","5.9"]`.
+    /// The key as text. A composite key is a JSON array: `["Alamofire","5.9"]`.
     public var description: String {
         switch self {
         case .integer(let value): String(value)
@@ -55,7 +55,7 @@ extension PrimaryKeyValue: Hashable {
 }
 
 extension PrimaryKeyValue: Codable, Comparable {
-    /// Decodes a number, a string, or an array of such.
+    /// Decodes a key from a number, a string, or an array of these.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int64.self) {
@@ -69,7 +69,7 @@ extension PrimaryKeyValue: Codable, Comparable {
         }
     }
 
-    /// Encodes a number, a string, or an array of such.
+    /// Encodes the key as a number, a string, or an array of these.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -80,7 +80,7 @@ extension PrimaryKeyValue: Codable, Comparable {
         }
     }
 
-    /// Sorts numbers before text, and text before composite keys.
+    /// Sorts integers before other numbers, numbers before text, and text before composite keys.
     public static func < (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l < r

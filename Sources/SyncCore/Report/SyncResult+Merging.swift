@@ -1,22 +1,23 @@
 extension SyncResult {
-    /// The most diagnostics that a result lists.
+    /// The maximum number of diagnostics that a result lists.
     package static let diagnosticLimit = 10_000
 
     private static func joined(_ links: [Link]?, _ later: [Link]?) -> [Link]? {
         links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted(by: <)
     }
 
-    /// Adds the changes of a later page or chunk, so that each row is counted once, with its final change.
+    /// Adds the changes of a later page or chunk. A row that both results changed is counted once, with its final
+    /// change.
     ///
-    /// If keys are not collected, a row that two pages changed is counted twice.
+    /// If the results list no keys, such a row is counted twice.
     package mutating func merge(_ later: SyncResult) {
         if entity.isEmpty { entity = later.entity }
         root.inserted += later.root.inserted
         root.matched += later.root.matched
         root.deleted += later.root.deleted
-        records += later.records
-        repeatedRecords += later.repeatedRecords
-        contradictions += later.contradictions
+        recordCount += later.recordCount
+        duplicateRecordCount += later.duplicateRecordCount
+        inconsistentRecordCount += later.inconsistentRecordCount
         for (name, changes) in later.entities { entities[name, default: EntityChanges()].merge(changes) }
         linksAdded += later.linksAdded
         linksRemoved += later.linksRemoved
@@ -24,24 +25,24 @@ extension SyncResult {
         removedLinks = Self.joined(removedLinks, later.removedLinks)
         var room = max(0, Self.diagnosticLimit - diagnostics.count)
         for diagnostic in later.diagnostics {
-            // A diagnostic about omitted deletions concerns whole rows, so it is never dropped.
+            // A diagnostic about skipped deletions concerns all rows of an entity, so it is always listed.
             if room > 0 || diagnostic.kind == .deletionsSkipped {
                 diagnostics.append(diagnostic)
                 room -= 1
             } else {
-                omittedDiagnostics += 1
+                omittedDiagnosticCount += 1
             }
         }
-        omittedDiagnostics += later.omittedDiagnostics
-        if !later.unresolved.isEmpty {
-            let known = Set(unresolved)
-            unresolved += later.unresolved.filter { !known.contains($0) }
+        omittedDiagnosticCount += later.omittedDiagnosticCount
+        if !later.pendingReferences.isEmpty {
+            let known = Set(pendingReferences)
+            pendingReferences += later.pendingReferences.filter { !known.contains($0) }
         }
         addUnmappedKeys(later.unmappedKeys)
         nextPage = later.nextPage
     }
 
-    /// Adds the counts of unmapped keys, so that each key is listed once.
+    /// Adds unmapped keys. The count of a key that is already listed grows.
     private mutating func addUnmappedKeys(_ keys: [SyncDiagnostic]) {
         var places = Dictionary(
             unmappedKeys.enumerated().map { ([$1.entity, $1.path], $0) }, uniquingKeysWith: { first, _ in first })
@@ -83,7 +84,8 @@ extension SyncResult.EntityChanges {
         deleted.sort()
     }
 
-    /// Updates inserted rows with later values, and gives deleted rows the values from before the first change.
+    /// Merges the lists of inserted and deleted rows. Inserted rows get the values of later updates, and deleted rows
+    /// the values from before earlier updates.
     private mutating func mergeRows(_ later: SyncResult.EntityChanges) {
         let new = Dictionary(later.updated.map { ($0.key, $0.values?.mapValues(\.new)) }) { $1 }
         let old = Dictionary(updated.map { ($0.key, $0.values?.mapValues(\.old)) }) { $1 }
@@ -97,15 +99,15 @@ extension SyncResult.EntityChanges {
 }
 
 extension SyncResult.Update {
-    /// Adds a later update of the same row. Each value keeps its first old value and its last new value.
+    /// Adds a later update of the same row. Each changed value keeps its first old value and its last new value.
     fileprivate mutating func merge(_ later: SyncResult.Update) {
-        changed += later.changed.filter { !changed.contains($0) }
+        changedAttributes += later.changedAttributes.filter { !changedAttributes.contains($0) }
         values?.merge(later.values ?? [:]) { .init(old: $0.old, new: $1.new) }
     }
 }
 
 extension SyncResult.Row {
-    /// Returns the row with some values replaced. Null removes a value.
+    /// Returns the row with the given values replaced. A null removes the value.
     fileprivate func with(_ others: [String: JSONValue]?) -> SyncResult.Row {
         var row = self
         for (name, value) in others ?? [:] {
@@ -117,21 +119,21 @@ extension SyncResult.Row {
 
 /// Merges the results of consecutive pages or chunks.
 package struct ResultAccumulator: Sendable {
-    /// Results with the number of payloads each one covers. Two neighbors of equal count are merged at once, so each
-    /// list is merged a logarithmic number of times.
+    /// The results, each with the number of payloads that it covers. Two adjacent results with equal numbers are merged
+    /// at once, so each list is merged only a logarithmic number of times.
     private var parts: [(count: Int, result: SyncResult)] = []
 
     package init() {}
 
     package var isEmpty: Bool { parts.isEmpty }
-    package var unresolvedCount: Int { parts.reduce(0) { $0 + $1.result.unresolved.count } }
+    package var unresolvedCount: Int { parts.reduce(0) { $0 + $1.result.pendingReferences.count } }
 
     package mutating func add(_ result: SyncResult) {
         parts.append((1, result))
         while parts.count > 1, parts[parts.count - 2].count == parts[parts.count - 1].count { mergeLast() }
     }
 
-    /// Returns the merged result; nil if there is none.
+    /// Returns the merged result; nil if no result was added.
     package mutating func merged() -> SyncResult? {
         while parts.count > 1 { mergeLast() }
         return parts.first?.result
@@ -140,7 +142,9 @@ package struct ResultAccumulator: Sendable {
     package mutating func preservePending(
         _ kept: ([SyncResult.Link]) throws -> [SyncResult.Link]
     ) rethrows {
-        for index in parts.indices { parts[index].result.unresolved = try kept(parts[index].result.unresolved) }
+        for index in parts.indices {
+            parts[index].result.pendingReferences = try kept(parts[index].result.pendingReferences)
+        }
     }
 
     private mutating func mergeLast() {

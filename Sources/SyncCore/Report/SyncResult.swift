@@ -5,129 +5,127 @@ public struct SyncResult: Sendable, Hashable, Codable {
         /// The key of the row.
         public var key: PrimaryKeyValue
         /// The names of the attributes and to-one relationships that were written.
-        public var changed: [String]
-        /// The old and new value of each; nil unless ``SyncOptions/resultDetail`` is set.
+        public var changedAttributes: [String]
+        /// The old and new value of each written attribute and relationship, by its name; nil unless
+        /// ``SyncOptions/resultDetail`` is ``SyncOptions/ResultDetail/values``.
         public var values: [String: ValueChange]?
 
-        /// Creates an update of one row.
-        package init(key: PrimaryKeyValue, changed: [String], values: [String: ValueChange]? = nil) {
+        private enum CodingKeys: String, CodingKey {
+            case key, values
+            case changedAttributes = "changed"
+        }
+
+        package init(key: PrimaryKeyValue, changedAttributes: [String], values: [String: ValueChange]? = nil) {
             self.key = key
-            self.changed = changed
+            self.changedAttributes = changedAttributes
             self.values = values
         }
     }
 
     /// The changes of one entity.
     public struct EntityChanges: Sendable, Hashable, Codable {
-        /// The number of inserted rows. Counts are there even if keys are not collected.
+        /// The number of inserted rows. Results without keys have counts too.
         public var insertedCount = 0
         /// The number of updated rows.
         public var updatedCount = 0
-        /// The number of deleted rows, including cascades.
+        /// The number of deleted rows, including rows that delete rules deleted.
         public var deletedCount = 0
-        /// The number of stored rows in the payload that did not differ.
+        /// The number of stored rows that the payload contains and that the sync did not change.
         public var unchangedCount = 0
-        /// The keys of the inserted rows, in key order.
+        /// The keys of the inserted rows, in key order; empty if the result lists no keys.
         public var inserted: [PrimaryKeyValue] = []
-        /// The updated rows, in key order.
+        /// The updated rows, in key order; empty if the result lists no keys.
         public var updated: [Update] = []
-        /// The keys of the deleted rows, including cascades.
+        /// The keys of the deleted rows, including rows that delete rules deleted; empty if the result lists no keys.
         public var deleted: [PrimaryKeyValue] = []
-        /// The inserted rows with their values, in key order; nil unless ``SyncOptions/resultDetail`` is set.
+        /// The inserted rows with their values, in key order; nil unless ``SyncOptions/resultDetail`` is
+        /// ``SyncOptions/ResultDetail/values``.
         public var insertedRows: [Row]?
-        /// The deleted rows with their values, in key order; nil unless ``SyncOptions/resultDetail`` is set.
+        /// The deleted rows with their values, in key order; nil unless ``SyncOptions/resultDetail`` is
+        /// ``SyncOptions/ResultDetail/values``.
         public var deletedRows: [Row]?
 
-        /// Creates an empty set of changes.
         package init() {}
 
         /// Whether no row of the entity changed.
         public var isEmpty: Bool { insertedCount == 0 && updatedCount == 0 && deletedCount == 0 }
     }
 
-    /// The counts of root records: inserted, matched with a stored row, and the rows in scope that the payload omits.
+    /// The counts of root records, and of the rows in scope that the sync deleted.
     package struct RootCounts: Sendable, Hashable, Codable {
         /// The number of root records that were inserted.
         package var inserted = 0
         /// The number of root records that matched a stored row and were allowed to update it.
         package var matched = 0
-        /// The number of stored rows in scope that the payload omits.
+        /// The number of rows that the sync deleted because they were in scope and the payload omitted them.
         package var deleted = 0
 
-        /// Creates counts of zero.
         package init() {}
     }
 
-    /// The entity that was synced.
+    /// The name of the entity that was synced.
     public var entity: String
-    /// The counts of root records.
+    /// The counts of root records, and of the rows in scope that the sync deleted.
     package var root = RootCounts()
     /// The number of root records with a key that could be read.
-    public var records = 0
-    /// The number of root records with the key of an earlier one. They are merged into one row.
-    public var repeatedRecords = 0
-    /// The number of inconsistent records, at any depth: their key is that of an earlier record, and a value differs. The later
-    /// value is stored. Records of different chunks or pages are not compared.
-    public var contradictions = 0
-    /// The changes by entity name. Entities that the payload does not reach have none.
+    public var recordCount = 0
+    /// The number of root records with the key of an earlier root record. Records with the same key describe one row.
+    public var duplicateRecordCount = 0
+    /// The number of inconsistent records, including nested ones: records with the key of an earlier record and a
+    /// different value. The sync stores the later value. It does not compare records of different chunks or pages.
+    public var inconsistentRecordCount = 0
+    /// The changes of each entity, by its name. Entities that the sync did not touch are missing.
     public var entities: [String: EntityChanges] = [:]
     /// The number of links that were added.
     public var linksAdded = 0
     /// The number of links that were removed.
     public var linksRemoved = 0
-    /// The added links, sorted; nil unless ``SyncOptions/resultDetail`` is set.
+    /// The added links, sorted; nil unless ``SyncOptions/resultDetail`` is ``SyncOptions/ResultDetail/values``.
     public var addedLinks: [Link]?
-    /// The removed links, sorted; nil unless ``SyncOptions/resultDetail`` is set.
+    /// The removed links, sorted; nil unless ``SyncOptions/resultDetail`` is ``SyncOptions/ResultDetail/values``.
     public var removedLinks: [Link]?
-    /// The recoverable problems, in document order.
+    /// The problems that did not stop the sync, in document order, up to a limit of 10,000.
     public var diagnostics: [SyncDiagnostic] = []
-    /// The number of diagnostics that are not listed.
-    public var omittedDiagnostics = 0
-    /// The pending references of the payload: links to rows that are not stored yet. They are resolved when the rows
-    /// arrive.
-    public var unresolved: [Link] = []
-    /// The address or cursor of the next page: `links.next` of a JSON:API document, or `endCursor` of a GraphQL connection with a
-    /// next page. Nil if there is none.
+    /// The number of further diagnostics, which `diagnostics` does not list.
+    public var omittedDiagnosticCount = 0
+    /// The pending references of the payload: links to rows that are not stored yet. A later sync that inserts such a
+    /// row adds its links.
+    public var pendingReferences: [Link] = []
+    /// The address or cursor of the next page: `links.next` of a JSON:API document, or `endCursor` of a GraphQL
+    /// connection. Nil if there is no next page.
     public var nextPage: String?
-    /// The keys of the payload that the model maps to nothing: ``SyncDiagnostic/Kind/unmappedKey``.
+    /// The JSON keys that no attribute or relationship reads, as diagnostics of the kind
+    /// ``SyncDiagnostic/Kind/unmappedKey``.
     public var unmappedKeys: [SyncDiagnostic] = []
 
     /// Creates a result without changes.
     package init(entity: String) { self.entity = entity }
 
-    /// Decodes a result, including one of a version that did not count records.
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        entity = try fields.decode(String.self, forKey: .entity)
-        root = try fields.decode(RootCounts.self, forKey: .root)
-        records = try fields.decodeIfPresent(Int.self, forKey: .records) ?? 0
-        repeatedRecords = try fields.decodeIfPresent(Int.self, forKey: .repeatedRecords) ?? 0
-        contradictions = try fields.decodeIfPresent(Int.self, forKey: .contradictions) ?? 0
-        entities = try fields.decode([String: EntityChanges].self, forKey: .entities)
-        linksAdded = try fields.decode(Int.self, forKey: .linksAdded)
-        linksRemoved = try fields.decode(Int.self, forKey: .linksRemoved)
-        addedLinks = try fields.decodeIfPresent([Link].self, forKey: .addedLinks)
-        removedLinks = try fields.decodeIfPresent([Link].self, forKey: .removedLinks)
-        diagnostics = try fields.decode([SyncDiagnostic].self, forKey: .diagnostics)
-        omittedDiagnostics = try fields.decode(Int.self, forKey: .omittedDiagnostics)
-        unresolved = try fields.decode([Link].self, forKey: .unresolved)
-        nextPage = try fields.decodeIfPresent(String.self, forKey: .nextPage)
-        unmappedKeys = try fields.decode([SyncDiagnostic].self, forKey: .unmappedKeys)
+    /// The names of the members in JSON, which scenario files use too.
+    private enum CodingKeys: String, CodingKey {
+        case entity, root, entities, linksAdded, linksRemoved, addedLinks, removedLinks, diagnostics, nextPage,
+            unmappedKeys
+        case recordCount = "records"
+        case duplicateRecordCount = "repeatedRecords"
+        case inconsistentRecordCount = "contradictions"
+        case omittedDiagnosticCount = "omittedDiagnostics"
+        case pendingReferences = "unresolved"
     }
 
-    /// The changes of an entity; empty if the payload did not reach it.
+    /// The changes of an entity; empty if the sync did not touch the entity.
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }
 
-    /// Adds an attribute to the update of a row.
+    /// Adds an attribute to the update of a row. Creates the update if the row has none.
     package mutating func addUpdate(
         of attribute: String, entity: String, key: PrimaryKeyValue, values: ValueChange? = nil
     ) {
         var changes = self[entity]
         if let place = changes.updated.firstIndex(where: { $0.key == key }) {
-            changes.updated[place].changed.append(attribute)
+            changes.updated[place].changedAttributes.append(attribute)
             changes.updated[place].values?[attribute] = values
         } else {
-            changes.updated.append(Update(key: key, changed: [attribute], values: values.map { [attribute: $0] }))
+            changes.updated.append(
+                Update(key: key, changedAttributes: [attribute], values: values.map { [attribute: $0] }))
             changes.updatedCount += 1
             changes.unchangedCount = max(0, changes.unchangedCount - 1)
         }
@@ -140,26 +138,26 @@ public struct SyncResult: Sendable, Hashable, Codable {
     }
 }
 
-/// The progress of a sync. See ``SyncOptions/progress``.
+/// The progress of a sync, which the function ``SyncOptions/progress`` receives.
 public struct SyncProgress: Sendable, Hashable {
     /// The phases of a sync, in this order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// Reads and maps the payload. The unit is bytes; of a payload of values, records.
+        /// The sync reads and maps the payload. The units are bytes. For a payload of JSON values they are records.
         case mapping
-        /// Compares the payload with the stored rows. The unit is rows and links.
+        /// The sync compares the payload with the stored rows. The units are rows and links.
         case comparing
-        /// Writes the differences, deletions last. The unit is rows and links.
+        /// The sync writes the differences, deletions last. The units are rows and links.
         case writing
     }
 
-    /// The current phase.
+    /// The phase that is in progress.
     public var phase: Phase
-    /// The completed units of the phase.
+    /// The number of completed units of the phase.
     public var completed: Int
-    /// The units of the phase; nil if they are not known, as while rows are compared or deleted.
+    /// The number of all units of the phase; nil if it is not known, for example while the sync compares or deletes
+    /// rows.
     public var total: Int?
 
-    /// Creates a progress value.
     package init(_ phase: Phase, completed: Int, total: Int? = nil) {
         self.phase = phase
         self.completed = completed
@@ -170,7 +168,7 @@ public struct SyncProgress: Sendable, Hashable {
 // MARK: - Description
 
 extension SyncResult: CustomStringConvertible {
-    /// One line for each entity with changes, and one for links and diagnostics:
+    /// A text with one line for each entity with changes, and one line for links and diagnostics:
     ///
     ///     User: 2 inserted, 1 updated, 40 unchanged
     ///     Note: 1 deleted
@@ -186,9 +184,10 @@ extension SyncResult: CustomStringConvertible {
         }
         let rest = [
             Self.count(linksAdded, "link", " added"), Self.count(linksRemoved, "link", " removed"),
-            Self.count(contradictions, "inconsistent record"), Self.count(unresolved.count, "pending reference"),
+            Self.count(inconsistentRecordCount, "inconsistent record"),
+            Self.count(pendingReferences.count, "pending reference"),
             Self.count(unmappedKeys.count, "unmapped key"),
-            Self.count(diagnostics.count + omittedDiagnostics, "diagnostic"),
+            Self.count(diagnostics.count + omittedDiagnosticCount, "diagnostic"),
         ].compactMap(\.self)
         return (lines + (rest.isEmpty ? [] : [rest.joined(separator: "; ")])).joined(separator: "\n")
     }
@@ -199,7 +198,7 @@ extension SyncResult: CustomStringConvertible {
 }
 
 extension SyncResult.EntityChanges: CustomStringConvertible {
-    /// `2 inserted, 1 updated, 40 unchanged`
+    /// The counts as text, without those that are zero: `2 inserted, 1 updated, 40 unchanged`
     public var description: String {
         let counts = [
             (insertedCount, "inserted"), (updatedCount, "updated"), (deletedCount, "deleted"),
@@ -212,17 +211,17 @@ extension SyncResult.EntityChanges: CustomStringConvertible {
 
 // MARK: - Values
 
-// The values of a result with ``SyncOptions/resultDetail``. Values are JSON that coerces back to them (a date as
-// `2024-02-29T18:29:59.999Z`, bytes as base64). A to-one relationship has the key of the referenced row.
+// The parts of a result that lists values. A sync reads the JSON of a value back as the same value: a date is
+// `2024-02-29T18:29:59.999Z`, and bytes are base64. The value of a to-one relationship is the key of the referenced
+// row.
 extension SyncResult {
     /// The old and new value of an attribute or to-one relationship.
     public struct ValueChange: Sendable, Hashable, Codable {
-        /// The old value; null for nil.
+        /// The old value; null if there was none.
         public var old: JSONValue
-        /// The new value; null for nil.
+        /// The new value; null if there is none.
         public var new: JSONValue
 
-        /// Creates a change from one value to another.
         package init(old: JSONValue, new: JSONValue) {
             self.old = old
             self.new = new
@@ -233,28 +232,27 @@ extension SyncResult {
     public struct Row: Sendable, Hashable, Codable {
         /// The key of the row.
         public var key: PrimaryKeyValue
-        /// The attributes and to-one relationships by name, without those that are nil.
+        /// The values of the attributes and to-one relationships by name, without null values.
         public var values: [String: JSONValue]
 
-        /// Creates a row with values.
         package init(key: PrimaryKeyValue, values: [String: JSONValue]) {
             self.key = key
             self.values = values
         }
     }
 
-    /// A link between two rows: added, removed, or pending because the row it leads to is not stored yet.
+    /// A link between two rows: an added link, a removed link, or a pending reference to a row that is not stored yet.
     public struct Link: Sendable, Hashable, Codable {
         /// The entity of the row that has the relationship.
         public var entity: String
-        /// The key of that row.
+        /// The key of the row that has the relationship.
         public var key: PrimaryKeyValue
-        /// The relationship. Of two inverse relationships, it is the to-one relationship; if neither is, the one in the payload.
+        /// The name of the relationship. If only one of two inverse relationships is to-one, it is that one. If both
+        /// are to-many, it is the one in the payload.
         public var relationship: String
         /// The key of the linked row.
         public var target: PrimaryKeyValue
 
-        /// Creates a link between two rows.
         package init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
             self.entity = entity
             self.key = key

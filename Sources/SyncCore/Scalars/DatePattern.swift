@@ -2,10 +2,15 @@ import Foundation
 
 /// A date pattern of Unicode Technical Standard 35, with the letters that can be parsed without ambiguity.
 ///
-/// Years (`yyyy`, `y`, `yy`), months (`M`, `MM`, `MMM`, `MMMM`), days (`d`, `dd`), weekdays (`E` to `EEE`, `EEEE`),
-/// hours (`H`, `HH`, or `h`, `hh` with `a`), minutes (`m`, `mm`), seconds (`s`, `ss`), fractions (`S` to `SSSSSSSSS`),
-/// zones (`X`, `XX`, `XXX`, `x`, `xx`, `xxx`, `Z`, `ZZZZZ`, `z`). Text in apostrophes is literal, and so are all
-/// characters that are no letters. Names are English.
+/// The supported fields are:
+///
+/// - Years: `yyyy`, `y`, `yy`. Months: `M`, `MM`, `MMM`, `MMMM`. Days: `d`, `dd`. Weekdays: `E` to `EEE`, `EEEE`.
+/// - Hours: `H`, `HH`, or `h`, `hh` with `a`. Minutes: `m`, `mm`. Seconds: `s`, `ss`. Fractions of a second: `S` to
+///   `SSSSSSSSS`.
+/// - Zones: `X`, `XX`, `XXX`, `x`, `xx`, `xxx`, `Z`, `ZZZZZ`, `z`.
+///
+/// Text in apostrophes is literal, and so is any character that is not a letter from A to Z. Names of months and
+/// weekdays are English.
 package struct DatePattern: Sendable, Hashable {
     enum Field: Sendable, Hashable {
         case year(digits: Int)
@@ -14,7 +19,7 @@ package struct DatePattern: Sendable, Hashable {
         case day(digits: Int)
         case weekday(isShort: Bool)
         case hour(digits: Int)
-        /// From 1 to 12, in the morning or afternoon.
+        /// An hour from 1 to 12. ``dayPeriod`` tells whether it is in the morning or afternoon.
         case halfDayHour(digits: Int)
         case dayPeriod
         case minute(digits: Int)
@@ -23,11 +28,11 @@ package struct DatePattern: Sendable, Hashable {
         case zone(Zone)
         case literal([UInt8])
 
-        /// The kind of a field. Each kind may occur only once.
+        /// The kind of a field. Except for literals, a pattern has at most one field of each kind.
         enum Kind: Hashable { case year, month, day, weekday, hour, dayPeriod, minute, second, fraction, zone, literal }
     }
 
-    /// The form in which a zone is written. All forms are parsed.
+    /// The form in which a zone is written. A parsed text may have any of the forms.
     enum Zone: Sendable, Hashable {
         /// `Z`.
         case letter
@@ -37,7 +42,7 @@ package struct DatePattern: Sendable, Hashable {
         case hours, digits, colon
     }
 
-    /// An error in a pattern.
+    /// The reason why a pattern is invalid.
     package struct Problem: LocalizedError {
         package let message: String
         package var errorDescription: String? { message }
@@ -45,7 +50,9 @@ package struct DatePattern: Sendable, Hashable {
 
     let fields: [Field]
 
-    /// Parses a pattern.
+    /// Creates a pattern from its text.
+    ///
+    /// - Throws: ``Problem`` if the pattern is invalid or ambiguous.
     package init(_ pattern: String) throws(Problem) {
         var scan = DatePatternScan(pattern)
         fields = try scan.fields()
@@ -69,7 +76,7 @@ extension DatePattern.Field {
         }
     }
 
-    /// The number of digits: nil for a field that is no number, 0 for one or more.
+    /// The number of digits of the field: 0 if the number varies, nil if the field is not a number.
     var digits: Int? {
         switch self {
         case .year(let digits), .month(let digits), .day(let digits), .hour(let digits), .halfDayHour(let digits),
@@ -88,12 +95,12 @@ extension DatePattern {
         "December",
     ].map { Array($0.utf8) }
 
-    /// From Sunday.
+    /// The names of the weekdays, from Sunday.
     static let weekdays = [
         "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
     ].map { Array($0.utf8) }
 
-    /// The first year of a year with two digits: `69` is 1969, `68` is 2068.
+    /// The earliest year that two digits stand for: `69` is 1969, and `68` is 2068.
     static let firstShortYear = 1969
 }
 
@@ -102,7 +109,7 @@ extension DatePattern {
 extension DatePattern {
     private typealias Text = UnsafeBufferPointer<UInt8>
 
-    /// The parts of a date that have been parsed.
+    /// The parsed parts of a date, and the defaults of the others.
     private struct Parts {
         var year = 1
         var month = 1
@@ -114,14 +121,15 @@ extension DatePattern {
         var minute = 0
         var second = 0
         var milliseconds: Int64 = 0
-        /// In milliseconds east of UTC.
+        /// The offset from UTC in milliseconds, positive to the east.
         var zone: Int64 = 0
     }
 
-    /// Parses a text of this pattern to milliseconds since 1970.
+    /// Parses a text with this pattern. Returns milliseconds since 1970; nil if the text does not fit, or if the date
+    /// or time does not exist.
     ///
-    /// The defaults are UTC without a zone, midnight without a time, and the first day without a day. Other texts give
-    /// nil, and so do dates and times that do not exist.
+    /// If the pattern has no zone, the date is in UTC. If it has no time, the time is midnight. If it has no month or
+    /// day, the date is the first of the year or month.
     package func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         var parts = Parts()
         var index = 0
@@ -142,7 +150,7 @@ extension DatePattern {
         return DateText.range.contains(value) ? value : nil
     }
 
-    /// Returns the weekday of a day, counted from Sunday. 1 January 1970 was a Thursday.
+    /// Returns the weekday of a day as a number: 0 is Sunday. 1 January 1970 was a Thursday.
     static func weekday(ofDay daysSince1970: Int) -> Int { ((daysSince1970 % 7) + 11) % 7 }
 
     private func read(_ field: Field, _ text: Text, _ index: inout Int, _ parts: inout Parts) -> Bool {
@@ -208,7 +216,8 @@ extension DatePattern {
         return count < digits.lowerBound ? nil : value
     }
 
-    /// Parses a name, or its first three letters, in any case. Returns its index.
+    /// Parses a name or, if `isShort` is true, its first three letters, in any case. Returns the index of the name; nil
+    /// if the text has none.
     private static func name(_ names: [[UInt8]], _ isShort: Bool, _ text: Text, _ index: inout Int) -> Int? {
         for (position, name) in names.enumerated() {
             let name = isShort ? name.prefix(3) : name[...]
@@ -221,7 +230,8 @@ extension DatePattern {
         return nil
     }
 
-    /// Parses `Z`, `GMT`, `UTC`, `+hh`, `+hhmm` or `+hh:mm` to milliseconds east of UTC.
+    /// Parses `Z`, `GMT`, `UTC`, `+hh`, `+hhmm` or `+hh:mm`. Returns the offset from UTC in milliseconds, positive to
+    /// the east; nil for any other text.
     private static func zone(_ text: Text, _ index: inout Int) -> Int64? {
         guard index < text.count else { return nil }
         let rest = text[index...].prefix(3)
@@ -246,9 +256,10 @@ extension DatePattern {
 // MARK: - Writing
 
 extension DatePattern {
-    /// Returns the text of an instant in UTC; nil for a year that two digits cannot represent.
+    /// Returns the text of an instant in UTC; nil if the year is outside 1 to 9999, or cannot be written with the two
+    /// digits of `yy`.
     ///
-    /// Parts that the pattern lacks, such as the time or the milliseconds, are omitted.
+    /// The text lacks the parts that the pattern lacks, such as the time or the milliseconds.
     package func text(_ milliseconds: Int64) -> String? {
         guard DateText.range.contains(milliseconds) else { return nil }
         let sinceStart = milliseconds - DateText.range.lowerBound
@@ -261,6 +272,8 @@ extension DatePattern {
         return String(decoding: out, as: UTF8.self)
     }
 
+    /// Appends the text of a field. Returns false if the field cannot represent the year.
+    ///
     /// - Parameter time: Milliseconds since midnight.
     private func append(_ field: Field, _ date: CalendarDate, _ time: Int, to out: inout [UInt8]) -> Bool {
         let hour = time / 3_600_000
@@ -300,7 +313,7 @@ extension DatePattern {
         isShort ? name.prefix(3) : name[...]
     }
 
-    /// Appends a number with leading zeros, up to the number of digits.
+    /// Appends a number, with leading zeros if it has fewer digits.
     private static func append(_ value: Int, digits: Int, to out: inout [UInt8]) {
         let text = Array("\(value)".utf8)
         out += repeatElement(.digit0, count: max(0, digits - text.count))

@@ -1,4 +1,4 @@
-/// Parses a date pattern, and rejects ambiguous ones.
+/// A parser of date patterns. It rejects a pattern with which a text could be read in two ways.
 struct DatePatternScan {
     private let text: [Character]
     private var position = 0
@@ -29,7 +29,7 @@ struct DatePatternScan {
         return found
     }
 
-    /// Reads quoted text. Two apostrophes are one literal apostrophe, also in quoted text.
+    /// Reads quoted text. Two apostrophes are one literal apostrophe, inside quoted text and outside.
     private mutating func readQuoted() throws(DatePattern.Problem) {
         position += 1
         guard position < text.count else { throw problem("unterminated quoted text") }

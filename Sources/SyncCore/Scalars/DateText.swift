@@ -1,16 +1,17 @@
 package import Foundation
 
-/// Instants as text: UTC, proleptic Gregorian calendar, milliseconds since 1970.
+/// The text of instants, in UTC and the proleptic Gregorian calendar. An instant is a number of milliseconds since
+/// 1970.
 package enum DateText {
-    /// The first instant of year 1 and the last of year 9999.
+    /// From the first instant of year 1 to the last instant of year 9999.
     package static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
-    /// Writes the 23 bytes `YYYY-MM-DD HH:MM:SS.SSS`, the form that stores have. Instants outside the years 1 to 9999
-    /// are clamped.
+    /// Writes an instant as stores have it: the 23 bytes `YYYY-MM-DD HH:MM:SS.SSS`. An instant outside the years 1 to
+    /// 9999 is clamped.
     @inline(__always)
     package static func write(_ milliseconds: Int64, to out: UnsafeMutablePointer<UInt8>) {
         let clamped = min(max(milliseconds, range.lowerBound), range.upperBound)
-        // Counted from year 1, so that no number is negative.
+        // Counting from year 1 avoids negative numbers.
         let sinceStart = UInt64(bitPattern: clamped &- range.lowerBound)
         let day = UInt32(truncatingIfNeeded: sinceStart / 86_400_000)
         let rest = UInt32(truncatingIfNeeded: sinceStart &- UInt64(day) &* 86_400_000)
@@ -39,7 +40,7 @@ package enum DateText {
         write(fraction &- tenths &* 100, to: out + 21)
     }
 
-    /// Writes two digits.
+    /// Writes a number below 100 as two digits.
     @inline(__always)
     private static func write(_ value: UInt32, to out: UnsafeMutablePointer<UInt8>) {
         let tens = (value &* 103) >> 10
@@ -49,7 +50,7 @@ package enum DateText {
             of: UInt16(truncatingIfNeeded: digits).littleEndian, as: UInt16.self)
     }
 
-    /// Returns the form of stores, such as `2024-02-29 18:29:59.999`.
+    /// Returns an instant as stores have it: `2024-02-29 18:29:59.999`.
     package static func string(_ milliseconds: Int64) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 23) { buffer in
             guard let base = buffer.baseAddress else { return "" }
@@ -59,7 +60,7 @@ package enum DateText {
         }
     }
 
-    /// Returns the form of ISO 8601, such as `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero.
+    /// Returns an instant in ISO 8601: `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero.
     package static func iso(_ milliseconds: Int64) -> String {
         var text = string(milliseconds).replacing(" ", with: "T")
         if text.hasSuffix(".000") { text.removeLast(4) }
@@ -79,7 +80,8 @@ struct CalendarDate {
         self.day = day
     }
 
-    /// Creates a day. It counts in eras of 400 years that begin on 1 March, so that leap days come last.
+    /// Creates a day from the number of days since 1 January of year 1. The algorithm counts in eras of 400 years that
+    /// begin on 1 March, so that a leap day is the last day of its year.
     @inline(__always)
     init(daysSinceYear1 days: UInt32) {
         let shifted = days &+ 306
@@ -93,7 +95,7 @@ struct CalendarDate {
         year = Int(yearOfEra &+ era &* 400) &+ (month <= 2 ? 1 : 0)
     }
 
-    /// The number of days since 1970. The day must be valid.
+    /// The number of days since 1 January 1970. The date must be valid.
     @inline(__always)
     var daysSince1970: Int {
         let fromMarch = UInt32(truncatingIfNeeded: month <= 2 ? year &- 1 : year)
@@ -115,15 +117,16 @@ struct CalendarDate {
     }
 }
 
-/// Parses instants, in ISO 8601 or as Unix time, to the millisecond.
+/// A parser of instants in ISO 8601 or as Unix time. The result has millisecond precision.
 package enum DateParser {
     private typealias Text = UnsafeBufferPointer<UInt8>
 
-    /// Parses `2015-06-23T14:40:08.123+02:00` in any of its forms, or digits that are a Unix time.
+    /// Parses a date in ISO 8601, such as `2015-06-23T14:40:08.123+02:00`, or a Unix time. Returns milliseconds since
+    /// 1970.
     ///
-    /// The defaults are UTC without a zone and midnight without a time. Fractions are truncated to milliseconds. Nil
-    /// for other texts, for dates and times that do not exist (including leap seconds), and for years outside 1 to
-    /// 9999.
+    /// A date without a zone is in UTC, and a date without a time is at midnight. Fractions are truncated to
+    /// milliseconds. Returns nil for any other text, for a date or time that does not exist (including leap seconds),
+    /// and for a year outside 1 to 9999.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return milliseconds(number: text) }
         let century = twoDigits(text, 0)
@@ -138,10 +141,10 @@ package enum DateParser {
         return DateText.range.contains(milliseconds) ? milliseconds : nil
     }
 
-    /// The value of two bytes that are not digits. It is too large for any part of a date.
+    /// The result of ``twoDigits(_:_:)`` for other bytes. It is too large for any part of a date.
     private static let none = 1_000_000
 
-    /// Returns two digits as a number; `none` if they are missing.
+    /// Returns the number of two digits; ``none`` if there are not two digits at this offset.
     @inline(__always)
     private static func twoDigits(_ text: Text, _ start: Int) -> Int {
         guard start &+ 2 <= text.count else { return none }
@@ -150,7 +153,8 @@ package enum DateParser {
         return tens > 9 || ones > 9 ? none : Int(tens) &* 10 &+ Int(ones)
     }
 
-    /// Returns the time of day and its zone, as milliseconds to add to the day.
+    /// Parses the time and zone after a date. Returns the milliseconds to add to the start of the day; nil if the text
+    /// is invalid.
     @inline(__always)
     private static func time(_ text: Text) -> Int64? {
         guard text.count >= 19, text[10] == UInt8(ascii: "T") || text[10] == .blank, text[13] == .colon,
@@ -188,7 +192,8 @@ package enum DateParser {
         return value
     }
 
-    /// Parses `Z`, `+hh:mm`, `+hhmm`, `+hh`, or nothing, to milliseconds east of UTC.
+    /// Parses `Z`, `+hh:mm`, `+hhmm`, `+hh`, or an empty text. Returns the offset from UTC in milliseconds, positive to
+    /// the east; nil for any other text.
     @inline(__always)
     private static func zone(_ text: Text, _ start: Int) -> Int64? {
         let rest = text.count - start
@@ -211,6 +216,7 @@ package enum DateParser {
     // MARK: Unix time
 
     /// Parses a Unix time: seconds below 10¹¹, milliseconds below 10¹⁴, microseconds below 10¹⁷, nanoseconds above.
+    /// Returns milliseconds since 1970; nil if the text is not a number, or for a year outside 1 to 9999.
     package static func milliseconds(number text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard let parts = NumberText.parts(text) else { return nil }
         if parts.digits.isEmpty { return 0 }
@@ -225,8 +231,8 @@ package enum DateParser {
         return milliseconds(parts, shift: shift)
     }
 
-    /// Returns a number with its point moved right by `shift` places, truncated to a whole number; nil for years
-    /// outside 1 to 9999.
+    /// Returns a number times 10 to the power of `shift`, rounded down. Returns nil if the result is, in milliseconds
+    /// since 1970, in a year outside 1 to 9999.
     @inline(__always)
     static func milliseconds(_ parts: NumberText.Parts, shift: Int) -> Int64? {
         if parts.digits.isEmpty { return 0 }
@@ -237,18 +243,18 @@ package enum DateParser {
             value = value * 10 + (index < parts.digits.count ? Int64(parts.digits[index] - .digit0) : 0)
         }
         if parts.isNegative {
-            // Rounded down, as a fraction of a positive time is.
+            // Round down, as for positive times.
             value = parts.digits.count > max(wholeDigits, 0) ? -value - 1 : -value
         }
         return DateText.range.contains(value) ? value : nil
     }
 }
 
-/// Instants as a number of seconds, or of fractions of a second, since 1970.
+/// The unit of a Unix time.
 package enum UnixTime: String, Sendable, Hashable, CaseIterable {
     case seconds, milliseconds, microseconds, nanoseconds
 
-    /// The number of places by which the point moves right to give milliseconds.
+    /// The power of ten by which a number of this unit is multiplied to give milliseconds.
     private var shift: Int {
         switch self {
         case .seconds: 3
@@ -258,13 +264,13 @@ package enum UnixTime: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Returns the milliseconds of a number, truncated; nil for text that is no number, and for years outside 1 to
-    /// 9999.
+    /// Parses a number of this unit. Returns milliseconds since 1970, rounded down; nil if the text is not a number, or
+    /// for a year outside 1 to 9999.
     package func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         NumberText.parts(text).flatMap { DateParser.milliseconds($0, shift: shift) }
     }
 
-    /// Returns the exact number of an instant.
+    /// Returns the exact number of this unit for milliseconds since 1970.
     package func text(_ milliseconds: Int64) -> String {
         guard self == .seconds else {
             return milliseconds == 0 ? "0" : "\(milliseconds)" + String(repeating: "0", count: -shift)
@@ -282,7 +288,7 @@ package enum UnixTime: String, Sendable, Hashable, CaseIterable {
 // MARK: - Date+Milliseconds
 
 extension Date {
-    /// Whole milliseconds since 1970, rounded; nil outside the years 1 to 9999.
+    /// The milliseconds since 1970, rounded to an integer; nil outside the years 1 to 9999.
     package var milliseconds: Int64? {
         let value = (timeIntervalSince1970 * 1000).rounded()
         guard value >= Double(DateText.range.lowerBound), value <= Double(DateText.range.upperBound) else { return nil }

@@ -1,4 +1,4 @@
-/// Conversion of numbers from and to text, exactly.
+/// Conversion of numbers from and to decimal text.
 package enum NumberText {
     /// A decimal number: `digits` without leading or trailing zeros, times ten to the `exponent`.
     package struct Parts {
@@ -9,7 +9,7 @@ package enum NumberText {
 
     private static let maximumExponent = 1_000_000
 
-    /// Returns whether the text is a JSON number.
+    /// Returns whether a text is a number in the syntax of JSON.
     static func isNumber(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isNumber) ?? Array(text.utf8).withUnsafeBufferPointer(isNumber)
     }
@@ -38,9 +38,10 @@ package enum NumberText {
         return index == text.count
     }
 
-    /// Parses a number. `+`, leading zeros and a bare point are accepted, because services send them as strings.
+    /// Parses a number. Services send numbers as strings, so `+`, leading zeros, `.5` and `5.` are accepted too.
     ///
-    /// Nil if the text is no number, or if its exponent is beyond a million and `clampsExponent` is false.
+    /// Returns nil if the text is not a number. Also returns nil if the exponent is beyond a million and
+    /// `clampsExponent` is false.
     package static func parts(_ text: UnsafeBufferPointer<UInt8>, clampsExponent: Bool = false) -> Parts? {
         var parts = Parts()
         var index = 0
@@ -66,7 +67,7 @@ package enum NumberText {
             guard text[index] | .caseBit == UInt8(ascii: "e"), let exponent = exponent(text, from: index + 1) else {
                 return nil
             }
-            // The exponent of zero has no effect. That of any other number must be kept.
+            // The exponent of zero has no effect, so it may have any size.
             if abs(exponent) > maximumExponent, !parts.digits.isEmpty, !clampsExponent { return nil }
             parts.exponent += exponent
         }
@@ -95,7 +96,7 @@ package enum NumberText {
         return isNegative ? -value : value
     }
 
-    /// Returns the whole number; nil for a fraction, for text that is no number, and beyond 64 bits.
+    /// Parses an integer; nil if the text is not a number, has a fraction, or exceeds 64 bits.
     package static func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         if text.count <= 18, let quick = plainInteger(text) { return quick }
         guard let parts = parts(text), parts.exponent >= 0, parts.digits.count + parts.exponent <= 19 else {
@@ -129,7 +130,8 @@ package enum NumberText {
         return isNegative ? 0 &- value : value
     }
 
-    /// Returns the nearest double; nil for text that is no number, and beyond the range of doubles.
+    /// Parses a number and returns the nearest double; nil if the text is not a number, or exceeds the range of
+    /// doubles.
     package static func double(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         if let quick = plainDouble(text) { return quick }
         guard parts(text, clampsExponent: true) != nil, let value = Double(Substring(decoding: text, as: UTF8.self)),
@@ -140,8 +142,8 @@ package enum NumberText {
         return value
     }
 
-    /// Returns a number with at most 15 digits. A double is exact for these and for powers of ten up to 22, so one
-    /// division rounds correctly.
+    /// Parses a short number without an exponent; nil for any other text. A double is exact for an integer below 2⁵³
+    /// and for a power of ten up to 10²², so one division rounds correctly.
     @inline(__always)
     private static func plainDouble(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard text.count <= 16 else { return nil }
@@ -172,8 +174,8 @@ package enum NumberText {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     ]
 
-    /// Appends the shortest exact decimal text: `7.50` gives `7.5`, `1e2` gives `100`. Numbers of more than 400 digits
-    /// keep an exponent. Returns false if the text is no number.
+    /// Appends the shortest exact text of a number: `7.5` for `7.50`, `100` for `1e2`. An exponent beyond ±400 is
+    /// written as an exponent. Returns false if the text is not a number.
     package static func appendExact(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
         guard let parts = parts(text) else { return false }
         append(parts, to: &out)
@@ -205,10 +207,11 @@ package enum NumberText {
 
 /// The canonical text of a decimal: no exponent, no unnecessary zeros. Equal values have equal text.
 package enum DecimalText {
-    /// The most digits of a decimal.
+    /// The largest number of digits of a decimal.
     package static let maximumDigits = 38
 
-    /// Appends the canonical text of a number; false if it is no number, or has more than 38 digits.
+    /// Appends the canonical text of a number. Returns false if the text is not a number, has more than 38 digits, or
+    /// has an exponent beyond ±127.
     package static func append(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
         guard let parts = NumberText.parts(text), parts.digits.count <= maximumDigits, abs(parts.exponent) <= 127 else {
             return false
@@ -221,13 +224,14 @@ package enum DecimalText {
 // MARK: - Int64+Clamped
 
 extension Int64 {
-    /// Returns the sum, clamped to the range of `Int64`. It is for numbers that come from a file.
+    /// Returns the sum, clamped to the range of `Int64`. Use it for numbers from files, which may be of any size.
     package func clampedAdding(_ other: Int64) -> Int64 {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? (other < 0 ? .min : .max) : sum
     }
 
-    /// Returns the difference, clamped to the range of `Int64`. It is for numbers that come from a file.
+    /// Returns the difference, clamped to the range of `Int64`. Use it for numbers from files, which may be of any
+    /// size.
     package func clampedSubtracting(_ other: Int64) -> Int64 {
         let (difference, overflows) = subtractingReportingOverflow(other)
         return overflows ? (other < 0 ? .max : .min) : difference

@@ -1,5 +1,5 @@
-/// A pattern in which `*` matches any text and `?` one character. A backslash before one of them, or before another
-/// backslash, makes it literal.
+/// A pattern in which `*` matches any text, and `?` matches one character. `\*`, `\?` and `\\` stand for the literal
+/// characters.
 package struct WildcardPattern: Sendable, Hashable {
     private enum Part: Hashable {
         case character(Character)
@@ -25,8 +25,8 @@ package struct WildcardPattern: Sendable, Hashable {
         self.parts = parts
     }
 
-    /// Returns whether the whole text matches. It backtracks only to the last `*`, so it takes at most the product of
-    /// the lengths.
+    /// Returns whether the whole text matches. The number of steps is at most the product of the lengths, because the
+    /// search backtracks only to the last `*`.
     package func matches(_ text: String) -> Bool {
         let characters = Array(text)
         var (part, place) = (0, 0)

@@ -2,8 +2,9 @@ public import Foundation
 
 /// A Swift type for the values of an attribute.
 ///
-/// Numbers, Booleans, strings, dates, UUIDs, URLs, data, JSON and optionals of them conform. Enums with such raw values need
-/// no conformance. Neither do `Codable` types, which are stored as JSON.
+/// Numbers, Booleans, strings, dates, UUIDs, URLs, `Data`, ``JSONValue`` and optionals of these types conform. An
+/// enumeration with such raw values needs no conformance. Neither does a `Codable` type, whose values are stored as
+/// JSON.
 public protocol AttributeValue: Sendable {
     /// The attribute type of the values, and their conversion to and from stored values.
     static var attributeCoding: AttributeCoding<Self> { get }
@@ -23,12 +24,12 @@ public struct AttributeCoding<Value>: Sendable {
     fileprivate let decode: @Sendable (StoredValue) -> Value?
     fileprivate let encode: @Sendable (Value) -> StoredValue
 
-    /// Creates a coding of values that are never nil.
+    /// Creates a coding for a type that is not optional.
     ///
     /// - Parameters:
     ///   - type: The type of the attribute.
-    ///   - decode: Returns the value of a stored value; nil if the stored value does not fit.
-    ///   - encode: Returns the stored form of a value.
+    ///   - decode: A function that converts a stored value; nil if the stored value does not fit the Swift type.
+    ///   - encode: A function that returns the stored form of a value.
     public init(
         _ type: AttributeType, decode: @escaping @Sendable (StoredValue) -> Value?,
         encode: @escaping @Sendable (Value) -> StoredValue
@@ -53,7 +54,7 @@ extension AttributeValue {
     /// Whether an attribute of this type is optional.
     package static var isOptional: Bool { attributeCoding.isOptional }
 
-    /// Creates the value from a stored value; nil if the stored value does not fit.
+    /// Creates a value from its stored form; nil if the stored value does not fit the type.
     package init?(storedValue: StoredValue) {
         guard let value = Self.attributeCoding.decode(storedValue) else { return nil }
         self = value
@@ -64,7 +65,7 @@ extension AttributeValue {
 }
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
-    /// The coding of the wrapped type; null for nil.
+    /// The coding of the wrapped type. A nil is stored as null.
     public static var attributeCoding: AttributeCoding<Self> {
         AttributeCoding<Self>(
             Wrapped.attributeType, isOptional: true,
@@ -74,7 +75,8 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
 }
 
 extension AttributeValue where Self: FixedWidthInteger {
-    /// Integers that fit the type. Larger ones than `Int64` holds are stored as its largest.
+    /// The coding of integers. A stored integer outside the range of the type does not fit. A value above `Int64.max`
+    /// is stored as `Int64.max`.
     public static var attributeCoding: AttributeCoding<Self> {
         AttributeCoding<Self>(
             .integer, decode: { $0.int.flatMap(Self.init(exactly:)) }, encode: { .integer(Int64(clamping: $0)) })
@@ -90,69 +92,67 @@ extension UInt8: AttributeValue {}
 extension UInt16: AttributeValue {}
 extension UInt32: AttributeValue {}
 
-extension Double: AttributeValue {
-    /// Floating-point numbers, from any number.
-    public static let attributeCoding = AttributeCoding<Double>(
-        .double, decode: { $0.double }, encode: { .double($0) })
+extension AttributeValue where Self: BinaryFloatingPoint {
+    /// Stores the values in double attributes. Any number can be read, as the nearest value of the type.
+    public static var attributeCoding: AttributeCoding<Self> {
+        AttributeCoding<Self>(.double, decode: { $0.double.map { Self($0) } }, encode: { .double(Double($0)) })
+    }
 }
 
-extension Float: AttributeValue {
-    /// Floating-point numbers: the nearest one to any number.
-    public static let attributeCoding = AttributeCoding<Float>(
-        .double, decode: { $0.double.map { Float($0) } }, encode: { .double(Double($0)) })
-}
+extension Double: AttributeValue {}
+extension Float: AttributeValue {}
 
 extension Bool: AttributeValue {
-    /// Booleans.
+    /// The coding of Booleans.
     public static let attributeCoding = AttributeCoding<Bool>(
         .boolean, decode: { $0.bool }, encode: { .boolean($0) })
 }
 
 extension String: AttributeValue {
-    /// Strings.
+    /// The coding of strings.
     public static let attributeCoding = AttributeCoding<String>(
         .string, decode: { $0.string }, encode: { .string($0) })
 }
 
 extension Date: AttributeValue {
-    /// Dates, with millisecond precision.
+    /// The coding of dates, with millisecond precision.
     public static let attributeCoding = AttributeCoding<Date>(
         .date, decode: { $0.date }, encode: { .date($0) })
 }
 
 extension UUID: AttributeValue {
-    /// UUIDs.
+    /// The coding of UUIDs.
     public static let attributeCoding = AttributeCoding<UUID>(
         .uuid, decode: { $0.uuid }, encode: { .uuid($0) })
 }
 
 extension URL: AttributeValue {
-    /// URLs, as their absolute strings.
+    /// The coding of URLs, as their absolute strings.
     public static let attributeCoding = AttributeCoding<URL>(
         .url, decode: { $0.url }, encode: { .url($0.absoluteString) })
 }
 
 extension Decimal: AttributeValue {
-    /// Decimal numbers.
+    /// The coding of decimal numbers.
     public static let attributeCoding = AttributeCoding<Decimal>(
         .decimal, decode: { $0.decimal }, encode: { .decimal($0) })
 }
 
 extension Data: AttributeValue {
-    /// Data.
+    /// The coding of binary data.
     public static let attributeCoding = AttributeCoding<Data>(
         .binary, decode: { $0.binary }, encode: { .binary($0) })
 }
 
 extension JSONValue: AttributeValue {
-    /// JSON; null for nil.
+    /// The coding of JSON values. A JSON null is stored as null.
     public static let attributeCoding = AttributeCoding<JSONValue>(
         .json, decode: { $0.isNull ? .null : $0.json }, encode: { $0 == .null ? .null : .json($0) })
 }
 
-/// An optional of any type.
+/// A protocol for all optionals, which lets code test whether a type is an optional.
 protocol OptionalValue {
-    /// The wrapped value; nil if there is none.
+    /// The wrapped value; nil if the optional is nil.
     var content: Any? { get }
 }
 
@@ -160,18 +160,23 @@ extension Optional: OptionalValue {
     var content: Any? { map { $0 as Any } }
 }
 
-/// Converts `Codable` values to and from JSON, their stored form.
+/// Converts `Codable` values to and from JSON, in which they are stored.
 package enum JSONCodedValue {
     /// Returns whether a type is an optional.
     package static func isOptional(_ type: Any.Type) -> Bool { type is any OptionalValue.Type }
 
-    /// Returns the JSON of a value, with dates in ISO 8601.
+    /// Returns the JSON of a value. Dates become ISO 8601 text.
+    ///
+    /// - Throws: `EncodingError` if the value cannot be encoded.
     package static func json(_ value: some Encodable) throws -> JSONValue {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .custom { date, encoder in
             guard let milliseconds = date.milliseconds else {
                 throw EncodingError.invalidValue(
-                    date, .init(codingPath: encoder.codingPath, debugDescription: "this date cannot be written as text")
+                    date,
+                    .init(
+                        codingPath: encoder.codingPath,
+                        debugDescription: "the date is outside the range of years 1 to 9999")
                 )
             }
             var container = encoder.singleValueContainer()
@@ -180,7 +185,9 @@ package enum JSONCodedValue {
         return try JSONValue(parsing: encoder.encode(value))
     }
 
-    /// Decodes a value from JSON. Dates are read as a sync reads them.
+    /// Decodes a value from JSON. Dates may have all formats that a date attribute accepts.
+    ///
+    /// - Throws: `DecodingError` if the JSON does not fit the type.
     package static func value<Value: Decodable>(_ json: JSONValue, as type: Value.Type = Value.self) throws -> Value {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
@@ -199,7 +206,7 @@ package enum JSONCodedValue {
 struct AttributeFitting<Value: AttributeValue>: ValueFitting {
     let integers: ClosedRange<Int64>?
 
-    /// Creates the check; nil for types that every value of their attribute type fits.
+    /// Creates the check; nil if every value of the attribute type fits the Swift type, so that no check is needed.
     init?(_ type: Value.Type) {
         switch Value.self {
         case is any WideValue.Type: return nil
@@ -235,7 +242,7 @@ struct CodedFitting<Value: Decodable>: ValueFitting {
     }
 }
 
-/// A type that every value of its attribute type fits.
+/// A type into which every value of its attribute type can be converted.
 private protocol WideValue {}
 
 extension Int: WideValue {}

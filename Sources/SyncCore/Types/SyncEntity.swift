@@ -1,4 +1,4 @@
-/// A Swift type that is an entity: its stored properties are the attributes, and its values are the rows.
+/// A Swift type that declares an entity. Its stored properties are the attributes, and each value is a row.
 ///
 /// `@Entity` generates the conformance. Without the macro, write it by hand:
 ///
@@ -17,44 +17,46 @@
 public protocol SyncEntity: Sendable {
     /// The name of the entity in the model.
     static var entityName: String { get }
-    /// The entity as declared in a model. If the entity has a parent, it may repeat the members of the parent.
+    /// The declaration of the entity for a model. If the entity has a parent, it may repeat the parent's attributes and
+    /// relationships.
     static var syncEntity: SyncModel.Entity { get }
-    /// The attribute or relationship of each property.
+    /// The attribute or relationship of each property, by key path.
     static var syncProperties: [PartialKeyPath<Self>: SyncProperty] { get }
 }
 
 extension SyncEntity {
-    /// The name of the type.
+    /// The name of the Swift type, which is the default name of the entity.
     public static var entityName: String { "\(Self.self)" }
 }
 
 /// The attribute or relationship of a property of a ``SyncEntity``.
 public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
-    /// The local name in the model.
+    /// The name of the attribute or relationship in the model.
     package let name: String
-    /// The type of the destination rows of a relationship; nil for an attribute.
+    /// The Swift type of the destination entity of a relationship; nil for an attribute.
     package let destination: (any SyncEntity.Type)?
 
-    /// Creates the property of an attribute, or of a relationship to rows of a type.
+    /// Creates a property for an attribute, or for a relationship if `destination` is given.
     public init(_ name: String, to destination: (any SyncEntity.Type)? = nil) {
         self.name = name
         self.destination = destination
     }
 
-    /// Creates the property of an attribute.
+    /// Creates a property for an attribute.
     public init(stringLiteral name: String) { self.init(name) }
 }
 
-/// The loaded rows of a relationship: the storage that `@Entity` generates for a property with `@Relationship`. The
-/// rows are in an array, so types may reference themselves and each other.
+/// The loaded rows of a relationship: the storage that `@Entity` generates for a property with `@Relationship`.
 ///
-/// `Row` has no constraint. With one, the compiler would need the conformances of a type for the properties of that
-/// type, which it does not have yet under `.defaultIsolation(MainActor.self)`.
+/// The rows are in an array, so a struct can contain rows of its own type.
+///
+/// `Row` has no constraint. A constraint would require the conformances of a type while the compiler checks the
+/// properties of that type. With `.defaultIsolation(MainActor.self)` these conformances are not known then.
 public struct RelatedRows<Row> {
-    /// The rows; nil if they were not loaded. A sync of the value then leaves the links unchanged.
+    /// The loaded rows; nil if the rows were not loaded. If it is nil, a sync of the value leaves the links unchanged.
     public var rows: [Row]?
 
-    /// Creates the storage with loaded rows; nil if they were not loaded.
+    /// Creates storage with loaded rows. Pass nil for rows that were not loaded.
     public init(_ rows: [Row]? = nil) { self.rows = rows }
 }
 
@@ -66,28 +68,29 @@ extension RelatedRows: Codable where Row: Codable {}
 // MARK: - SyncModel+Types
 
 extension SyncModel {
-    /// Creates a model from Swift types, and validates it.
+    /// Creates a model from Swift types and validates the model.
     ///
     /// ```swift
     /// let model = try SyncModel(User.self, Note.self)
     /// ```
     /// - Parameters:
-    ///   - keys: The spelling of JSON keys, for entities that declare none.
-    ///   - ignore: The patterns of ignored keys.
+    ///   - types: The Swift types of all entities.
+    ///   - keyCase: The spelling of JSON keys, for entities that declare none.
+    ///   - ignoredKeys: The patterns of ignored JSON keys, such as `*_url`.
     /// - Throws: ``SyncError`` `invalidModel` with all problems.
-    public init(_ types: any SyncEntity.Type..., keys: KeyCase? = nil, ignore: [String] = []) throws {
-        try self.init(types: types, keys: keys, ignore: ignore)
+    public init(_ types: any SyncEntity.Type..., keyCase: KeyCase? = nil, ignoredKeys: [String] = []) throws {
+        try self.init(types: types, keyCase: keyCase, ignoredKeys: ignoredKeys)
     }
 
-    /// Creates a model from Swift types, and validates it.
+    /// Creates a model from an array of Swift types and validates the model.
     ///
     /// - Throws: ``SyncError`` `invalidModel` with all problems.
-    package init(types: [any SyncEntity.Type], keys: KeyCase? = nil, ignore: [String] = []) throws {
+    package init(types: [any SyncEntity.Type], keyCase: KeyCase? = nil, ignoredKeys: [String] = []) throws {
         let declared = types.map { $0.syncEntity }
         let byName = Dictionary(declared.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         try self.init(
-            entities: declared.map { $0.withoutMembers(of: Self.ancestors(of: $0, in: byName)) }, keys: keys,
-            ignore: ignore)
+            entities: declared.map { $0.withoutMembers(of: Self.ancestors(of: $0, in: byName)) }, keyCase: keyCase,
+            ignoredKeys: ignoredKeys)
     }
 
     private static func ancestors(of entity: Entity, in entities: [String: Entity]) -> [Entity] {
@@ -102,7 +105,8 @@ extension SyncModel {
 }
 
 extension SyncModel.Entity {
-    /// Removes the inherited members: a struct repeats them, but a model declares them once.
+    /// Returns the entity without inherited attributes and relationships. A struct repeats them, but a model declares
+    /// each of them once.
     fileprivate func withoutMembers(of ancestors: [SyncModel.Entity]) -> SyncModel.Entity {
         guard !ancestors.isEmpty else { return self }
         var entity = self
@@ -119,16 +123,19 @@ extension SyncModel.Entity {
 // MARK: - SyncModel.Attribute+Types
 
 extension SyncModel.Attribute {
-    /// Creates an attribute with values of a Swift type. It is optional if the type is
-    /// optional. A key is always declared optional.
+    /// Creates an attribute with values of a Swift type.
+    ///
+    /// The attribute is optional if the type is optional, or if it belongs to the primary key.
     ///
     /// - Parameters:
-    ///   - isKey: Whether the attribute is the primary key, or a part of it, by its name or by the declaration of the
-    ///     entity.
-    ///   - defaultValue: The value of new rows whose records have none.
+    ///   - isPrimaryKey: Whether the model marks the attribute as the primary key or a part of it.
+    ///   - isKey: Whether the attribute belongs to the primary key without such a mark: because of its name, or because
+    ///     the entity names it.
+    ///   - defaultValue: The value of new rows whose records have no value.
+    ///   - stored: The attribute type; nil for that of the Swift type.
     public init<Value: AttributeValue>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
-        default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
+        default defaultValue: Value? = nil, transformers: [String] = [], isExported: Bool = true,
         renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
         column: String? = nil
     ) {
@@ -136,56 +143,56 @@ extension SyncModel.Attribute {
             name, stored ?? Value.attributeType, remoteKey: remoteKey, isPrimaryKey: isPrimaryKey,
             isOptional: isPrimaryKey || isKey || Value.isOptional,
             defaultValue: defaultValue.flatMap { $0.storedValue.isNull ? nil : $0.storedValue },
-            isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format,
+            isExported: isExported, renamedFrom: renamedFrom, transformers: transformers, format: format,
             column: column)
         check(AttributeFitting(Value.self), Value.attributeType)
     }
 
-    /// Sets the check, unless the attribute is stored as another type than the Swift type's.
+    /// Sets the check of values, unless the attribute has another type than the Swift type.
     private mutating func check(_ fitting: (any ValueFitting)?, _ type: AttributeType) {
         if self.type == type { check = ValueCheck(fitting) }
     }
 
-    /// Creates an attribute with raw values of a Swift type.
+    /// Creates an attribute that stores the raw values of a Swift type, such as an enumeration.
     public init<Value: RawRepresentable>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
-        default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
+        default defaultValue: Value? = nil, transformers: [String] = [], isExported: Bool = true,
         renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
         column: String? = nil
     ) where Value.RawValue: AttributeValue {
         self.init(
             name, Value.RawValue.self, remoteKey: remoteKey, isPrimaryKey: isPrimaryKey, isKey: isKey,
-            default: defaultValue?.rawValue, transformers: transformers, isExportable: isExportable,
+            default: defaultValue?.rawValue, transformers: transformers, isExported: isExported,
             renamedFrom: renamedFrom, format: format, as: stored, column: column)
         check(RawFitting<Value>(), Value.RawValue.attributeType)
     }
 
-    /// Creates an optional attribute with raw values of a Swift type.
+    /// Creates an optional attribute that stores the raw values of a Swift type, such as an enumeration.
     public init<Value: RawRepresentable>(
         _ name: String, _ type: Value?.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
-        default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
+        default defaultValue: Value? = nil, transformers: [String] = [], isExported: Bool = true,
         renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
         column: String? = nil
     ) where Value.RawValue: AttributeValue {
         self.init(
             name, Value.RawValue?.self, remoteKey: remoteKey, isPrimaryKey: isPrimaryKey, isKey: isKey,
-            default: defaultValue?.rawValue, transformers: transformers, isExportable: isExportable,
+            default: defaultValue?.rawValue, transformers: transformers, isExported: isExported,
             renamedFrom: renamedFrom, format: format, as: stored, column: column)
         check(RawFitting<Value>(), Value.RawValue.attributeType)
     }
 
-    /// Creates an attribute with `Codable` values, which are stored as JSON.
+    /// Creates an attribute that stores values of a `Codable` type as JSON.
     @_disfavoredOverload
     public init<Value: Codable>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
-        default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
+        default defaultValue: Value? = nil, transformers: [String] = [], isExported: Bool = true,
         renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
         column: String? = nil
     ) {
         self.init(
             name, stored ?? .json, remoteKey: remoteKey, isOptional: JSONCodedValue.isOptional(Value.self),
             defaultValue: defaultValue.flatMap { try? JSONCodedValue.json($0) }.map(StoredValue.json),
-            isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format,
+            isExported: isExported, renamedFrom: renamedFrom, transformers: transformers, format: format,
             column: column)
         check(CodedFitting<Value>(), .json)
     }
@@ -194,37 +201,37 @@ extension SyncModel.Attribute {
 // MARK: - SyncModel.Relationship+Types
 
 extension SyncModel.Relationship {
-    /// Creates a relationship to the rows of a type.
+    /// Creates a relationship to the entity of a Swift type.
     ///
-    /// - Parameter inverse: The property of the inverse relationship.
+    /// - Parameter inverse: The key path of the inverse relationship; nil if the relationship has no inverse.
     public init<Destination: SyncEntity>(
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: PartialKeyPath<Destination>? = nil, deleteRule: SyncModel.DeleteRule = .nullify,
-        remoteKey: String? = nil, isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil,
+        remoteKey: String? = nil, isExported: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil,
         keyedBy: KeyedBy? = nil,
         table: String? = nil, column: String? = nil, inverseColumn: String? = nil
     ) {
         self.init(
             name, to: Destination.entityName, many: isToMany, ordered: isOrdered,
-            // A property that is no relationship stays in the model under its path, so that validation reports it.
+            // A key path that is not a relationship becomes the name of the inverse, so that validation reports it.
             inverse: inverse.map { Destination.syncProperties[$0]?.name ?? "\($0)" }, deleteRule: deleteRule,
-            remoteKey: remoteKey, isExportable: isExportable, isOptional: isOptional, renamedFrom: renamedFrom,
+            remoteKey: remoteKey, isExported: isExported, isOptional: isOptional, renamedFrom: renamedFrom,
             keyedBy: keyedBy, table: table, column: column,
             inverseColumn: inverseColumn)
     }
 
-    /// Creates a relationship to the rows of a type.
+    /// Creates a relationship to the entity of a Swift type, with the name of its inverse.
     ///
     /// - Parameter inverse: The name of the inverse relationship.
     public init<Destination: SyncEntity>(
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, remoteKey: String? = nil,
-        isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: KeyedBy? = nil,
+        isExported: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: KeyedBy? = nil,
         table: String? = nil, column: String? = nil, inverseColumn: String? = nil
     ) {
         self.init(
             name, to: Destination.entityName, many: isToMany, ordered: isOrdered, inverse: inverse,
-            deleteRule: deleteRule, remoteKey: remoteKey, isExportable: isExportable, isOptional: isOptional,
+            deleteRule: deleteRule, remoteKey: remoteKey, isExported: isExported, isOptional: isOptional,
             renamedFrom: renamedFrom, keyedBy: keyedBy, table: table, column: column,
             inverseColumn: inverseColumn)
     }
@@ -239,12 +246,12 @@ extension SyncResult {
         public let inserted: [Key]
         /// The keys of the updated rows, in key order.
         public let updated: [Key]
-        /// The keys of the deleted rows, including cascades.
+        /// The keys of the deleted rows, including rows that delete rules deleted.
         public let deleted: [Key]
     }
 
-    /// Returns the changes of an entity, with keys of a Swift type. Keys that do not fit the type are omitted. For
-    /// composite keys, use ``JSONValue``.
+    /// Returns the changes of an entity, with keys of a Swift type. Omits keys that do not fit the type. For composite
+    /// keys, use ``JSONValue``.
     package func typedChanges<Key: AttributeValue>(of entity: String, by type: Key.Type) -> TypedChanges<Key> {
         func key(_ key: PrimaryKeyValue) -> Key? {
             Coercion.storedValue(key.json, as: Key.attributeType).flatMap { Key(storedValue: $0) }

@@ -4,11 +4,11 @@ import GRDBSQLite
 public import SyncCore
 import SyncStore
 
-/// A store in an app database, with its tables beside those of the app.
+/// A store in an app database, with tables of its own beside those of the app.
 struct AppDatabaseStore {
     let writer: any DatabaseWriter
 
-    /// Creates the tables of a model, or migrates existing ones to it.
+    /// Creates the tables of a model, or migrates the tables of an earlier model to it.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "cannot create the tables of the model in the database"
         let hasExistingTables = try DatabaseErrorMapper.mapped(.databaseError, message) {
@@ -32,7 +32,7 @@ struct AppDatabaseStore {
     }
 }
 
-/// Checks the settings of a connection of an app database that a sync depends on.
+/// Checks the settings that a sync requires of a connection of an app database.
 enum AppConnectionCheck {
     /// Checks a database before tables are created in it.
     static func checkDatabase(_ db: Database) throws {
@@ -53,7 +53,7 @@ enum AppConnectionCheck {
         try checkForeignKeys(db)
     }
 
-    /// Returns whether the connection is read-only, also for a queue during a read.
+    /// Returns whether the connection is read-only. This includes the connection of a `DatabaseQueue` during a read.
     static func isReadOnly(_ db: Database) throws -> Bool {
         try db.configuration.readonly || sqlite3_db_readonly(db.sqliteConnection, "main") == 1
             || Bool.fetchOne(db.cachedStatement(sql: "PRAGMA query_only")) == true
@@ -69,7 +69,7 @@ enum AppConnectionCheck {
     }
 }
 
-/// Installs the functions of compiled conditions on each connection once, also on connections that the pool of an app
+/// Installs the SQL functions of compiled conditions on each connection once, including connections that the app's pool
 /// opens later.
 ///
 /// `@unchecked Sendable`: `known` is only accessed while `lock` is held.
@@ -83,8 +83,7 @@ final class SQLFunctionInstaller: @unchecked Sendable {
     private let lock = NSLock()
     private var known: [ObjectIdentifier: Connection] = [:]
 
-    /// Installs the functions, unless the connection has them. SQLite does not replace a function while a statement
-    /// runs.
+    /// Installs the functions, unless the connection has them. SQLite cannot replace a function while a statement runs.
     static func install(in db: Database) {
         if shared.isNew(db) { PredicateSQL.install(in: db) }
     }
@@ -160,7 +159,7 @@ struct SchemaNames {
     }
 }
 
-// MARK: - DataStack+Guest
+// MARK: - DataStack+AppDatabase
 
 extension DataStack {
     /// Creates a stack in an app database, with its tables beside those of the app.
@@ -170,19 +169,19 @@ extension DataStack {
     /// try migrator.migrate(pool)
     /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), in: pool)
     /// ```
-    /// The tables are created, or migrated to the model as those of a store file are, in one transaction. Nothing else
-    /// in the database changes. The app opens and closes the database. It may use any configuration with foreign keys
-    /// on. Functions for conditions are added to its connections when they are first used. A database has one model.
+    /// The call creates the tables, or migrates them to the model as in a store file. It changes nothing else in the
+    /// database. The app opens and closes the database. It may use any configuration with foreign keys on. The stack
+    /// adds SQL functions to each connection at its first use. A database can contain the tables of only one model.
     ///
-    /// A dry run (`Sync.plan`) waits for other writers as the configuration says. It does not work on a copy, as it
-    /// does for a store file.
+    /// A dry run (`Sync.plan`) waits for other writers as the configuration says. For a store file, it would use a
+    /// temporary copy instead.
     ///
     /// - Parameters:
     ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
-    ///   - transformers: Whether the transformers that the model names must be registered on it.
-    /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the model needs,
-    ///   `incompatibleConnection` with the setting to change, `modelMismatch` with everything that would be lost,
+    ///   - transformers: Whether all transformers that the model names must be registered on the model.
+    /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the model needs.
+    ///   `incompatibleConnection` with the setting to change. `modelMismatch` with all data that would be lost.
     ///   `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The database is then unchanged.
     public convenience init(
         model: SyncModel, in writer: some DatabaseWriter, migration: MigrationPolicy = .keepingData,
@@ -192,14 +191,15 @@ extension DataStack {
         self.init(try AppDatabaseStore(writer: writer).open(model, policy: migration))
     }
 
-    /// Creates the tables of a model in the caller's transaction. Does nothing if the database has the tables of a
-    /// store already.
+    /// Creates the tables of a model in the caller's transaction. Does nothing if the database already has the tables
+    /// of a store.
     ///
     /// ```swift
     /// migrator.registerMigration("sync") { db in try DataStack.createTables(of: model, in: db) }
     /// ```
-    /// ``init(model:in:migration:transformers:)`` creates the tables too, so this call is only needed for a
-    /// `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which treats tables from elsewhere as a schema change.
+    /// This call is only needed for a `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which treats tables that
+    /// no migration created as a schema change. Otherwise, ``init(model:in:migration:transformers:)`` creates the
+    /// tables.
     ///
     /// - Throws: ``SyncError`` `nameCollision`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
@@ -215,7 +215,7 @@ extension DataStack {
     /// The database for reads and observations with GRDB.
     package var reader: any DatabaseReader { database.writer }
 
-    /// The database for writes with GRDB. A sync compares rows that the app writes to the tables of the model like any
+    /// The database for writes with GRDB. A sync treats rows that the app writes to the tables of the model like all
     /// other rows.
     public var writer: any DatabaseWriter { database.writer }
 }

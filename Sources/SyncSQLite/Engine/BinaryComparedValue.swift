@@ -1,8 +1,8 @@
 import GRDB
 
-/// A value that is compared as SQLite compares it: text byte for byte.
+/// A database value whose text is compared byte for byte, as SQLite compares it.
 ///
-/// Swift and GRDB treat the two spellings of `é` as equal (Unicode canonical equivalence). A service and a database do
+/// Swift and GRDB treat the two Unicode encodings of `é` as equal (canonical equivalence). A service and a database do
 /// not.
 struct BinaryComparedValue: Hashable {
     let value: DatabaseValue

@@ -1,16 +1,15 @@
 import GRDB
 
-/// What the engine does while it writes. Each case is a row of `sync_mute` that is never committed and that triggers
-/// read.
+/// A mode of the engine's writes, which triggers check. Each mode is a row of `sync_mute` that is never committed.
 enum CaptureSuppression: Int {
-    /// The engine writes. No write is recorded as an edit.
+    /// The engine writes, so triggers record no edits.
     case writing = 1
-    /// The engine deletes rows, and the service does not cascade the deletions.
+    /// The engine deletes rows, and the service does not cascade deletions.
     case cascading
-    /// The engine deletes rows. The lists of deleted rows are logged.
+    /// The engine deletes rows, so triggers log the lists of deleted rows.
     case deleting
 
-    /// The condition, in a trigger, that this case is set.
+    /// The SQL condition, for triggers, that this mode is set.
     var isSet: String { "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = \(rawValue))" }
 
     func set(in db: Database) throws {

@@ -2,10 +2,10 @@ import SyncCore
 import SyncStore
 
 extension ChangeCaptureTriggers {
-    /// Statements for a foreign key that the engine clears because it deletes the referenced row, where the service
-    /// does not cascade.
+    /// The statements that run when the engine deletes a row and a foreign key to the row becomes NULL. They are used
+    /// if the service does not cascade deletions.
     ///
-    /// The change is sent. Its `edited` is 0, so any other value of the service wins.
+    /// The change is sent to the service. Its `edited` is 0, so another value at the service wins.
     var unlinked: [String] {
         table.columns.filter { $0.destination != nil }.flatMap { column -> [String] in
             let condition =
@@ -18,7 +18,7 @@ extension ChangeCaptureTriggers {
                 """,
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
-                SELECT \(table.number), NEW.\(key), 'update', (SELECT "seq" FROM "sync_engine"), \(CascadeMark.text.literal)
+                SELECT \(table.number), NEW.\(key), 'update', (SELECT "seq" FROM "sync_engine"), \(CascadeMarker.text.literal)
                 WHERE \(condition)
                 ON CONFLICT DO NOTHING
                 """,
@@ -26,31 +26,32 @@ extension ChangeCaptureTriggers {
         }
     }
 
-    /// The reasons why a row that the engine deletes is logged. Each has a condition on `OLD`, and at most one holds.
+    /// The reasons to log a row that the engine deletes, each with a condition on `OLD`. At most one condition is true.
     private var engineDeletionReasons: [(condition: String, reason: String)] {
         // A change with the cascade mark is not an edit of the row.
         let isEdited =
-            "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND NOT \(CascadeMark.isSet))"
+            "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND NOT \(CascadeMarker.isSet))"
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let isUntouched = "NOT \(isEdited) AND NOT \(isDeleted)"
         let isPreexisting =
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(PreexistingRows.condition))"
-        let isAudited =
+        let mayHaveUncapturedEdits =
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(LocalRowState.auditedCondition))"
             + " AND NOT \(isPreexisting) AND \(isUntouched)"
-        // The service still has a row that is deleted along with another one, although it was not edited.
+        // A cascade deletes the row, which has no local edits. The service still has the row.
         let wentAlong =
-            "\(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPreexisting) AND NOT (\(isAudited)) AND \(isUntouched)"
+            "\(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPreexisting) AND NOT (\(mayHaveUncapturedEdits)) AND \(isUntouched)"
         return [
             (isEdited, ConflictLog.deleted), ("\(isPreexisting) AND \(isUntouched)", ConflictLog.preexisting),
-            (isAudited, ConflictLog.audited),
+            (mayHaveUncapturedEdits, ConflictLog.audited),
         ]
             + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.cascaded)] : [])
     }
 
-    /// Returns the statement that keeps a join row which is removed while the engine deletes rows.
+    /// Returns the statement that copies a join row to `sync_parting` when the engine deletes the join row.
     ///
-    /// The join row is deleted before its row. ``departure`` logs the list from `sync_parting`.
+    /// A join row is deleted before its owner. When the owner is deleted, ``engineDeletion`` logs the list from
+    /// `sync_parting`.
     func engineJoinRowDeletion(_ joinTable: TrackedTable.JoinTable) -> String {
         let (owner, other) = ("OLD.\(joinTable.table.mine)", "OLD.\(joinTable.table.other)")
         let position = joinTable.table.position.map { "OLD.\($0)" } ?? "NULL"
@@ -76,8 +77,8 @@ extension ChangeCaptureTriggers {
         }
     }
 
-    /// Statements for a row that the engine deletes. They log its edits completely, then delete the engine's entries of
-    /// the row.
+    /// The statements that run when the engine deletes a row. If the row is logged, they log all its columns and lists.
+    /// Then they delete its entries in the engine's tables.
     var engineDeletion: [String] {
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let log = table.columns.flatMap { column -> [String] in
@@ -92,25 +93,25 @@ extension ChangeCaptureTriggers {
                 """
             }
         }
-        // A service that does not cascade still has a row that is deleted along with another one. Its deletion is sent.
+        // A service that does not cascade still has a row that a cascade deleted locally. Its deletion is sent.
         let sent =
             table.registration.sendsCascades
             ? [
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
-                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), \(CascadeMark.text.literal)
+                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), \(CascadeMarker.text.literal)
                 WHERE \(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD"))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete'
                 """
             ] : []
-        // The log identifies a deleted row by its name, since SQLite may reuse the surrogate key.
+        // The log identifies a deleted row by its name (see `TrackedKey`), since SQLite may reuse its surrogate key.
         let logged =
             "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
         let renamed =
             table.key.isSurrogate
             ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
-        // Lists are logged before columns: `ConflictLog.lastGone` reads backwards and stops at the first repeated
-        // field.
+        // Lists are logged before columns: `ConflictLog.lastDeletion` reads the log backwards and stops at the first
+        // repeated field.
         return loggedLists + log + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",

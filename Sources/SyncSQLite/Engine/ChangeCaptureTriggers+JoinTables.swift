@@ -1,10 +1,10 @@
 import SyncCore
 import SyncStore
 
-// Capture of join rows: which were added or removed, and the order of a list before its first edit.
+// The triggers that record added and removed join rows, and the order of a list before its first edit.
 //
-// Join rows of a deleted row stay recorded as removed. The row may be inserted again, or `REPLACE` may give its key to
-// another row.
+// If a row is deleted, its join rows stay recorded as removed. The row may be inserted again, or `REPLACE` may give its
+// key to another row.
 extension ChangeCaptureTriggers {
     func joinTableTriggers(_ joinTable: TrackedTable.JoinTable) -> [String] {
         func insertEdit(_ row: String, _ op: Int) -> [String] {
@@ -21,8 +21,8 @@ extension ChangeCaptureTriggers {
                 ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
                 """,
                 "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
-                // When a key changes, SQLite updates the join rows before the row's own trigger runs.
-                // That trigger records the row as new, so this one must not record it as updated.
+                // When the key of a row changes, SQLite updates its join rows before the trigger of the row runs. That
+                // trigger records the row as new, so this statement must not record it as updated.
                 touch(owner, "\(isThere) AND \(self.isTracked("+\(owner)"))"),
             ]
         }
@@ -30,7 +30,7 @@ extension ChangeCaptureTriggers {
             ("insert", "AFTER INSERT", insertEdit("NEW", 1)), ("delete", "AFTER DELETE", insertEdit("OLD", -1)),
             ("update", "AFTER UPDATE", insertEdit("OLD", -1) + insertEdit("NEW", 1)),
         ]
-        // `REPLACE` fires no delete trigger, so an insertion may also move a join row.
+        // `REPLACE` fires no delete trigger, so inserting a join row may also change its position.
         let before = [
             ("order_insert", "BEFORE INSERT", order(joinTable, "NEW")),
             ("order_delete", "BEFORE DELETE", order(joinTable, "OLD")),
@@ -56,7 +56,7 @@ extension ChangeCaptureTriggers {
 
     /// Returns statements that record the order of a list before its first edit.
     ///
-    /// Whether the order differs is determined when the row is sent. The edit may also have no effect (`OR IGNORE`).
+    /// The engine compares the order when it sends the row, since the edit may have no effect (`OR IGNORE`).
     private func order(_ joinTable: TrackedTable.JoinTable, _ row: String) -> [String] {
         let owner = "\(row).\(joinTable.table.mine)"
         let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(joinTable.field.literal)"

@@ -1,21 +1,22 @@
 import SyncStore
 
-// A deleted row with a surrogate key is identified by its name, since SQLite may reuse the surrogate key.
+// If a row with a surrogate key is deleted, its entries are kept under its name (see `TrackedKey`). SQLite may reuse
+// the surrogate key.
 extension ChangeCaptureTriggers {
-    /// Conditions that the key of a row changed although none of its columns did.
+    /// The SQL conditions that the key of a row changed although its own columns did not.
     ///
-    /// A key that contains the key of another row changes with that key.
+    /// If the key of a row contains the key of another row, the two keys change together.
     var isRenamed: [String] {
         guard table.key.isSurrogate, table.key.hasParts else { return [] }
         let name = table.key.name(of: "NEW")
         return [
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))",
-            // The row has the name of a deleted row.
+            // Another known row, which is deleted, has the same name.
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name) AND \"k\" IS NOT NEW.\(key))",
         ]
     }
 
-    /// Statements that update the rows whose key contains the key of this row, so that their triggers run.
+    /// The statements that update rows whose key contains the key of this row, so that the triggers of those rows run.
     var dependentUpdates: [String] {
         guard table.key.isSurrogate else { return [] }
         return dependents.map { table, column in
@@ -24,24 +25,24 @@ extension ChangeCaptureTriggers {
         }
     }
 
-    /// Returns statements that move the engine's entries of a row to another key. Returns none if the table has no
-    /// surrogate key.
+    /// Returns statements that replace the key of a row in the engine's tables; none if the table has no surrogate key.
     ///
     /// - Parameters:
     ///   - k: The SQL of the new key.
-    ///   - condition: Returns the condition of the entries, given the name of their key column.
+    ///   - condition: A function that returns the SQL condition of the entries to change, given the name of their key
+    ///     column.
     func moves(to k: String, where condition: (String) -> String) -> [String] {
         guard table.key.isSurrogate else { return [] }
-        // `HiddenKeys.tables` ends with `sync_known`, where the statements look up names.
+        // `sync_known` comes last in `SurrogateKeyRepair.tables`, because the other statements look up names in it.
         return named.owners(to: k, where: condition)
             + SurrogateKeyRepair.tables.map { name in
                 "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition("\"k\""))"
             }
     }
 
-    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if the service does not know the row.
+    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if the row is not known.
     ///
-    /// The name cannot be computed at this point: the rows that the key contains may already be deleted.
+    /// The trigger cannot compute the name, since rows whose keys are part of it may already be deleted.
     var deletedName: String {
         """
         coalesce((SELECT "name" FROM "sync_known" WHERE \(isRow("OLD"))),
@@ -49,10 +50,10 @@ extension ChangeCaptureTriggers {
         """
     }
 
-    /// Statements for an inserted row whose surrogate key may be reused, or whose key a deleted row had.
+    /// The statements that correct entries when a row is inserted.
     ///
-    /// They move entries of the former row to its name, and entries under the name of the inserted row to its surrogate
-    /// key.
+    /// If SQLite reused a surrogate key, they move the entries of the former row to its name. If a deleted row had the
+    /// same name as the inserted row, they move its entries to the new surrogate key.
     var reinsertion: [String] {
         guard table.key.isSurrogate else { return [] }
         let name = table.key.name(of: "NEW")

@@ -2,23 +2,24 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Generates the triggers that record edits of one registered table, in the transaction of the writer. Writes by the
-/// engine are not recorded as edits.
+/// Generates the triggers that record edits of one registered table, in the transaction of the writer. The triggers do
+/// not record writes of the engine as edits.
 ///
-/// The upsert clause of a trigger statement applies whatever conflict clause the firing statement has. Keys are
-/// compared as `k = +NEW.id`: the `+` removes the column affinity, with which SQLite could not use the index.
+/// The statements use upsert clauses because the conflict clause of the firing statement does not override them. Keys
+/// are compared as `k = +NEW.id`. Without the `+`, the affinity of the column would prevent SQLite from using the
+/// index.
 struct ChangeCaptureTriggers {
     let table: TrackedTable
     let key: String
-    /// The columns of each unique index of the table, except that of its key. `REPLACE` deletes rows by these indexes
-    /// and fires no delete trigger.
+    /// The columns of each unique index of the table, except the index of its key. `REPLACE` may delete a row with the
+    /// same values in such an index, and fires no delete trigger.
     private let uniqueColumns: [[String]]
     private let isRowID: Bool
     private let family: String
-    /// The foreign keys of registered tables that are part of a key and reference this table. Those keys change with
-    /// the keys of this table.
+    /// The foreign key columns of registered tables that reference this table and are part of a key. When the
+    /// referenced key changes, such a key changes too.
     let dependents: [(table: String, column: String)]
-    /// Moves recorded join edits that contain surrogate keys of this table.
+    /// The generator of the SQL that replaces surrogate keys of this table in recorded join edits.
     let named: JoinEditRekeying
 
     init(_ table: TrackedTable, uniqueColumns: [[String]], among tables: [TrackedTable], _ layout: StoreLayout) {
@@ -76,7 +77,7 @@ struct ChangeCaptureTriggers {
                         + named.others(to: "NEW.\(key)") { "\($0) = +OLD.\(key)" }))
         }
         if table.isPart {
-            // A row that changes its entity is deleted from the former entity and inserted into the new one.
+            // Record a change of entity as a deletion from the former entity and an insertion into the new entity.
             let column = TableLayout.entityColumn.quoted
             triggers += [("OLD", "NEW", deletion), ("NEW", "OLD", insertion)].map { own, other, body in
                 trigger(
@@ -119,8 +120,8 @@ struct ChangeCaptureTriggers {
         ]
     }
 
-    /// The statement that records when columns are set of a row that the service does not know. Such a row has no base
-    /// values.
+    /// The statement that records when columns of a row outside `sync_known` are set. For rows in `sync_known`, the
+    /// base values have these times.
     private var times: String {
         let columns = table.columns.map { "(\($0.name.literal), \(differs($0.name)))" }.joined(separator: ", ")
         return """
@@ -131,7 +132,7 @@ struct ChangeCaptureTriggers {
             """
     }
 
-    /// Statements that move unreadable values of the service to the new key of a row.
+    /// The statements that move unreadable remote values to the new key of a row.
     private var movedUnreadableValues: [String] {
         [
             """
@@ -140,7 +141,7 @@ struct ChangeCaptureTriggers {
         ]
     }
 
-    /// Statements that move pending references of a row to its new key.
+    /// The statements that move pending references of a row to its new key.
     private var movedPendingReferences: [String] {
         ["UPDATE OR REPLACE \"sync_pending\" SET \"owner_key\" = NEW.\(key) WHERE \(isPendingOwner("OLD"))"]
     }
@@ -151,8 +152,10 @@ struct ChangeCaptureTriggers {
 
     private var update: [String] {
         let bases = table.columns.map { column -> String in
-            // A row that is created again has base values although the service does not know it.
-            let condition = "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(MadeTimes.isRestored(isRow("NEW"))))"
+            // A row to be created again (see `LocalEditTimes.isRestored`) has base values although it is not in
+            // `sync_known`.
+            let condition =
+                "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(LocalEditTimes.isRestored(isRow("NEW"))))"
             return base(column, "OLD", "NEW", condition, edits: true)
         }
         let references = table.columns.compactMap { column -> String? in
@@ -162,7 +165,8 @@ struct ChangeCaptureTriggers {
                   AND "owner_key" = +NEW.\(key) AND "relationship" = \(relationship.literal)
                 """
         }
-        // The new key of a row that references itself updates the row before the key change is recorded.
+        // If a row references itself, a key change updates the foreign key before the trigger records the key change.
+        // So the new key may not be tracked yet.
         return [Self.count] + bases + [times, touch("NEW.\(key)", isTracked("+NEW.\(key)"))] + references
     }
 
@@ -181,7 +185,7 @@ struct ChangeCaptureTriggers {
                 """
                 DELETE FROM "sync_change" WHERE \(isUnsent)
                 """,
-                // A row that is created again keeps its base values.
+                // A row to be created again keeps its base values, although it is not in `sync_known`.
                 """
                 DELETE FROM "sync_base" WHERE \(isRow("OLD")) AND NOT \(isKnown("OLD"))
                   AND NOT EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
@@ -196,8 +200,8 @@ struct ChangeCaptureTriggers {
             ] + preserved
     }
 
-    /// Returns the statement that records the value of an edited column when its row is deleted. If the row comes back,
-    /// the value is logged as lost.
+    /// Returns the statement that records the value of an edited column when its row is deleted. If the row is restored
+    /// later, the value is logged as lost.
     private func deletedValue(_ column: TrackedTable.Column) -> String {
         let value = "OLD.\(column.name.quoted)"
         return """
@@ -209,8 +213,8 @@ struct ChangeCaptureTriggers {
             """
     }
 
-    /// Returns statements that record the values of rows that `REPLACE` may delete by one of the indexes. Rows that
-    /// stay are later found to be unchanged.
+    /// Returns statements that record the values of rows that `REPLACE` may delete through one of the indexes. If such
+    /// a row is not deleted, the engine later finds no difference.
     private func replaced(_ indexes: [[String]]) -> [String] {
         indexes.flatMap { columns -> [String] in
             let isKey = columns == [table.table.keyColumn]
@@ -244,15 +248,16 @@ struct ChangeCaptureTriggers {
 
     // MARK: SQL
 
-    /// The condition that the writer is not the engine.
+    /// The SQL condition that the writer is not the engine.
     static let isCapturing = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
     static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
     static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
-    /// The state of a change after an edit. The edit unblocks the change. An open conflict stays open until it is
-    /// resolved.
+    /// The SQL of the state of a change after an edit. The edit unblocks the change, but does not resolve an open
+    /// conflict.
     private static let readyUnlessConflicted = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
 
-    /// The columns of the key. SQLite also accepts `rowid` and its synonyms for an integer key.
+    /// The SQL list of the key columns. For an integer key it includes `rowid` and its synonyms, by which SQLite also
+    /// updates the key.
     private var keyNames: String {
         (table.key.ownColumns + (isRowID && !table.key.isSurrogate ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted)
             .joined(separator: ", ")
@@ -266,7 +271,7 @@ struct ChangeCaptureTriggers {
         "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(key))"
     }
 
-    /// Returns the condition that the engine has an entry for a key, as a known row or in the outbox.
+    /// Returns the SQL condition that `sync_known` or `sync_change` has an entry for a key.
     func isTracked(_ key: String) -> String {
         let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
         let tables = ["sync_known", "sync_change"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
@@ -290,7 +295,7 @@ struct ChangeCaptureTriggers {
     ) -> String {
         var value = "\(version).\(column.name.quoted)"
         if let relationship = column.relationship {
-            // The target of a pending reference is the last value of the service.
+            // If the foreign key has a pending reference, its base value is the key of the row that is not stored yet.
             value = """
                 coalesce((SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
                   AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)), \(value))

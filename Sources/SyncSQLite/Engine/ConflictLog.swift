@@ -2,20 +2,20 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The conflict log: values that lost, and open conflicts.
+/// The conflict log: the values that lost, and the open conflicts.
 struct ConflictLog {
     /// The reason of edits that were lost because the service deleted the row.
     static let deleted = SyncConflict.Reason.deletedRemotely.rawValue
     /// The reason of edits that were lost because the service no longer has the row, or hides it from the user.
     static let missing = SyncConflict.Reason.missingRemotely.rawValue
-    /// The reason of a row without edits that was deleted along with another one. The service does not cascade, so it
-    /// still has the row.
+    /// The reason of a row without edits that a cascade deleted. The service does not cascade deletions, so it still
+    /// has the row.
     static let cascaded = SyncConflict.Reason.cascaded.rawValue
     /// The reason of a preexisting row that the service does not have.
     static let preexisting = SyncConflict.Reason.preexistingMissing.rawValue
-    /// The reason of a row that may have been edited while the triggers were missing.
+    /// The reason of a deleted row that may have been edited while the triggers were missing.
     static let audited = SyncConflict.Reason.deletedWhileUncaptured.rawValue
-    /// The SQL list of all reasons above.
+    /// The SQL list of the reasons for which deleted rows are logged.
     static let deletionReasons = [deleted, missing, cascaded, preexisting, audited].map(\.literal).joined(
         separator: ", ")
 
@@ -40,14 +40,14 @@ struct ConflictLog {
             ])
     }
 
-    /// Changes entries since `entry` from deleted to missing.
+    /// Changes the reason of the log entries after `entry` from ``deleted`` to ``missing``.
     func recordMissing(since entry: Int) throws {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET why = ? WHERE id > ? AND why = ?",
             arguments: [Self.missing, entry, Self.deleted])
     }
 
-    /// Deletes entries that say the row was deleted along with another one. The service itself reported the row as
+    /// Deletes the log entries of a row with the reason ``cascaded``, because the service itself reported the row as
     /// deleted.
     func recordDeleted(_ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws {
         try db.executeCached(
@@ -55,8 +55,8 @@ struct ConflictLog {
             arguments: [line, table.number, key, Self.cascaded])
     }
 
-    /// Returns the logged values of the row that was last deleted under a key. SQLite may have given the key to several
-    /// rows.
+    /// Returns the logged values of the row with this key that was deleted last. Several deleted rows may have had the
+    /// key.
     func lastDeletion(
         _ key: DatabaseValue?, _ table: TrackedTable
     ) throws -> [(id: Int64, field: String, value: DatabaseValue)] {
@@ -82,7 +82,8 @@ struct ConflictLog {
         }
     }
 
-    /// Returns, for each entity, how many rows were logged after an entry, and how many entries they have.
+    /// Returns the number of rows and values that were logged after the entry `line`, by entity. Entries with the
+    /// reason ``cascaded`` are not counted.
     func counts(since line: Int, _ tables: [TrackedTable]) throws -> AppliedChanges {
         var outcome = AppliedChanges()
         let rows = try Row.fetchAll(
@@ -97,7 +98,8 @@ struct ConflictLog {
         return outcome
     }
 
-    /// Closes open conflicts that need no decision: the row is deleted, or holds the service's value.
+    /// Closes open conflicts that need no decision, because the row is deleted or has the service's value. Updates the
+    /// local value of other open conflicts.
     func closeResolved(_ tables: [TrackedTable]) throws {
         let open = try db.rowsCached(sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
         for row in open {
@@ -122,7 +124,7 @@ struct ConflictLog {
         }
     }
 
-    /// Makes a conflicted change ready to be sent if its row has no open conflict.
+    /// Makes the change of a row ready to be sent if the row has no open conflict any more.
     func release(_ table: TrackedTable, _ key: DatabaseValue) throws {
         try db.executeCached(
             sql: """
@@ -143,7 +145,7 @@ struct ConflictLog {
         return LinkedRowList.text(try LinkedRowList(joinTable).others(of: key, in: db))
     }
 
-    /// Updates the local value of an open conflict. A later edit changes the value that would be lost.
+    /// Updates the local value of an open conflict after a later edit.
     func show(_ here: DatabaseValue, in id: DatabaseValue) throws {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", arguments: [here, id, here])

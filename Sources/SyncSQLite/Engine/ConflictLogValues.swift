@@ -20,7 +20,7 @@ struct ConflictLogValues {
 
     /// Returns a logged value as JSON.
     ///
-    /// - Parameter domain: The column or list; empty for a whole row, whose record is logged.
+    /// - Parameter field: The field name in the engine's tables; empty if the value is a whole record.
     func json(_ value: DatabaseValue, field: String) throws -> JSONValue {
         guard !value.isNull else { return .null }
         if let joinTable = table.joinTables.first(where: { $0.field == field }) {
@@ -37,7 +37,7 @@ struct ConflictLogValues {
             let attribute = attributes[slot]
             let stored = ColumnValue.storedValue(value, as: attribute.type)
             let conversion = engine.model.conversion(of: attribute)
-            // Show a value that the model cannot read unchanged.
+            // If the model cannot read the value, show it unchanged.
             return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
         case .kind: return value.json
         case .toOne, .joinRows: return try engine.id(value, of: column.destination, in: db)

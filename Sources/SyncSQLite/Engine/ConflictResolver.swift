@@ -3,15 +3,15 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Resolves fields that both sides changed: by the app's resolver, otherwise by the policy.
+/// Resolves conflicts of fields by the app's resolver, or else by the conflict policy.
 struct ConflictResolver {
     /// A row that both sides changed.
     struct Subject {
         let table: TrackedTable
         let key: DatabaseValue
-        /// The service's time of the row; nil if the service does not report one.
+        /// When the service last changed the row, in milliseconds since 1970; nil if the service reports no times.
         let changed: Int64?
-        /// The service's time of the last known version of the row.
+        /// When the service changed the known version of the row, in milliseconds since 1970; nil if not known.
         let known: Int64?
     }
 
@@ -21,7 +21,7 @@ struct ConflictResolver {
         let base: JSONValue
         let here: JSONValue
         let there: JSONValue
-        /// When the field was edited here.
+        /// When the field was edited locally, in milliseconds since 1970; 0 if not known.
         let editTime: Int64
     }
 
@@ -35,7 +35,8 @@ struct ConflictResolver {
         self.clock = clock
     }
 
-    /// Returns the outcome of a conflict, and the value that the resolver returned instead of either side's.
+    /// Returns the outcome of a conflict. `own` is the merged value that the app's resolver returned; nil if it
+    /// returned none.
     func resolve(_ values: Case, of row: Subject) throws -> (ConflictOutcome, own: JSONValue?) {
         let edited = values.editTime == 0 ? nil : Date(timeIntervalSince1970: Double(values.editTime) / 1000)
         let conflict = SyncConflict(
@@ -59,9 +60,7 @@ struct ConflictResolver {
 
     // MARK: Open conflicts
 
-    /// Updates both values of an open conflict.
-    ///
-    /// - Returns: Whether the field has an open conflict.
+    /// Returns whether a field has an open conflict, and updates both values of that conflict.
     func isOpen(_ field: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws -> Bool {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",

@@ -2,12 +2,13 @@ import Foundation
 import GRDB
 import SyncCore
 
-/// The ID of a new row before it has a remote ID. All attempts to create the row use the same ID.
+/// The ID of a new row before it has a remote ID. Requests that create the row send this ID as idempotency key or as
+/// remote ID.
 struct CreationID {
-    /// 32 hexadecimal digits.
+    /// The ID as 32 hexadecimal digits.
     let text: String
 
-    /// Creates the ID for a row that the service deleted and that is created again. It is the same on every device.
+    /// Creates the ID of a row that is created again after the service deleted it. Every device computes the same ID.
     init(reviving id: String, of entity: String) {
         let hasher = RecordHasher(seed: RecordHash(low: 0x5379_6E63, high: 0x4249_5254))
         let hash = Array("\(entity) \(id)".utf8).withUnsafeBytes { hasher.hash($0) }
@@ -21,7 +22,7 @@ struct CreationID {
 
     /// Returns the creation ID of a row that is created again after the service deleted it; nil for other rows.
     ///
-    /// - Parameter ids: The possible former IDs of the row.
+    /// - Parameter ids: The remote IDs that the deleted row may have had.
     static func restoration(
         ofAny ids: [String], _ table: TrackedTable, _ key: DatabaseValue, in db: Database
     ) throws -> CreationID? {
@@ -37,7 +38,7 @@ struct CreationID {
         else {
             return uuid
         }
-        // Each half of the digits gives half of the characters, so that no character depends on the others.
+        // Each half of the hexadecimal digits fits a UInt64 and determines half of the characters.
         return Self.digits(high, length - length / 2) + Self.digits(low, length / 2)
     }
 

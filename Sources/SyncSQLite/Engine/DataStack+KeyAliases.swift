@@ -2,17 +2,18 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// The service replaces the temporary key of a new row. Apps that kept the temporary key still find the row by it.
+// The engine replaces the temporary key of a new row when the service assigns an ID. Apps that kept the temporary key
+// still find the row by it.
 extension DataStack {
-    /// Returns the condition that a row has this key, or had it before the service assigned another; nil if no row can
-    /// have it.
+    /// Returns the condition that a row has this key now, or had it as its temporary key; nil if no row can have the
+    /// key.
     func condition(
         _ key: RowKey, of entity: CompiledEntity, in db: Database
     ) throws -> (String, StatementArguments)? {
         condition(try laterKey(of: key, entity, in: db) ?? key, of: entity)
     }
 
-    /// Returns the current key of the row that formerly had this key; nil if a stored row has the key, or none had it.
+    /// Returns the current key of a row by its former key; nil if no row had the key, or if a stored row has it.
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
         guard key.isLocal, entity.keySlot != nil, try EngineSchema.isThere(in: db) else { return nil }
         let (table, own) = (layout[entity.table], key.databaseValue)
@@ -22,8 +23,8 @@ extension DataStack {
         return try KeyAliases.later(than: own, ofEntities: numbers, in: db).flatMap { RowKey($0) }
     }
 
-    /// Returns the greatest integer that was a temporary key in the entity's table. It is not used again, because the
-    /// row is still found by it.
+    /// Returns the greatest integer that was a temporary key in the entity's table; nil if there is none. It must not
+    /// be used again, because it still identifies a row.
     func lastFormerKey(of entity: CompiledEntity, in db: Database) throws -> Int64? {
         guard try EngineSchema.isThere(in: db) else { return nil }
         return try Int64.fetchOne(

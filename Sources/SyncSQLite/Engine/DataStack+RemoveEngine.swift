@@ -6,18 +6,18 @@ import SyncStore
 extension DataStack {
     /// Removes everything that engines store in the database: tables, triggers, pending changes and the conflict log.
     ///
-    /// Call it before another service or user syncs the database. It sends no requests. Afterwards edits are not
-    /// recorded until an engine is created again.
+    /// Call this method before the database is synced with another service or user. It sends no requests. Later edits
+    /// are not recorded until an engine is created again.
     ///
-    /// - Parameter deletingRows: Whether the rows of the synced entities are deleted too, so that another user neither
-    ///   sees nor sends them. Rows of other entities stay, also in a table that several entities share.
+    /// - Parameter deletingRows: Whether to delete the rows of the synced entities too, so that another user does not
+    ///   see or send them. Rows of other entities stay, even in the same table.
     /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
     public func removeSyncState(deletingRows: Bool) async throws {
         try await DatabaseErrorMapper.mapped(.databaseError, "cannot remove the engine's tables") {
             try await database.write { [self] db in
                 try watch.check(db)
                 guard try EngineSchema.isThere(in: db) else { return }
-                _ = try EngineDamage.located(in: db) { try LeaseStore.acquire(UUID().uuidString, in: db) }
+                _ = try EngineTableCheck.located(in: db) { try LeaseStore.acquire(UUID().uuidString, in: db) }
                 try DeferredForeignKeys.during(db, hasExistingTables) {
                     try EngineSchema.removeTriggers(from: db)
                     if deletingRows { try deleteRowsInStep(db) }

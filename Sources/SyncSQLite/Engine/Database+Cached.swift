@@ -1,6 +1,6 @@
 import GRDB
 
-/// Statements that run for single rows, compiled once per connection.
+/// Methods that compile a statement once per connection and then reuse it.
 extension Database {
     func executeCached(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)

@@ -3,7 +3,7 @@ import GRDB
 import SyncCore
 
 extension DatabaseValue {
-    /// The value as JSON, for readers of the conflict log.
+    /// The value as JSON. A blob becomes base64 text, and an infinite number becomes null.
     var json: JSONValue {
         switch storage {
         case .null: .null
@@ -16,7 +16,7 @@ extension DatabaseValue {
 }
 
 extension JSONValue {
-    /// The value that a column stores for this JSON.
+    /// The value to store in a column for this JSON. An array or object becomes text.
     var columnValue: DatabaseValue {
         switch self {
         case .null: .null

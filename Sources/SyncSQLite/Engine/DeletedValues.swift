@@ -2,7 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The values of edited columns when their row was deleted here. `sync_base` stores them next to the base values.
+/// The values that edited columns had when their row was deleted locally. `sync_base` stores them next to the base
+/// values.
 struct DeletedValues {
     struct Edit {
         let key: DatabaseValue
@@ -11,7 +12,7 @@ struct DeletedValues {
         let value: DatabaseValue
     }
 
-    /// Returns the name of the field in `sync_base` that stores the value of a column.
+    /// Returns the field name in `sync_base` for the value that a column had when its row was deleted.
     static func field(_ column: String) -> String { "\(column) when it was deleted" }
 
     private let table: TrackedTable
@@ -33,7 +34,7 @@ struct DeletedValues {
         }
     }
 
-    /// Logs edits as lost, except those whose value the returned row has.
+    /// Logs edits as lost, except edits whose value the restored row has.
     ///
     /// - Returns: The number of lost edits.
     func log(_ edits: [Edit], _ resolution: ConflictOutcome) throws -> Int {

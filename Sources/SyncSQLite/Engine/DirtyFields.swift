@@ -2,11 +2,11 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Determines which fields of a table's rows are sent.
+/// Determines which fields of a row are sent.
 struct DirtyFields {
     private let table: TrackedTable
     private let sendsWholeRows: Bool
-    /// See ``SyncedColumns``.
+    /// The names of the synced columns and join tables. See ``SyncedColumns``.
     private let syncedColumns: Set<String>
     private let db: Database
 
@@ -19,12 +19,12 @@ struct DirtyFields {
         try table.columns.map { field($0, values) } + table.joinTables.map { try field($0, key) }
     }
 
-    /// Returns the fields that differ from their base values.
+    /// Returns the edited fields to send. A field that equals its base value is not sent, and its base value is
+    /// deleted.
     ///
-    /// Fields that were edited back to their base value are not sent. Fields that the model reads from another JSON key
-    /// than before are pulled before they are sent.
+    /// A field that is new in the model, or that has another JSON key than before, must be pulled before it is sent.
     ///
-    /// - Returns: Nil if all differing fields must be pulled first.
+    /// - Returns: The fields; nil if fields differ and all of them must be pulled first.
     func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField]? {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
@@ -58,10 +58,9 @@ struct DirtyFields {
             + (try joinTables.map { try field($0, key) })
     }
 
-    /// Returns whether join rows were added or removed, or a list has another order than its base. Deletes the base of
-    /// an unedited list.
+    /// Returns whether rows were added to, removed from or moved in a list. If not, deletes the base order of the list.
     private func isEdited(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> Bool {
-        let base = BaseOrder(table, joinTable, db)
+        let base = BaseListOrder(table, joinTable, db)
         if let agreed = try base.keys(of: key) {
             if ListOrderMerge.isMoved(try LinkedRowList(joinTable).others(of: key, in: db), from: agreed) {
                 return true

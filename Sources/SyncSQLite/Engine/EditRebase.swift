@@ -3,37 +3,37 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rebases edits of rows that a page contains. It removes the edits before the page is written. Afterwards it reapplies
-/// them by a three-way merge of base, local and remote values.
+/// Rebases the edits of rows in a page. It removes the edits before the page is written, and reapplies them afterwards.
+/// A three-way merge of base, local and remote values determines the result.
 struct EditRebase {
     private struct Edit {
         let row: ConflictResolver.Subject
         /// The kind of the pending change; nil if the outbox has none for the row.
         let kind: String?
-        /// The columns that a unique index kept from being reset to their base value.
+        /// The columns that could not be reset to their base value, because a unique index prevents that value.
         let unrevertedColumns: Set<String>
-        /// The columns that hold the service's value or a captured edit of it. See ``SyncedColumns``.
+        /// The columns whose values come from the service or from captured edits. See ``SyncedColumns``.
         let syncedColumns: Set<String>
-        /// Whether edits of the row may have been missed.
-        let isAudited: Bool
+        /// Whether edits of the row may not have been captured.
+        let mayHaveUncapturedEdits: Bool
         /// The base value of each edited column, and when the column was edited.
         var base: [String: (value: DatabaseValue, editTime: Int64)]
-        /// The edit times of a row that the service does not know; nil for other rows.
-        let creationTimes: MadeTimes?
-        /// The values of each column that were sent without an answer. See ``TriedValues``.
+        /// The edit times of a row to be created at the service; nil for other rows.
+        let creationTimes: LocalEditTimes?
+        /// The values of each field that were sent and not confirmed. See ``AttemptedValues``.
         let triedValues: [String: [DatabaseValue]]
-        /// The columns for which the service has a sent value. That value is their base.
+        /// The columns whose base value is a sent value that the service has.
         var agreed: Set<String> = []
         /// The value of each column before the page was written.
         let local: [String: DatabaseValue]
         let joinRowEdits: JoinRowEdits
-        /// Whether the service has the known version of the row, so that nothing changed there.
+        /// Whether the version at the service is the known version, so the service did not change the row.
         let isCurrent: Bool
 
         var table: TrackedTable { row.table }
         var key: DatabaseValue { row.key }
 
-        /// Whether the row has no base values: it was created here, and the service did not know it.
+        /// Whether the row was created locally and has no base values. A row to be created again has base values.
         var isNew: Bool { creationTimes.map { !$0.isRestored } ?? false }
 
         /// Returns whether a column without a base value was edited.
@@ -44,7 +44,8 @@ struct EditRebase {
             base[name]?.editTime ?? creationTimes?.editTime(of: name, holding: local[name] ?? .null)
         }
 
-        /// Returns the edit with base values for columns where the service has a value that was sent.
+        /// Returns the edit with new base values. If the service has a sent value of a column, that value is the base
+        /// value.
         func agreeing(with remote: [String: DatabaseValue]) -> Edit {
             var edit = self
             for (name, values) in triedValues
@@ -72,15 +73,17 @@ struct EditRebase {
 
     // MARK: Removing edits
 
-    /// Removes the edits of a row. Does nothing if they are already removed, or the row is not stored.
+    /// Removes the edits of a row. Does nothing if they were removed before, or if the row is not stored.
     ///
     /// - Parameters:
-    ///   - changed: The service's time of the row.
-    ///   - known: The service's time of the known version.
-    ///   - isAudited: Whether edits of the row may have been missed. At the known version, every difference is such an
-    ///     edit. At another version the origin is unknown: the service's value is taken, and the local one is logged.
+    ///   - changed: When the service last changed the row, in milliseconds since 1970.
+    ///   - known: When the service changed the known version of the row.
+    ///   - isCurrent: Whether the service has the known version of the row.
+    ///   - mayHaveUncapturedEdits: Whether edits of the row may not have been captured. At the known version, each difference is
+    ///     such an edit. At another version, the remote value applies, and the local value is logged.
     mutating func revert(
-        _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
+        _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool,
+        mayHaveUncapturedEdits: Bool
     ) throws {
         guard revertedKeys[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table)
         else {
@@ -96,10 +99,10 @@ struct EditRebase {
         while let row = try rows.next() { base[try row.decode(atIndex: 0)] = (row[1], try row.decode(atIndex: 2)) }
         let row = ConflictResolver.Subject(table: table, key: key, changed: changed, known: known)
         let syncedColumns = try syncedColumns(of: table)
-        let tried = kind == nil ? [:] : try TriedValues(table, db).all(of: key)
-        let made = kind == "create" ? try MadeTimes(of: key, table, db) : nil
+        let tried = kind == nil ? [:] : try AttemptedValues(table, db).all(of: key)
+        let made = kind == "create" ? try LocalEditTimes(of: key, table, db) : nil
         let joinRowEdits = try JoinRowEdits(
-            row, isNew: made?.isRestored == false, isAudited: isAudited, isCurrent: isCurrent,
+            row, isNew: made?.isRestored == false, mayHaveUncapturedEdits: mayHaveUncapturedEdits, isCurrent: isCurrent,
             syncedColumns: syncedColumns,
             base: base,
             tried: tried, engine, db)
@@ -108,7 +111,8 @@ struct EditRebase {
         try joinRowEdits.revert()
         edits.append(
             Edit(
-                row: row, kind: kind, unrevertedColumns: unreverted, syncedColumns: syncedColumns, isAudited: isAudited,
+                row: row, kind: kind, unrevertedColumns: unreverted, syncedColumns: syncedColumns,
+                mayHaveUncapturedEdits: mayHaveUncapturedEdits,
                 base: base,
                 creationTimes: made, triedValues: tried, local: local,
                 joinRowEdits: joinRowEdits, isCurrent: isCurrent))
@@ -121,7 +125,7 @@ struct EditRebase {
         return names
     }
 
-    /// Resets columns to their base values. A column that a unique index prevents from that keeps its value.
+    /// Resets columns to their base values. A column keeps its value if a unique index prevents the base value.
     ///
     /// - Returns: The columns that kept their value.
     private func revert(
@@ -138,9 +142,9 @@ struct EditRebase {
 
     // MARK: Reapplying edits
 
-    /// Merges the removed edits with the rows as the page wrote them.
+    /// Merges the removed edits into the rows that the page wrote.
     ///
-    /// - Returns: The conflicts.
+    /// - Returns: The number of conflicts of each entity.
     func reapply() throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for edit in edits {
@@ -152,6 +156,8 @@ struct EditRebase {
         return outcome
     }
 
+    /// Merges the edits of one row.
+    ///
     /// - Returns: The number of values in conflict.
     private func reapply(_ edit: Edit) throws -> Int {
         guard let remote = try values(of: edit.key, edit.table) else { return 0 }
@@ -173,9 +179,9 @@ struct EditRebase {
 
     /// The merged columns of a row.
     private struct Merged {
-        /// The values that are written back.
+        /// The values to write to the row.
         var reapplied: [String: DatabaseValue] = [:]
-        /// The new base values of columns that still differ from the service; nil for columns that do not.
+        /// The new base value of each merged column; nil for a column that has the service's value.
         var bases: [String: DatabaseValue?] = [:]
         var conflicts = 0
         var isOpen = false
@@ -185,12 +191,13 @@ struct EditRebase {
         _ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
     ) throws {
         guard let here = edit.local[name], var there = remote[name] else { return }
-        // The column kept its local value, and the page did not change it. So the service still has the base value.
+        // A unique index kept the column at its local value, and the page did not change it. So the service still has
+        // the base value.
         if edit.unrevertedColumns.contains(name), there.isExactly(here), let base = edit.base[name] {
             there = base.value
         }
         guard let base = edit.base[name] else {
-            // A column without a base value is unchanged and takes the remote value, unless the row is new.
+            // A column without a base value was not edited and takes the remote value, unless the row is new.
             if here.isExactly(there) { return }
             if edit.isEdited(name) {
                 return try resolveConflict(name, edit, base: .null, here, there, edit.editTime(of: name) ?? 0, &merged)
@@ -202,7 +209,8 @@ struct EditRebase {
         case .local:
             merged.reapplied[name] = here
             if edit.agreed.contains(name) { merged.bases[name] = .some(base.value) }
-        // The engine unlinked the row because of another row. See `ChangeCaptureTriggers.unlinked`.
+        // The engine cleared the foreign key because it deleted the referenced row. See
+        // `ChangeCaptureTriggers.unlinked`.
         case .conflict where base.editTime == 0: merged.bases[name] = .some(nil)
         case .conflict: try resolveConflict(name, edit, base: base.value, here, there, base.editTime, &merged)
         }
@@ -213,7 +221,7 @@ struct EditRebase {
     private func mergeMissedEdit(
         _ name: String, _ edit: Edit, _ here: DatabaseValue, _ there: DatabaseValue, _ merged: inout Merged
     ) throws {
-        guard edit.isAudited, edit.syncedColumns.contains(name) else { return }
+        guard edit.mayHaveUncapturedEdits, edit.syncedColumns.contains(name) else { return }
         if edit.isCurrent {
             merged.reapplied[name] = here
             merged.bases[name] = .some(there)
@@ -224,7 +232,8 @@ struct EditRebase {
         }
     }
 
-    /// Merges the columns of a group as one field: the winning side keeps all of them.
+    /// Merges the columns of a group as one field. If both sides changed the group, each column that differs is in
+    /// conflict.
     private func mergeAsOne(
         _ group: [String], _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
     ) throws {
@@ -288,8 +297,8 @@ struct EditRebase {
         }
     }
 
-    /// Completes a merge. The service has the row, so a creation becomes an update. A change without differences is
-    /// deleted.
+    /// Updates the outbox after a merge. A create becomes an update, because the service has the row. A change without
+    /// differences is deleted.
     private func finish(_ edit: Edit) throws {
         let (e, k) = (edit.table.number, edit.key)
         if edit.kind == "create" { try engine.answerOpen(k, edit.table, in: db) }
@@ -316,6 +325,9 @@ struct EditRebase {
         try table.fieldReader.values(of: key, in: db)
     }
 
+    /// Writes columns of a row.
+    ///
+    /// - Parameter orIgnore: Whether to keep the row unchanged if a constraint rejects the values.
     /// - Returns: Whether the values were written.
     @discardableResult
     private func write(

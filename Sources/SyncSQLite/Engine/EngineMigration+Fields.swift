@@ -34,7 +34,7 @@ extension EngineMigration {
         try migrateColumns(of: entity, fields)
     }
 
-    /// Reports and logs an edit whose field is not in the new model. Edits of a deleted row are not lost.
+    /// Reports and logs the loss of an edit that does not fit the new model. Ignores edits of deleted rows.
     private mutating func lose(_ field: MigratedFields.Field, _ row: Row, of entity: Registered) throws {
         if isDeleted(row[0], of: entity) { return }
         lose("entities.\(entity.old.name).\(field.path)", "an edit is still pending", 1, "edit")
@@ -45,7 +45,8 @@ extension EngineMigration {
                 """, arguments: [SQLiteEngineStore.now, entity.number, row[0], field.old, row[2]])
     }
 
-    /// Migrates values that the old model could not read. The pull after the migration shows whether the new model can.
+    /// Migrates remote values that the old model could not read. The next pull determines whether the new model can
+    /// read them.
     private func migrateUnreadable(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT k, domain, value FROM sync_unread WHERE e = ?", arguments: [entity.number])
@@ -80,7 +81,7 @@ extension EngineMigration {
         }
     }
 
-    /// Migrates sent values of deleted requests that may have been carried out.
+    /// Migrates the sent values of deleted requests. The service may have carried out such a request.
     private func migrateTried(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, domain, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
@@ -111,8 +112,8 @@ extension EngineMigration {
         }
     }
 
-    /// Migrates log entries to the new field names, with converted values where they fit. Open conflicts of removed
-    /// fields are closed.
+    /// Migrates log entries to the new field names, and converts their values where possible. Closes open conflicts of
+    /// fields that are not in the new model.
     private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let logged = try Row.fetchAll(
             db, sql: "SELECT id, domain, base, local, remote FROM sync_conflict WHERE e = ?",

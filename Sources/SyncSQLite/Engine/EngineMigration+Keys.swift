@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// Migrates the engine's entries to the new keys of rows, for example where integer keys became text.
+// Replaces the keys of rows in the engine's tables, for example if integer keys become text.
 extension EngineMigration {
     mutating func migrateKeys(of entity: Registered) throws {
         guard !keys.isStable(entity.old.table) else { return }
@@ -10,7 +10,7 @@ extension EngineMigration {
         let selects = EngineSchema.rowTables.map { "SELECT k FROM \($0) WHERE e = \(entity.number)" }
         let known = try DatabaseValue.fetchAll(db, sql: selects.joined(separator: " UNION "))
         var lost = 0
-        // Move by way of unused keys: a new key may be the old key of another row.
+        // Move to unused keys first, since the new key of a row may be the old key of another row.
         for (position, old) in known.enumerated() {
             try move(entity.number, old, to: "sync moved \(position)".databaseValue)
         }

@@ -23,47 +23,48 @@ struct EngineMigration {
     let db: Database
     let map: MigrationMap
     let keys: MigratedKeys
-    let senders: SendingEnds
+    let senders: SentLinkEnds
     private(set) var losses: [Loss] = []
-    /// The former keys of deleted rows, by the number of their entity.
+    /// The old keys of locally deleted rows, by the number of their entity.
     private var deleted: [Int: Set<BinaryComparedValue>] = [:]
 
-    init(_ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SendingEnds) {
+    init(_ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SentLinkEnds) {
         self.db = db
         self.map = map
         self.keys = keys
         self.senders = senders
     }
 
-    /// Migrates the engine's tables of a store with existing tables. Its rows keep their keys unless the type of the
-    /// key changes.
+    /// Migrates the engine's tables of a store with existing tables. Rows keep their keys unless the type of the key
+    /// changes.
     static func migrate(_ db: Database, from old: SyncModel, to new: SyncModel) throws {
         let map = MigrationMap(from: old, to: new)
-        var migration = EngineMigration(db, map, MigratedKeys(map), SendingEnds(from: old, to: new))
+        var migration = EngineMigration(db, map, MigratedKeys(map), SentLinkEnds(from: old, to: new))
         try migration.migrate()
     }
 
-    /// Unblocks changes, since they may be sent differently with another model.
+    /// Unblocks changes, since the engine may send them differently with another model.
     ///
-    /// Changes of rows that the service does not have stay blocked. A change with an open request is tried again
-    /// anyway.
+    /// Changes of rows that the service does not have stay blocked. Changes with an open request are excluded too,
+    /// because each run repeats the request anyway.
     static func unblockRows(in db: Database) throws {
         guard try EngineSchema.isThere(in: db) else { return }
         try db.execute(
             sql: """
-                UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved), rounds = 0
+                UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved), rounds = 0
                 WHERE state = 'parked' AND NOT \(RequestCompletion.isNotFound) AND NOT EXISTS (
                   SELECT 1 FROM sync_request AS r WHERE r.e = sync_change.e AND r.k = sync_change.k)
                 """)
     }
 
-    /// Migrates inside the transaction of the migration, in which edits are not captured.
+    /// Migrates the engine's tables. Call this method in the transaction that migrates the store, while edits are not
+    /// captured.
     mutating func migrate() throws {
         guard try EngineSchema.isThere(in: db) else { return }
         if let version = try Int.fetchOne(db, sql: "SELECT protocol FROM sync_engine") {
             try EngineSchema.upgrade(from: version, in: db)
         }
-        try EngineSchema.createLater(in: db)
+        try EngineSchema.createAddedTables(in: db)
         for row in try Row.fetchAll(db, sql: "SELECT e, k FROM sync_change WHERE kind = 'delete'") {
             deleted[row[0], default: []].insert((row[1] as DatabaseValue).exact)
         }
@@ -78,7 +79,7 @@ struct EngineMigration {
                 try deleteEntity(row.decode(atIndex: 0), old)
             }
         }
-        // Entities may exchange their names, so rename them by way of unused names.
+        // Rename to unused names first, since entities may exchange their names.
         for entity in registered {
             try db.execute(
                 sql: "UPDATE sync_entity SET name = ? WHERE e = ?", arguments: ["sync \(entity.number)", entity.number])
@@ -92,18 +93,18 @@ struct EngineMigration {
         try migrateLinks(of: registered)
     }
 
-    /// Deletes the entries of an entity that is not in the new model.
+    /// Deletes the entries of an entity that is not in the new model, and reports its pending changes as losses.
     private mutating func deleteEntity(_ number: Int, _ entity: CompiledEntity) throws {
         let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change WHERE e = ?", arguments: [number]) ?? 0
         lose(
             "entities.\(entity.name)", "the entity is synced with a service, and changes are still pending", count,
             "change")
-        // Another entity may get the number.
+        // Leave no entries, since another entity may get the number.
         try EngineSchema.deleteEntity(number, in: db)
         try db.execute(sql: "DELETE FROM sync_entity WHERE e = ?", arguments: [number])
     }
 
-    /// Returns whether the row with this former key was deleted here, so that nothing of it is lost.
+    /// Returns whether the row with this old key was deleted locally. Edits of deleted rows are not losses.
     func isDeleted(_ key: DatabaseValue, of entity: Registered) -> Bool {
         deleted[entity.number]?.contains(key.exact) ?? false
     }

@@ -2,13 +2,16 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The tables that an engine keeps next to the user's tables: known rows, pending changes, requests, the conflict log.
+/// The engine's tables in the store: known rows, pending changes, requests, the conflict log and others.
+/// `Docs/SyncProtocol.md` describes each table.
 ///
-/// It adds no columns to a user's table. Times are in milliseconds since 1970.
+/// A known row is a row that the service has, as far as the engine knows. The entries of a row are the rows of these
+/// tables with its entity and key. The engine adds no columns to the tables of the model. Times are in milliseconds
+/// since 1970.
 enum EngineSchema {
     /// The version of the tables. Version 2 added `sync_known.name`.
     static let version = 2
-    /// The prefix of the change capture triggers. They write to the engine's tables only.
+    /// The prefix of the names of the change capture triggers.
     static let triggerPrefix = "sync_outbox_"
 
     static let tables = [
@@ -141,7 +144,7 @@ enum EngineSchema {
         """,
     ]
 
-    /// Files to be sent.
+    /// The files to upload, and why the service rejected uploads.
     private static let files = """
         CREATE TABLE IF NOT EXISTS "sync_file" (
           "id" INTEGER PRIMARY KEY,
@@ -152,7 +155,7 @@ enum EngineSchema {
         ) STRICT
         """
 
-    /// Fields of records that the model cannot read, as JSON.
+    /// Remote values that the model cannot read, as JSON.
     private static let unread = """
         CREATE TABLE IF NOT EXISTS "sync_unread" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "value" TEXT NOT NULL,
@@ -160,21 +163,21 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
-    /// Rows that were deleted before they were sent, until the next run has found their orphans.
+    /// New rows that were deleted before they were sent. The next run looks for rows that still reference them.
     private static let unsentDeletions = """
         CREATE TABLE IF NOT EXISTS "sync_unsent" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
         """
 
-    /// Join rows of rows that the engine is deleting.
+    /// Join rows of rows that the engine is deleting, for the conflict log.
     private static let parting = """
         CREATE TABLE IF NOT EXISTS "sync_parting" (
           "list" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL, "place" ANY, PRIMARY KEY ("list", "owner", "other")
         ) STRICT, WITHOUT ROWID
         """
 
-    /// Sent values that may have been stored by the service although no answer confirmed it.
+    /// The values of deleted requests that the service may have stored, although no response confirmed them.
     private static let tried = """
         CREATE TABLE IF NOT EXISTS "sync_tried" (
           "id" INTEGER PRIMARY KEY,
@@ -184,7 +187,7 @@ enum EngineSchema {
 
     private static let triedRows = "CREATE INDEX IF NOT EXISTS \"sync_tried_row\" ON \"sync_tried\" (\"e\", \"k\")"
 
-    /// When rows that the service does not know were created, and when their columns were set.
+    /// When new rows were created, and when their columns were set.
     private static let made = """
         CREATE TABLE IF NOT EXISTS "sync_made" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "edited" INTEGER NOT NULL,
@@ -192,28 +195,29 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
-    /// The index that finds former keys when a row is forgotten or gets another key.
+    /// The index that finds the former keys of a row when its entries are deleted or its key changes.
     private static let laterKeys =
         "CREATE INDEX IF NOT EXISTS \"sync_alias_later\" ON \"sync_alias\" (\"e\", \"k\")"
 
-    private static let laterNames = [
+    private static let addedTableNames = [
         "sync_file", "sync_unread", "sync_unsent", "sync_parting", "sync_tried", "sync_made",
     ]
 
-    /// The index of changes other than deletions, of which there may be many.
+    /// The index of changes other than deletions. With it, SQLite need not scan the deletions, of which there may be
+    /// many.
     private static let changedRows =
         "CREATE INDEX IF NOT EXISTS \"sync_change_row\" ON \"sync_change\" (\"e\", \"k\") WHERE \"kind\" <> 'delete'"
 
-    /// The indexes that find edits by the row they refer to: former references and join edits. A value may be long, so
-    /// its beginning is indexed.
+    /// The indexes that find edits by the row that they refer to: base values of foreign keys, and join edits. Only the
+    /// first 64 characters of a base value are indexed, since it may be long.
     private static let namingEdits = [
         "CREATE INDEX IF NOT EXISTS \"sync_base_value\" ON \"sync_base\" (\"e\", \"domain\", substr(\"value\", 1, 64))",
         "CREATE INDEX IF NOT EXISTS \"sync_link_other\" ON \"sync_link\" (\"link\", \"other\")",
     ]
 
-    /// Returns the condition that a row of `sync_base` has a value.
+    /// Returns the SQL condition that a base value in `sync_base` equals a value.
     ///
-    /// The statement must name the index `sync_base_value`. Otherwise SQLite scans all rows of the entity.
+    /// The statement must use `INDEXED BY sync_base_value`. Otherwise SQLite scans all base values of the entity.
     ///
     /// - Parameters:
     ///   - base: The alias of `sync_base` in the statement.
@@ -222,21 +226,22 @@ enum EngineSchema {
         "substr(\(base).\"value\", 1, 64) = substr(\(value), 1, 64) AND \(base).\"value\" = \(value)"
     }
 
-    /// Creates the tables, indexes and columns that earlier versions lack.
-    static func createLater(in db: Database) throws {
+    /// Creates the tables, indexes and columns that were added without a new ``version``.
+    static func createAddedTables(in db: Database) throws {
         let tables = [files, unread, unsentDeletions, parting, tried, made]
         let indexes = [triedRows, laterKeys, changedRows] + namingEdits
         for statement in tables + indexes { try db.execute(sql: statement) }
-        // When the service accepted a new row without returning it, and when it deleted a row.
+        // `taken`: the edit counter when the service accepted a new row without returning it. `time`: when the service
+        // deleted a row.
         for (table, column) in [("sync_request", "taken"), ("sync_gone", "time")]
         where try !db.columns(in: table).contains(where: { $0.name == column }) {
             try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) INTEGER")
         }
     }
 
-    /// Deletes the rows of the later tables.
+    /// Deletes all rows of the tables that ``createAddedTables(in:)`` creates.
     static func deleteLaterTables(in db: Database) throws {
-        for name in laterNames where try db.tableExists(name, in: "main") {
+        for name in addedTableNames where try db.tableExists(name, in: "main") {
             try db.execute(sql: "DELETE FROM \(name)")
         }
     }
@@ -246,17 +251,17 @@ enum EngineSchema {
             "sync_engine", "sync_entity", "sync_known", "sync_change", "sync_base", "sync_link", "sync_request",
             "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict",
             "sync_alias", "sync_lease", "sync_mute",
-        ] + laterNames
+        ] + addedTableNames
 
-    /// The tables with entries of rows, by entity and key.
+    /// The tables that identify a row by entity (column `e`) and key (column `k`).
     static let rowTables = SurrogateKeyRepair.tables + ["sync_file", "sync_unsent"]
 
-    /// The tables with entries of an entity.
+    /// The tables whose entries belong to an entity (column `e`).
     private static let entityTables =
         rowTables + ["sync_cursor", "sync_sweep", "sync_gone", "sync_inbound", "sync_alias"]
 
-    /// Deletes all entries of an entity, except its number. ``SQLiteEngineStore/removeLinks(of:in:)`` deletes those of
-    /// its lists.
+    /// Deletes all entries of an entity, except its row in `sync_entity` and its join edits.
+    /// ``SQLiteEngineStore/removeLinks(of:in:)`` deletes the join edits.
     static func deleteEntity(_ number: Int, in db: Database) throws {
         try db.execute(
             sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
@@ -268,7 +273,7 @@ enum EngineSchema {
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
 
-    /// The names of rows with surrogate keys. See ``TrackedKey``.
+    /// The index of the names of rows with surrogate keys. See ``TrackedKey``.
     private static let knownNames =
         "CREATE UNIQUE INDEX \"sync_known_name\" ON \"sync_known\" (\"e\", \"name\") WHERE \"name\" IS NOT NULL"
 
@@ -291,14 +296,14 @@ enum EngineSchema {
         for statement in tables { try db.execute(sql: statement) }
     }
 
-    /// Drops all change capture triggers, also those of other engines.
+    /// Drops the change capture triggers of all engines.
     static func removeTriggers(from db: Database) throws {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(triggerPrefix)*'")
         for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted)") }
     }
 
-    /// Deletes all entries of rows, and suppresses change capture until ``unmute(in:)``.
+    /// Deletes all entries of rows, and turns off change capture until ``unmute(in:)``.
     static func removeRows(in db: Database) throws {
         guard try isThere(in: db) else { return }
         let names = [

@@ -17,7 +17,8 @@ struct EngineSetup {
 
     /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers.
     ///
-    /// - Returns: The tables of the registered entities, and those of entities that other engines sync.
+    /// - Returns: `own`: the tables of the registered entities. `others`: the tables of entities that only other
+    ///   engines sync.
     func open() throws -> (own: [TrackedTable], others: [TrackedTable]) {
         let isNew = try !EngineSchema.isThere(in: db)
         if isNew {
@@ -28,7 +29,7 @@ struct EngineSetup {
         } else {
             try checkScope()
         }
-        try EngineSchema.createLater(in: db)
+        try EngineSchema.createAddedTables(in: db)
         var newTables: Set<Int> = []
         let tables = try registration.entities.map { entity -> TrackedTable in
             let isThere = try Int.fetchOne(
@@ -56,7 +57,8 @@ struct EngineSetup {
         return (tables, others)
     }
 
-    /// Returns the tables of entities that other engines sync, except those that this engine could not sync.
+    /// Returns the tables of entities that only other engines sync. Skips entities that share rows with registered
+    /// entities or that this engine could not sync.
     private func otherTables(than tables: [TrackedTable]) throws -> [TrackedTable] {
         let compiled = stack.model.compiled
         let families = Set(tables.flatMap(\.entity.family))
@@ -75,8 +77,8 @@ struct EngineSetup {
         }
     }
 
-    /// Checks that the database syncs with this service and user. Otherwise rows of one service would be sent to
-    /// another.
+    /// Checks that the database belongs to this service and user, so that rows of one service are never sent to
+    /// another. A database that has not exchanged data yet is assigned to this service and user.
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
         guard let row else {
@@ -92,8 +94,8 @@ struct EngineSetup {
                 isMoved ? .serviceMismatch : .userMismatch,
                 "the database belongs to "
                     + (isMoved ? "\(service), not \(registration.service)" : "another user of \(service)")
-                    + "; use one database for each service and user, or remove the other engine first "
-                    + "(DataStack.removeSyncState, 'syncdb reset local')"
+                    + "; use one database for each service and user, or first remove the sync state of the other one "
+                    + "(DataStack.removeSyncState, or 'syncdb reset local', which also deletes the rows)"
                     + (isMoved ? "; if the service has moved, set 'identity': \"\(service)\"" : ""))
         }
         try db.execute(
@@ -101,7 +103,7 @@ struct EngineSetup {
             arguments: [registration.service, registration.user])
     }
 
-    /// Returns whether anything was pulled from the service or sent to it.
+    /// Returns whether data was pulled from the service or sent to it.
     private func hasExchangedData() throws -> Bool {
         try db.finds(
             sql: """
@@ -111,12 +113,12 @@ struct EngineSetup {
     }
 
     private func checkKeys(_ tables: [TrackedTable]) throws {
-        guard registration.makesIDs else { return }
+        guard registration.clientAssignsIDs else { return }
         for table in tables {
             guard case .single(let type) = table.key.type, ![.uuid, .string, .integer].contains(type) else { continue }
             throw SyncError(
                 .invalidOption,
-                "the service requires keys from the client, and keys of type \(type.rawValue) cannot be generated",
+                "the service requires the client to create IDs, and IDs of type \(type.rawValue) cannot be generated",
                 entity: table.entity.name)
         }
     }
@@ -132,31 +134,32 @@ struct EngineSetup {
             else { continue }
             throw SyncError(
                 .invalidOption,
-                "the rows of the entity are also rows of '\(other.entity.name)'; register one of the two",
+                "the rows of the entity are also rows of '\(other.entity.name)'; register only one of the two",
                 entity: table.entity.name)
         }
     }
 
-    /// Checks that no ordered list has a to-one inverse. Its rows are sent with a reference to their owner, and no
-    /// request contains their order.
+    /// Checks that no synced one-to-many relationship is ordered. Its rows are sent with a foreign key to their owner,
+    /// so no request contains their order.
     private func checkLists(_ tables: [TrackedTable]) throws {
         let model = stack.model.compiled
         for table in tables {
             let ordered = table.entity.family.lazy.flatMap { model.entities[$0].relationships }.first { list in
                 let (link, declared) = (model[list.link], list.relationship)
-                return link.storage == .foreignKey && declared.isToMany && declared.isOrdered && declared.isExportable
+                return link.storage == .foreignKey && declared.isToMany && declared.isOrdered && declared.isExported
             }
             guard let name = ordered?.relationship.name else { continue }
             throw SyncError(
                 .invalidOption,
-                "the order of '\(name)' cannot be sent, since a one-to-many relationship is sent with its rows; "
+                "the order of '\(name)' cannot be sent, since a one-to-many relationship is sent as the foreign keys of its rows; "
                     + "remove 'ordered' from the model, or keep the order local with 'export': false",
                 entity: table.entity.name)
         }
     }
 
-    /// Records preexisting rows. A row with a temporary key is new. The service is presumed to have all others: `seq`
-    /// -1 says that it has not confirmed that.
+    /// Records the stored rows of an entity that is synced for the first time. Rows with a temporary key are recorded
+    /// as new, and all others as preexisting. The `seq` of a preexisting row is -1 until the service confirms that it
+    /// has the row.
     private func insertPreexistingRows(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         let isLocal = table.key.isLocal
@@ -176,14 +179,14 @@ struct EngineSetup {
 
     // MARK: Triggers
 
-    /// Creates the triggers, unless the existing ones are identical. Drops triggers that are not needed.
+    /// Creates the triggers, unless identical triggers exist. Drops triggers that are not needed.
     ///
-    /// Entities of other engines keep their triggers. Their rows may be edited here, or deleted along with rows of this
-    /// engine. Entities that were only imported have none.
+    /// Entities of other engines keep their triggers, since their rows may be edited locally, or deleted by a cascade.
+    /// Entities that were only imported have no triggers.
     ///
-    /// - Parameter adopted: The numbers of the entities that are new to the engine.
+    /// - Parameter newTables: The numbers of the entities that were not registered before.
     private func installTriggers(_ own: [TrackedTable], _ others: [TrackedTable], newTables: Set<Int>) throws {
-        // An import sends nothing. It leaves the triggers of engines as they are.
+        // An import sends no changes. It leaves the triggers of other entities as they are.
         if registration.isImport { return try own.forEach(importPages) }
         let tables = try own + others.filter { try $0.isWatched(in: db) }
         let statements = try tables.map { table in
@@ -208,7 +211,7 @@ struct EngineSetup {
         for (table, statements) in zip(tables, statements) {
             let isWatched = try !wasMuted && TriggerChecksums(text: storedChecksums(table)).areAll(in: checksums)
             if !isWatched, !newTables.contains(table.number) { try audit(table) }
-            // Rows may have been replaced by a unique index that the former triggers did not cover.
+            // `REPLACE` may have deleted rows through a unique index that the former triggers did not cover.
             if isWatched { try table.recordMissing(in: db) }
             try SyncedColumns(table, db).pullNew()
             try db.execute(
@@ -219,8 +222,8 @@ struct EngineSetup {
         }
     }
 
-    /// Drops the triggers of an imported entity, unless the engine that was opened last syncs it. Without triggers,
-    /// imported rows have no edits to find later.
+    /// Drops the triggers of an imported entity, unless the engine that was opened last syncs the entity. Edits of
+    /// entities that are only imported are not captured.
     private func importPages(_ table: TrackedTable) throws {
         try SyncedColumns(table, db).pullNew()
         let found = try Row.fetchAll(
@@ -242,10 +245,10 @@ struct EngineSetup {
         try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
     }
 
-    /// Finds edits that may have been missed. Missing rows are recorded as deleted here, unknown rows as created here.
-    /// The next pull is a full one, and compares all other rows. See ``EditRebase``.
+    /// Finds edits that the triggers may have missed. Missing rows are recorded as deleted locally, and unknown rows as
+    /// created locally. The next pull gets all rows, and the merge compares the other rows. See ``EditRebase``.
     ///
-    /// Imported rows that were deleted before an engine synced the entity are pulled again.
+    /// If the entity was only imported before, missing rows are not recorded as deleted, and the pull restores them.
     private func audit(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         if try table.isWatched(in: db) { try table.recordMissing(in: db) } else { try table.deleteMissing(in: db) }
@@ -259,14 +262,15 @@ struct EngineSetup {
                 ON CONFLICT DO NOTHING
                 """)
         try table.pullAll(in: db)
-        // 3 and 4 mark rows that are known only from inside other records.
+        // 2 and 4: edits of the row may not have been captured. 3 and 4: the row is known only from inside other
+        // records.
         try db.execute(
             sql: "UPDATE sync_known SET whole = CASE WHEN whole < 3 THEN 2 ELSE 4 END WHERE e = ?",
             arguments: [table.number])
     }
 
-    /// Reopens the changes of rows that were deleted and inserted again. Deletes join edits that have no effect any
-    /// more.
+    /// Reopens the changes of rows that were deleted and inserted again. Deletes join edits that contradict the stored
+    /// join rows.
     private func reopenReinserted(_ table: TrackedTable) throws {
         try db.execute(sql: ChangeCaptureTriggers.count)
         try db.execute(

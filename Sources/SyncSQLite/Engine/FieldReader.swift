@@ -1,15 +1,16 @@
 import GRDB
 import SyncStore
 
-/// Reads the fields of one row. A foreign key with a pending reference reads as the key of the pending row.
+/// Reads the column values of one row. For a foreign key with a pending reference, the value is the key of the row that
+/// is not stored yet.
 ///
-/// Code that writes the column must delete the pending reference.
+/// Code that writes the foreign key must delete the pending reference.
 struct FieldReader: Sendable {
     private let names: [String]
     private let sql: String
 
     /// - Parameters:
-    ///   - family: The names of the entities whose rows are read, as SQL.
+    ///   - family: The SQL list of the names of the entities whose rows are read.
     ///   - isPart: Whether the table also has rows of other entities.
     init(_ columns: [TrackedTable.Column], of table: TableLayout, family: String, isPart: Bool) {
         let key = table.keyColumn.quoted

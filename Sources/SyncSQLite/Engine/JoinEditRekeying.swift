@@ -2,11 +2,11 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Moves recorded join edits in `sync_link` when a row with a surrogate key is deleted or its surrogate key changes.
-/// SQLite may reuse surrogate keys.
+/// Generates the SQL that replaces keys in `sync_link` when a row with a surrogate key is deleted or its surrogate key
+/// changes. SQLite may reuse surrogate keys.
 struct JoinEditRekeying {
     private let table: TrackedTable
-    /// The registered tables whose rows are sent with keys of this table.
+    /// The lists of registered tables that contain rows of this table.
     private let pointing: [(table: TrackedTable, joinTable: TrackedTable.JoinTable)]
     private let tables: [TrackedTable]
 
@@ -18,17 +18,19 @@ struct JoinEditRekeying {
         }
     }
 
-    /// Returns statements that move join edits which are sent with rows of this table.
+    /// Returns statements that replace the key of the owner in join edits of this table's lists.
     func owners(to key: String, where condition: (String) -> String) -> [String] {
         move("\"owner\"", of: table.joinTables.map(\.name), to: key, condition)
     }
 
-    /// Returns statements that move join edits which are sent with rows of other tables.
+    /// Returns statements that replace the key of the linked row in join edits of lists that contain rows of this
+    /// table.
     func others(to key: String, where condition: (String) -> String) -> [String] {
         move("\"other\"", of: pointing.map(\.joinTable.name), to: key, condition)
     }
 
-    /// Returns statements that delete join edits of a row that the engine deletes. Neither side has the row any more.
+    /// Returns statements that delete the join edits whose linked row the engine deletes. Neither side has the row any
+    /// more.
     func deletions(of key: String) -> [String] {
         guard table.key.isSurrogate else { return [] }
         return pointing.map {
@@ -44,7 +46,8 @@ struct JoinEditRekeying {
         }
     }
 
-    /// Returns the condition that an update of a join row is an edit. Following a row to another surrogate key is not.
+    /// Returns the SQL condition that an update of a join row is an edit. An update that only follows a new surrogate
+    /// key is not an edit.
     func isNoRenumbering(of joinTable: TrackedTable.JoinTable) -> String {
         let ends =
             [(joinTable.table.mine, table)]

@@ -3,16 +3,17 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The edits of one row's join rows: which were added and removed, and the order of its lists. They are removed and
-/// reapplied with the other edits of the row (``EditRebase``).
+/// The edits of one row's many-to-many lists: added and removed join rows, and changed orders. ``EditRebase`` removes
+/// and reapplies them with the other edits of the row.
 ///
-/// Membership never conflicts: rows that were added here are in the merged list, rows that were removed here are not.
-/// If one side moved rows, its order wins. If both did, the conflict policy decides.
+/// Added and removed rows never conflict. The merged list includes the rows that were added locally, and excludes the
+/// rows that were removed locally. If one side moved rows, its order wins. If both sides moved rows, the conflict
+/// policy decides.
 struct JoinRowEdits {
     private struct Change {
         let joinTable: TrackedTable.JoinTable
         let other: DatabaseValue
-        /// 1 added, -1 removed.
+        /// 1 if the join row was added, -1 if it was removed.
         let op: Int
     }
 
@@ -25,7 +26,7 @@ struct JoinRowEdits {
         let local: [DatabaseValue]
     }
 
-    /// A list that was sent without an answer. See ``TriedValues``.
+    /// A list that was sent and not confirmed. See ``AttemptedValues``.
     private struct Tried {
         let joinTable: TrackedTable.JoinTable
         let lists: [[DatabaseValue]]
@@ -34,7 +35,7 @@ struct JoinRowEdits {
 
     /// The result of reapplying the edits.
     struct Outcome {
-        /// The number of orders in conflict.
+        /// The number of lists in conflict.
         var conflicts = 0
         /// Whether one of the conflicts is open.
         var isOpen = false
@@ -44,19 +45,22 @@ struct JoinRowEdits {
     private let engine: SQLiteEngineStore
     private let db: Database
     private let isNew: Bool
-    private let isAudited: Bool
+    private let mayHaveUncapturedEdits: Bool
     private let isCurrent: Bool
     private let syncedColumns: Set<String>
     private var changes: [Change] = []
     private var lists: [List] = []
     private var tried: [Tried] = []
 
+    /// Reads the edits from the engine's tables.
+    ///
     /// - Parameters:
     ///   - base: The base values of the edited fields.
-    ///   - tried: The values that were sent without an answer.
-    ///   - inStep: See ``SyncedColumns``.
+    ///   - tried: The values that were sent and not confirmed.
+    ///   - syncedColumns: The names of the synced columns and join tables. See ``SyncedColumns``.
     init(
-        _ row: ConflictResolver.Subject, isNew: Bool, isAudited: Bool, isCurrent: Bool, syncedColumns: Set<String>,
+        _ row: ConflictResolver.Subject, isNew: Bool, mayHaveUncapturedEdits: Bool, isCurrent: Bool,
+        syncedColumns: Set<String>,
         base: [String: (value: DatabaseValue, editTime: Int64)], tried: [String: [DatabaseValue]],
         _ engine: SQLiteEngineStore, _ db: Database
     ) throws {
@@ -64,7 +68,7 @@ struct JoinRowEdits {
         self.engine = engine
         self.db = db
         self.isNew = isNew
-        self.isAudited = isAudited
+        self.mayHaveUncapturedEdits = mayHaveUncapturedEdits
         self.isCurrent = isCurrent
         self.syncedColumns = syncedColumns
         for joinTable in row.table.joinTables {
@@ -81,7 +85,7 @@ struct JoinRowEdits {
                         joinTable: joinTable, lists: try sent.map { try engine.sentKeys($0, joinTable, in: db) },
                         local: try LinkedRowList(joinTable).others(of: row.key, in: db)))
             }
-            guard joinTable.isOrdered || isAudited else { continue }
+            guard joinTable.isOrdered || mayHaveUncapturedEdits else { continue }
             let known = base[joinTable.field]
             lists.append(
                 List(
@@ -126,8 +130,8 @@ struct JoinRowEdits {
         if isNew { try record(1, joinTable, other) }
     }
 
-    /// Reapplies differences in a list that was sent. Where the service has the sent state of a join row, the local
-    /// state was edited since.
+    /// Reapplies the local differences from a list that was sent. If the service has the sent state of a join row, a
+    /// different local state is a later edit.
     private func reapply(_ list: Tried, _ there: [DatabaseValue]) throws {
         let (here, theirs, sent) = (Set(list.local), Set(there), list.lists.map(Set.init))
         for other in sent.reduce(here.union(theirs), { $0.union($1) }) {
@@ -144,7 +148,8 @@ struct JoinRowEdits {
         }
     }
 
-    /// Returns the list with a sent order as its base, if the service has that order.
+    /// Returns the list with a sent order as its base order, if the service has that order. Otherwise returns the list
+    /// unchanged.
     private func agreed(_ list: List, _ there: [DatabaseValue]) -> List {
         let sent = tried.first { $0.joinTable.field == list.joinTable.field }?.lists ?? []
         guard let order = sent.first(where: { !ListOrderMerge.isMoved(there, from: $0) }) else { return list }
@@ -159,11 +164,12 @@ struct JoinRowEdits {
             arguments: [joinTable.name, row.key, other, op, SQLiteEngineStore.now])
     }
 
-    /// Handles join rows that may have been edited while changes were not captured.
+    /// Merges join rows that may have been edited while changes were not captured.
     ///
-    /// At the known version, every difference is such an edit. At another version, the local list is logged.
+    /// At the known version, each difference is such an edit. At another version, the remote list applies, and the
+    /// local list is logged.
     private func mergeMissedEdits(_ list: List, _ there: [DatabaseValue], _ outcome: inout Outcome) throws {
-        guard isAudited, !isNew, syncedColumns.contains(list.joinTable.name) else { return }
+        guard mayHaveUncapturedEdits, !isNew, syncedColumns.contains(list.joinTable.name) else { return }
         let recorded = Set(changes.filter { $0.joinTable.name == list.joinTable.name }.map(\.other))
         let added = Set(list.local).subtracting(there).subtracting(recorded)
         let removed = Set(there).subtracting(list.local).subtracting(recorded)
@@ -192,7 +198,7 @@ struct JoinRowEdits {
         let (joinTable, names) = (list.joinTable, LinkedRowList(list.joinTable))
         var leader = list.local
         var follower = there
-        let isMissed = isAudited && isCurrent && list.base == nil && syncedColumns.contains(joinTable.name)
+        let isMissed = mayHaveUncapturedEdits && isCurrent && list.base == nil && syncedColumns.contains(joinTable.name)
         switch ListOrderMerge.outcome(base: isMissed ? there : list.base, local: list.local, remote: there) {
         case .local: break
         case .remote: (leader, follower) = (there, list.local)
@@ -229,9 +235,10 @@ struct JoinRowEdits {
             local: LinkedRowList.text(list.local), remote: LinkedRowList.text(there), resolution)
     }
 
-    /// Makes the service's order the base, or deletes the base if the merged list has the same order.
+    /// Stores the service's order as the base order, or deletes the base order if the merged list has the same order.
     private func setBase(_ list: List, to there: [DatabaseValue], isEdited: Bool) throws {
-        try BaseOrder(row.table, list.joinTable, db).set(isEdited ? there : nil, of: row.key, editTime: list.editTime)
+        try BaseListOrder(row.table, list.joinTable, db).set(
+            isEdited ? there : nil, of: row.key, editTime: list.editTime)
         if isEdited { try row.table.touch(row.key, in: db) }
     }
 
@@ -241,7 +248,8 @@ struct JoinRowEdits {
         .array(try keys.map { try engine.id($0, of: joinTable.destination, in: db) })
     }
 
-    /// Returns the keys of a list of IDs that the resolver returned. Ignores IDs of rows that are not in the list.
+    /// Returns the keys of the IDs that the app's resolver returned; nil if it did not return an array. Ignores IDs of
+    /// rows that are not in the stored list.
     private func keys(_ json: JSONValue, _ joinTable: TrackedTable.JoinTable) throws -> [DatabaseValue]? {
         guard case .array(let wanted) = json else { return nil }
         let stored = try LinkedRowList(joinTable).others(of: row.key, in: db)
@@ -275,7 +283,8 @@ struct JoinRowEdits {
 }
 
 extension ConflictOutcome {
-    /// The outcome for values that differ at another version than the known one, where edits may have been missed.
+    /// The outcome for values that may have been edited while changes were not captured, at another version than the
+    /// known one.
     static let missedEdits = ConflictOutcome(
         winner: .remote, reason: SyncConflict.Reason.editedWhileUncaptured.rawValue)
 }

@@ -1,11 +1,11 @@
 import GRDB
 import SyncCore
 
-/// The former keys of rows, which the service replaced by others.
+/// The former keys of rows whose keys the engine replaced.
 enum KeyAliases {
-    /// Returns the current key of the row that formerly had this key.
+    /// Returns the current key of the row that had this key before; nil if no row had it.
     ///
-    /// - Parameter entities: The SQL of the numbers of the entities that the row may be of.
+    /// - Parameter entities: The SQL of the numbers of the entities that the row may belong to: a list or a query.
     static func later(
         than key: DatabaseValue, ofEntities entities: String, in db: Database
     ) throws -> DatabaseValue? {
@@ -15,8 +15,7 @@ enum KeyAliases {
 }
 
 extension CompiledModel {
-    /// Returns the SQL of the engine's numbers of the entities whose rows are in a table. Each entity may be registered
-    /// by itself.
+    /// Returns the SQL query for the numbers of the registered entities whose rows are in a table.
     func engineNumbers(of table: TableID) -> String {
         let names = entities.filter { $0.table == table }.map(\.name.literal).joined(separator: ", ")
         return "SELECT e FROM sync_entity WHERE name IN (\(names))"

@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Replaces the keys of rows: with the key that the service assigned, or with a temporary key if the service uses the
-/// key otherwise. References and the engine's entries follow.
+/// Replaces the key of a row, also in references to the row and in the engine's tables. The new key is the key that the
+/// service assigned, or a temporary key if the old key belongs to another row at the service.
 struct KeyReplacement {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -15,9 +15,9 @@ struct KeyReplacement {
         self.db = db
     }
 
-    /// Marks the known rows that reference a row as changed, after a key that the service knows was replaced.
+    /// Adds changes to the outbox for the known rows that reference a row whose remote ID was replaced.
     ///
-    /// At the service they still reference the former key, which may belong to another row there.
+    /// At the service, these rows still reference the former ID, which may belong to another row.
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
@@ -40,16 +40,16 @@ struct KeyReplacement {
         }
     }
 
-    /// Returns whether a row of another entity in the same table has the key. A service may number the rows of each
-    /// list separately.
+    /// Returns whether a row of another entity in the same table has the key. A service may assign the same ID to rows
+    /// of different entities.
     func isOfAnotherEntity(_ k: DatabaseValue) throws -> Bool {
         guard table.isPart, try !table.isStored(k, in: db) else { return false }
         return try db.finds(
             sql: "SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [k])
     }
 
-    /// Gives rows the keys that the service assigned, if rows of other entities had those keys then and they are free
-    /// now.
+    /// Gives rows the keys that the service assigned, if rows of other entities had these keys before and no longer
+    /// have them.
     func assignFreedKeys() throws {
         guard table.isPart, !table.key.isSurrogate else { return }
         let rows = try Row.fetchAll(
@@ -60,7 +60,7 @@ struct KeyReplacement {
                 WHERE n.remote IS NOT NULL AND \(table.key.isLocal)\(table.isOwn("r"))
                 """)
         for row in rows {
-            guard let id = table.key.rowKey(try EngineDamage.json(row.decode(atIndex: 1))),
+            guard let id = table.key.rowKey(try EngineTableCheck.json(row.decode(atIndex: 1))),
                 let new = try table.key.k(of: id, in: db), try !isOfAnotherEntity(new),
                 try !table.isStored(new, in: db)
             else { continue }
@@ -85,14 +85,14 @@ struct KeyReplacement {
                 sql: "UPDATE sync_known SET name = NULL WHERE e = ? AND k = ?", arguments: [table.number, old])
             try table.key.insertName(old, table.number, in: db)
         }
-        // The engine's tables may have entries of a row that was deleted here meanwhile.
+        // The engine's tables may have entries of a row that was deleted locally in the meantime.
         guard let new = try table.key.k(of: key, in: db), !new.isExactly(old) else { return old }
         try rekey(old, new)
         try addArrival(of: key)
         return new
     }
 
-    /// Reports a row as arrived if pending references refer to its new key.
+    /// Records the arrival of a row if pending references refer to its new key.
     private func addArrival(of key: RowKey) throws {
         let names = engine.stack.layout.entityNames(of: [table.entity.table])
         let isPending = try db.finds(
@@ -107,8 +107,9 @@ struct KeyReplacement {
         return try engine.stack.fetch(table.entity, key: RowKey(key, table.key.type), in: db)
     }
 
-    /// Merges a row that was created here with a pulled row that is the same. The created row replaces the pulled one,
-    /// and all references lead to it. Edits of the pulled row are logged.
+    /// Unites a row that was created locally with a pulled row that is the same row at the service. The pulled row is
+    /// deleted. The local row gets the key of the pulled row and all references to the pulled row. Edits of the pulled
+    /// row are logged.
     ///
     /// - Returns: The key of the row in the engine's tables afterwards.
     func unite(_ old: DatabaseValue, with new: DatabaseValue) throws -> DatabaseValue {
@@ -124,13 +125,13 @@ struct KeyReplacement {
                 sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
                 arguments: [old, joinTable.name, new])
         }
-        // Mark the row as deleted, so that the trigger logs nothing.
+        // Record the pulled row as deleted, so that the trigger does not log it.
         try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, new])
         try db.executeCached(
             sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
         try engine.deleteState(new, table, in: db)
-        // The entries of a deleted row are under its name.
+        // A deleted row with a surrogate key has its entries under its name.
         if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {
             try engine.deleteState(name, table, in: db)
         }
@@ -154,7 +155,7 @@ struct KeyReplacement {
     private func rekey(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         let e = table.number
         for name in EngineSchema.rowTables {
-            // Log entries of a row that the service deleted belong to another row, which had the same key before.
+            // Log entries of a deletion belong to an earlier row with the same key.
             let isOf = name == "sync_conflict" ? " AND why NOT IN (\(ConflictLog.deletionReasons))" : ""
             try db.executeCached(
                 sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", arguments: [new, e, old])
@@ -182,7 +183,7 @@ struct KeyReplacement {
                         arguments: [new, joinTable.name, old])
                 }
                 if joinTable.destination == table.entity.table {
-                    try BaseOrder(other, joinTable, db).rekey(old, new)
+                    try BaseListOrder(other, joinTable, db).rekey(old, new)
                     try db.executeCached(
                         sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
                         arguments: [new, joinTable.name, old])

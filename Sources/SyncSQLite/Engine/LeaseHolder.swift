@@ -10,8 +10,8 @@ import Foundation
     import Darwin
 #endif
 
-/// The process that holds a lease, as text: `host pid name`. The lease of a process that is known to be dead need not
-/// expire.
+/// The holder of a lease, as the text `host pid name`. If its process is known to be dead, another process takes the
+/// lease before it expires.
 struct LeaseHolder {
     let text: String
 
@@ -24,9 +24,10 @@ struct LeaseHolder {
 
     private static let host = ProcessInfo.processInfo.hostName.replacingOccurrences(of: " ", with: "-")
 
-    /// Whether the process is known to be dead: it ran on this machine, where no process has its ID.
+    /// Whether the process is known to be dead: it ran on this machine, and no process has its ID any more.
     ///
-    /// If another process has the ID by now, the lease has to expire.
+    /// If a new process has the ID, the value is false, and the lease must expire. On Windows the value is always
+    /// false.
     var isDead: Bool {
         #if os(Windows)
             return false

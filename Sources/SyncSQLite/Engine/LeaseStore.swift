@@ -2,23 +2,23 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Grants the lease: one process at a time may run. The lease of a process that died expires.
+/// Grants the lease, with which one engine at a time may run. The lease of a process that died expires.
 ///
-/// A new lease raises the token, and the next transaction of the former run fails. So a clock that jumps costs at most
-/// a run.
+/// Each new lease has a higher token, and a transaction with a lower token fails. So a clock that jumps can end a run,
+/// but two runs never write at the same time.
 enum LeaseStore {
     /// How long a lease lasts after its last renewal, in milliseconds.
     private static let duration: Int64 = 120_000
 
     /// Takes the lease.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` if another process holds it.
+    /// - Throws: ``SyncError`` `engineBusy` if another engine holds the lease.
     static func acquire(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
         let now = SQLiteEngineStore.now
         let row = try db.rowCached(sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
         let current: (holder: String, until: Int64) = try (row?.decode(atIndex: 0) ?? "", row?.decode(atIndex: 2) ?? 0)
-        // No lease lasts longer than that. A later end comes from a wrong clock.
+        // A lease that ends after `now + duration` comes from a wrong clock.
         let isTaken = current.until > now && current.until <= now + duration
         if isTaken, current.holder != holder, !current.holder.isEmpty, !LeaseHolder(current.holder).isDead {
             throw SyncError(.engineBusy, "another engine is syncing this database; try again when it has finished")
@@ -34,7 +34,7 @@ enum LeaseStore {
         return EngineLease(token: token)
     }
 
-    /// Extends a lease. A lease that was freed stays free.
+    /// Extends a lease. Does nothing if the lease was released.
     ///
     /// - Throws: As ``check(_:in:)``.
     static func renew(_ lease: EngineLease, in db: Database) throws {
@@ -46,7 +46,7 @@ enum LeaseStore {
 
     /// Checks that a run still has the lease. Extends the lease if less than half of its time is left.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` if another process has taken the lease.
+    /// - Throws: ``SyncError`` `engineBusy` if another engine has taken the lease.
     static func check(_ lease: EngineLease, in db: Database) throws {
         let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = try row?.decode(atIndex: 0)

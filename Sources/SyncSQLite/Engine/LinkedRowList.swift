@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows linked to a row in a many-to-many list, by position or by key.
+/// A many-to-many list of a row: the keys of the linked rows, ordered by position or by key.
 struct LinkedRowList {
     private let sql: String
     private let positionSQL: String?
@@ -19,7 +19,8 @@ struct LinkedRowList {
         try DatabaseValue.fetchAll(db.cachedStatement(sql: sql), arguments: [key])
     }
 
-    /// Gives the rows of an ordered list this order. Writes nothing if they have it already, whatever their positions.
+    /// Sets the order of an ordered list. Rows that are not in `others` come last. Writes nothing if the list already
+    /// has this order.
     func order(_ others: [DatabaseValue], of key: DatabaseValue, in db: Database) throws {
         guard let positionSQL else { return }
         let stored = try self.others(of: key, in: db)
@@ -31,7 +32,7 @@ struct LinkedRowList {
         }
     }
 
-    /// Returns keys in the form in which the engine's tables store a list.
+    /// Returns keys as the JSON array that the engine's tables store for a list.
     static func text(_ keys: [DatabaseValue]) -> DatabaseValue {
         JSONValue.array(
             keys.map { key in
@@ -47,7 +48,7 @@ struct LinkedRowList {
 
     static func keys(_ text: DatabaseValue) throws -> [DatabaseValue] {
         guard let text = String.fromDatabaseValue(text) else { return [] }
-        return keys(try EngineDamage.json(text))
+        return keys(try EngineTableCheck.json(text))
     }
 
     static func keys(_ json: JSONValue) -> [DatabaseValue] {
@@ -69,7 +70,7 @@ extension TrackedTable.JoinTable {
     /// Whether the list has positions, so that its order is sent and merged.
     var isOrdered: Bool { table.position != nil }
 
-    /// Returns the SQL of the keys that are linked to a row, in their order.
+    /// Returns the query for the keys of the rows that are linked to a row, in list order. Its column is named `k`.
     ///
     /// - Parameter owner: The SQL of the key of the row.
     func listSQL(_ owner: String) -> String {
@@ -79,7 +80,8 @@ extension TrackedTable.JoinTable {
         """
     }
 
-    /// Returns the SQL of the keys `k` of a query as a JSON array, in the form of ``LinkedRowList/text(_:)``.
+    /// Returns the SQL of a JSON array of the column `k` of a query. The array has the format of
+    /// ``LinkedRowList/text(_:)``.
     static func arraySQL(of rows: String) -> String {
         "(SELECT json_group_array(CASE typeof(k) WHEN 'blob' THEN NULL ELSE k END) FROM (\(rows)))"
     }

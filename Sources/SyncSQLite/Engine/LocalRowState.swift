@@ -2,22 +2,23 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The state of a row in this store, as a merge needs it.
+/// The state of a row in the store and in the engine's tables, for a merge.
 struct LocalRowState {
     let key: DatabaseValue
     let state: LocalState
     let version: String?
     let time: Int64?
     let isKnown: Bool
-    /// Whether an equal version means that the row did not change at the service.
+    /// Whether the store has all values of the known version. If so, a record of that version need not be merged.
     let isWhole: Bool
-    /// Whether edits of the row may have been missed.
-    let isAudited: Bool
-    /// The condition that edits of a row in `sync_known` may have been missed.
+    /// Whether edits of the row may not have been captured.
+    let mayHaveUncapturedEdits: Bool
+    /// The SQL condition, for `sync_known`, that edits of a row may not have been captured.
     static let auditedCondition = "\"whole\" IN (2, 4)"
-    /// Whether the row was stored before the engine first ran, and the service has not confirmed it yet.
+    /// Whether the row is preexisting, and the service has not confirmed that it has the row.
     let isPreexisting: Bool
-    /// Whether a request to create the row was not answered, or was refused after such an attempt.
+    /// Whether a request without a response may have created the row. The value stays true if a repetition was
+    /// rejected.
     let isTried: Bool
     /// Whether the change is blocked because the service does not have the row.
     let isBlockedAsMissing: Bool
@@ -46,7 +47,7 @@ struct LocalRowState {
         isKnown = known != nil
         let whole: Int? = try known?.decode(atIndex: 2)
         isWhole = whole == 1
-        isAudited = whole == 2 || whole == 4
+        mayHaveUncapturedEdits = whole == 2 || whole == 4
         isPreexisting = try known?.decode(atIndex: 3) == true
         isTried =
             try state != .clean && state != .absent

@@ -5,7 +5,7 @@ import SyncStore
 /// The fields of an entity in a migration: columns and many-to-many lists.
 struct MigratedFields {
     struct Field {
-        /// The field name in the engine's tables.
+        /// The field name in the engine's tables before the migration.
         let old: String
         /// The new field name; nil if the new model does not have the field.
         let new: String?
@@ -14,10 +14,10 @@ struct MigratedFields {
         let newColumn: String?
         /// The path of the field in the old model.
         let path: String
-        /// Converts a value to the new type; returns nil if it does not fit.
+        /// Converts a value to the new type; returns nil if the value cannot be converted.
         let converted: (DatabaseValue) throws -> DatabaseValue?
 
-        /// The field of the value that the column had when its row was deleted. See ``DeletedValues``.
+        /// The field for the value that the column had when its row was deleted. See ``DeletedValues``.
         var whenDeleted: Field {
             Field(
                 old: DeletedValues.field(old), new: new.map(DeletedValues.field), column: column,
@@ -31,7 +31,7 @@ struct MigratedFields {
 
     init(
         from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys,
-        _ senders: SendingEnds
+        _ senders: SentLinkEnds
     ) {
         all =
             Self.attributes(from: old, to: new, map) + Self.foreignKeys(from: old, to: new, map, keys)
@@ -85,13 +85,13 @@ struct MigratedFields {
     }
 
     private static func lists(
-        of old: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SendingEnds
+        of old: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SentLinkEnds
     ) -> [Field] {
         map.old.model.links.compactMap { link in
             guard let end = senders.old[link.id], link.side(end).table == old.table,
                 case .joinTable(let table, _, _, _, _) = map.old[link.id]
             else { return nil }
-            // The base order of a list that is no longer ordered is deleted when the row is next examined for sending.
+            // If the list is no longer ordered, the next push deletes its base order.
             var (name, newTable): (String?, String?)
             if let successor = senders.successor(of: link, map), let end = senders.new[successor.id],
                 case .joinTable(let table, _, _, _, _) = map.new[successor.id]

@@ -16,14 +16,14 @@ struct MigratedKeyMap {
         self.keys = keys
     }
 
-    /// Nil for an entity that is not in the new model.
+    /// Returns nil if the new model does not have the entity.
     init?(_ old: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys) {
         guard let new = map.successors[old.id] else { return nil }
         self.init(old, map.new.model.entities[new], map, keys)
     }
 
-    /// Returns the new key; nil if other attributes identify the row now. The key of a row that is not stored is
-    /// converted.
+    /// Returns the new key of a row; nil if other attributes are the primary key now. If the row is not stored,
+    /// converts its key to the new type.
     func key(_ key: DatabaseValue) throws -> DatabaseValue? {
         if key.isNull || keys.isStable(old.table) { return key }
         if let position = keys.row(of: key, in: old.table) { return position.key }
@@ -31,7 +31,7 @@ struct MigratedKeyMap {
         return MigratedValue.convert(key, from: types.old, to: types.new)
     }
 
-    /// Returns the ID of a row as the service spells it, as JSON; nil if the type of the key does not change.
+    /// Returns an old key as a remote ID in JSON text; nil if the key is temporary, or if its type does not change.
     func spelled(_ key: DatabaseValue) -> String? {
         guard let types, types.old != types.new, !TemporaryKey.isLocal(key) else { return nil }
         return RowKey(key)?.recordKey(.single(types.old)).json.text

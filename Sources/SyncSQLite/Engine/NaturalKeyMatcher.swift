@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Matches pulled rows with new rows by natural key. A pulled row with the same natural key is the same row.
+/// Matches pulled rows with new local rows. Two rows with the same natural key are the same row.
 struct NaturalKeyMatcher {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -11,7 +11,7 @@ struct NaturalKeyMatcher {
     private let slots: [Slot]
     private let rows: NewRows
 
-    /// Nil if the entity has no natural key, or no rows are new.
+    /// Returns nil if the entity has no natural key, or if no rows are new.
     init?(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
         guard !table.registration.naturalKey.isEmpty else { return nil }
         self.engine = engine
@@ -32,9 +32,9 @@ struct NaturalKeyMatcher {
         }
     }
 
-    /// Reads natural keys of new rows.
+    /// Reads natural keys of new rows into the index.
     ///
-    /// - Parameter key: Nil for all new rows.
+    /// - Parameter key: The key of the row to read; nil to read all new rows.
     static func read(
         into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
     ) throws {
@@ -54,7 +54,7 @@ struct NaturalKeyMatcher {
         rows.byNaturalKey = natural
     }
 
-    /// Returns whether a row is still new and has these values.
+    /// Returns whether a row is still new and still has these values of its natural key.
     private func isNew(_ key: DatabaseValue, _ values: [DatabaseValue]) throws -> Bool {
         let condition = slots.map { " AND r.\($0.column.quoted) IS ? COLLATE BINARY" }.joined()
         return try db.finds(
@@ -64,7 +64,7 @@ struct NaturalKeyMatcher {
                 """, arguments: StatementArguments([table.number.databaseValue, key] + values))
     }
 
-    /// Gives a new row the key of the pulled row that is the same.
+    /// Finds the new row with the natural key of a pulled record, and gives it the key of the record.
     ///
     /// - Parameter key: The key of the pulled row in the engine's tables.
     /// - Returns: The key of the new row afterwards; nil if no new row matches.

@@ -2,12 +2,12 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Links that were edited here and that nested lists of other records state too. A nested list says that rows it omits
-/// belong to another row, or to none.
+/// The locally edited links that nested lists of a page also assert. A nested list is complete: rows that it omits are
+/// unlinked from its owner.
 ///
-/// Only rows that a list of the payload graph names, or that are linked to the owner of a list, are examined.
+/// Only rows in a nested list, and rows that are linked to the owner of a nested list, are examined.
 struct NestedListLinks {
-    /// The lists of a payload graph for one association.
+    /// The nested lists of a payload graph for one association.
     private struct Lists {
         /// The keys of the rows that the lists contain.
         var named: [DatabaseValue] = []
@@ -20,13 +20,13 @@ struct NestedListLinks {
     private let engine: SQLiteEngineStore
     private let db: Database
     private var editedRows: [(table: TrackedTable, key: DatabaseValue)] = []
-    /// Foreign keys of rows that the service does not know. A list of the service does not apply to them.
+    /// The foreign keys of new rows. A nested list of the service does not apply to new rows.
     private var columns:
         [(table: TrackedTable, column: TrackedTable.Column, key: DatabaseValue, value: DatabaseValue)] =
             []
     private var joinRows:
         [(table: TrackedTable, joinTable: TrackedTable.JoinTable, key: DatabaseValue, other: DatabaseValue)] = []
-    /// The order of the lists of such rows.
+    /// The ordered lists of new rows.
     private var lists: [(joinTable: TrackedTable.JoinTable, key: DatabaseValue, others: [DatabaseValue])] = []
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
@@ -48,8 +48,10 @@ struct NestedListLinks {
         }
     }
 
-    /// - Parameter end: The end that the lists belong to. A link in the record of the row itself is merged with its
-    ///   other edits.
+    /// Returns the nested lists of one association.
+    ///
+    /// - Parameter end: The end of the rows that own the lists. Links in the records of rows at the other end are not
+    ///   included: ``EditRebase`` merges them.
     private static func lists(
         _ plan: PayloadGraph, _ id: AssociationID, of end: CompiledAssociation.End, _ engine: SQLiteEngineStore,
         _ db: Database
@@ -68,7 +70,7 @@ struct NestedListLinks {
             owners: try keys(of: owners, plan, link.side(end).table, engine, db))
     }
 
-    /// Returns the keys of nodes in the engine's tables. Nodes without keys are not synced.
+    /// Returns the keys of nodes in the engine's tables. Ignores nodes without a key.
     private static func keys(
         of nodes: Set<NodeID>, _ plan: PayloadGraph, _ id: TableID, _ engine: SQLiteEngineStore, _ db: Database
     ) throws -> [DatabaseValue] {
@@ -90,7 +92,7 @@ struct NestedListLinks {
             if isEdited { editedRows.append((table, k)) }
         }
         for owner in lists.owners {
-            // Rows that referenced the owner, and rows that reference it now.
+            // Find the edited rows whose foreign key referenced the owner before the edit or references it now.
             editedRows += try db.rowsCached(
                 sql: """
                     SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
@@ -148,11 +150,11 @@ struct NestedListLinks {
 
     func revertEdits(_ edits: inout EditRebase) throws {
         for (table, key) in editedRows {
-            try edits.revert(key, of: table, changed: nil, known: nil, isCurrent: false, isAudited: false)
+            try edits.revert(key, of: table, changed: nil, known: nil, isCurrent: false, mayHaveUncapturedEdits: false)
         }
     }
 
-    /// Restores the links of rows that are still new.
+    /// Restores the links of the new rows that are still new after the page.
     func reapply() throws {
         for (table, column, key, value) in columns {
             let name = column.name.quoted

@@ -2,10 +2,11 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Merges rows that are nested in pulled records. The service has them, so edits of them are merged like those of
-/// pulled rows. The version of a nested row is unknown.
+/// Merges rows that are nested in pulled records. Local edits of a nested row are merged like the edits of a pulled
+/// row. The version of a nested row is not known.
 ///
-/// Rows of entities that another engine syncs are recorded too. Otherwise that engine would take them for new rows.
+/// Nested rows of entities that another engine syncs are recorded as known too. Otherwise that engine would send them
+/// as new rows.
 struct NestedRecordMerge {
     private let engine: SQLiteEngineStore
     private let db: Database
@@ -28,28 +29,30 @@ struct NestedRecordMerge {
         }
     }
 
-    /// Removes the edits of the rows, before they are written.
+    /// Removes the edits of the nested rows. Call this method before the page is written.
     func revertEdits(_ edits: inout EditRebase) throws {
         for (table, _, row) in rows {
             switch row.state {
-            case .created where !engine.registration.makesIDs && !table.key.hasParts:
-                // An app chose a key for its new row that the service assigned to another row.
+            case .created where !engine.registration.clientAssignsIDs && !table.key.hasParts:
+                // The app chose this key for a new row, and the service assigned it to another row.
                 try KeyReplacement(engine, table, db).giveLocalKey(to: row.key)
             case .absent, .deleted: break
-            case .clean where !row.isAudited: break
+            case .clean where !row.mayHaveUncapturedEdits: break
             case .created, .updated, .clean:
                 try edits.revert(
-                    row.key, of: table, changed: nil, known: row.time, isCurrent: false, isAudited: row.isAudited)
+                    row.key, of: table, changed: nil, known: row.time, isCurrent: false,
+                    mayHaveUncapturedEdits: row.mayHaveUncapturedEdits)
             }
         }
     }
 
-    /// Records the values of preexisting rows, before they are written.
+    /// Records the values of preexisting nested rows. Call this method before the page is written.
     func insertPreexisting(in presumed: inout PreexistingRows) throws {
         for (table, _, row) in rows { try presumed.insert(row, of: table) }
     }
 
-    /// Records the rows as known, after they are written. Rows that were deleted here are deleted again.
+    /// Records the nested rows as known, after the page is written. Deletes nested rows again if they were deleted
+    /// locally.
     func record() throws {
         for (table, own, row) in rows {
             // A surrogate key exists once the row is stored.
@@ -58,8 +61,8 @@ struct NestedRecordMerge {
                 try remove(key, table)
                 continue
             }
-            // 3 marks a row that is known only from inside another record. 4 also says that edits may have been missed,
-            // which the merge handles.
+            // 3: the row is known only from inside other records. 4: in addition, its edits may not have been captured.
+            // The merge of this page handles such edits, so 4 becomes 3.
             try db.cachedStatement(
                 sql: """
                     INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))
@@ -67,7 +70,7 @@ struct NestedRecordMerge {
                     """
             ).execute(arguments: [table.number, key])
             try table.key.insertName(key, table.number, in: db)
-            // The record contains the row, so a listing that lacks the row does not make it missing.
+            // Count the row as listed, because a record contains it.
             try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
                 .execute(arguments: [table.number, key])
         }

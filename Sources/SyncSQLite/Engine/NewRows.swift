@@ -2,23 +2,22 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows of a table that are new, indexed by what a pulled row has in common with one of them. They are read once
-/// per run.
+/// The new rows of a table, by creation ID and by natural key. A run reads them once.
 ///
-/// Rows that are no longer new stay in the index. ``CreationIDs`` and ``NaturalKeyMatcher`` check each row that they
-/// find.
+/// Rows that are no longer new stay in the index. ``CreationIDIndex`` and ``NaturalKeyMatcher`` therefore check each
+/// row that they find.
 final class NewRows {
-    /// Keys by creation ID, or by the ID made of it; nil until they are read.
+    /// The keys of the rows by creation ID, or by the remote ID that is made of it; nil until they are read.
     var byCreationID: [String: DatabaseValue]?
-    /// Keys by the values of the natural key; nil until they are read.
+    /// The keys of the rows by the values of the natural key; nil until they are read.
     var byNaturalKey: [[BinaryComparedValue]: [DatabaseValue]]?
 }
 
 extension SQLiteEngineStore {
-    /// Adds a row that became new to the service, or whose key changed while it is new.
+    /// Adds a row to the index: a row that became new at the service, or a new row whose key changed.
     func insertNew(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let rows = memory.newRows(of: table.number)
-        if rows.byCreationID != nil { try CreationIDs.read(into: rows, self, table, key, db) }
+        if rows.byCreationID != nil { try CreationIDIndex.read(into: rows, self, table, key, db) }
         if rows.byNaturalKey != nil { try NaturalKeyMatcher.read(into: rows, self, table, key, db) }
     }
 }

@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Applies delete rules where a connection without foreign keys, such as the `sqlite3` shell, deleted a row. The
-/// changes are edits.
+/// Applies delete rules after a connection with foreign keys off, such as the `sqlite3` shell, deleted rows. The
+/// resulting changes are local edits.
 ///
-/// An edited row that references a row that never existed is unlinked.
+/// It also resets edited foreign keys that reference a row that does not exist.
 struct OrphanedRows {
     static let resolution = ConflictOutcome(winner: .remote, reason: SyncConflict.Reason.danglingReference.rawValue)
 
@@ -22,10 +22,10 @@ struct OrphanedRows {
         }
     }
 
-    /// Applies the delete rules once. Only rows that were deleted since the last run, or are not sent yet, can have
-    /// left orphans.
+    /// Applies the delete rules once, to rows that reference a deleted row. Only pending deletions and deletions of
+    /// unsent rows can have left such rows.
     ///
-    /// - Returns: Whether there were any. They may have left other orphans.
+    /// - Returns: Whether rows were changed. Their deletion may have left other orphans.
     private func deleteOrphansOnce() throws -> Bool {
         let numbers = try Set(
             Int.fetchAll(
@@ -42,7 +42,7 @@ struct OrphanedRows {
     }
 
     private func deleteOrphans(_ link: CompiledAssociation, _ names: LinkTable, of table: TrackedTable) throws -> Int {
-        // Deleted rows are recorded by name, which does not match a reference to a surrogate key.
+        // A deleted row with a surrogate key is recorded by its name, which foreign keys do not contain.
         let deleted =
             table.key.isSurrogate
             ? ""
@@ -61,8 +61,8 @@ struct OrphanedRows {
         return db.changesCount
     }
 
-    /// Resets dangling foreign keys to their base value, or to NULL if that row is not stored. The current value is
-    /// logged.
+    /// Resets dangling foreign keys to their base value, or to NULL if the row with that key is not stored. Logs the
+    /// dangling value.
     private func unlink(_ column: TrackedTable.Column, of table: TrackedTable) throws {
         guard let destination = column.destination.map({ engine.stack.layout[$0] }) else { return }
         let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)

@@ -1,9 +1,9 @@
 import GRDB
 
-/// The rows of the outbox that a push has examined. The push continues after them. It examines a waiting row again when
-/// the request of the row it waits for is completed.
+/// The progress of a push through the outbox. The push examines rows by key, and continues after the last examined row.
+/// If a row waits for another row, the push examines it again once the request of the other row is completed.
 final class OutboxScan {
-    /// The changes that are examined.
+    /// The kind of changes that the push examines.
     enum Pass {
         /// New and changed rows.
         case rows
@@ -17,13 +17,13 @@ final class OutboxScan {
 
     /// The key of the last examined row of each table.
     private var lastKeys: [Position: DatabaseValue] = [:]
-    /// The rows that wait for each row.
+    /// The waiting rows, by the row that they wait for.
     private var dependents: [OutgoingRequestBuilder.RowName: [OutgoingRequestBuilder.RowName]] = [:]
     private var requeued: [Position: [DatabaseValue]] = [:]
-    /// Whether no new rows wait for each other. It is valid until a row is examined again.
+    /// Whether the push found no cycle of new rows. The value becomes false when the push examines another row.
     var hasNoCycle = false
 
-    /// Whether no row was examined.
+    /// Whether the push has not examined any row yet.
     var isEmpty: Bool { lastKeys.isEmpty }
 
     func clear() {
@@ -39,7 +39,7 @@ final class OutboxScan {
         lastKeys[Position(pass: pass, table: table)] = key
     }
 
-    /// Returns a row to be examined again, and removes it.
+    /// Removes and returns the key of a row to examine again; nil if there is none.
     func next(_ pass: Pass, _ table: Int) -> DatabaseValue? {
         requeued[Position(pass: pass, table: table)]?.popLast()
     }
@@ -50,7 +50,7 @@ final class OutboxScan {
         for other in others { dependents[other, default: []].append(row) }
     }
 
-    /// Marks a row to be examined again after its request, together with the rows that wait for it.
+    /// Marks a row, and the rows that wait for it, to be examined again.
     func requeue(_ row: OutgoingRequestBuilder.RowName) {
         for row in [row] + (dependents.removeValue(forKey: row) ?? []) {
             for pass in [Pass.rows, .deletions] {

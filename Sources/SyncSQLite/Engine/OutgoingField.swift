@@ -7,7 +7,7 @@ struct OutgoingField {
     let column: TrackedTable.Column?
     let joinTable: TrackedTable.JoinTable?
     let value: DatabaseValue
-    /// The linked keys of a list.
+    /// The keys of the linked rows, if the field is a list.
     let others: [DatabaseValue]
 
     func matches(_ field: OutgoingSchema.Field) -> Bool {

@@ -12,11 +12,11 @@ extension OutgoingRecordBuilder {
         var errorDescription: String? { reason }
     }
 
-    /// Returns the record that is sent, with the given fields.
+    /// Returns the body of a request: a record with the given fields.
     ///
-    /// - Parameter newID: The ID that a new row gets here.
+    /// - Parameter newID: The ID that the client assigns to a new row; nil if the service assigns it.
     /// - Returns: The body, and the members of the natural key.
-    /// - Throws: ``Unsendable``
+    /// - Throws: ``Unsendable`` if a value cannot be sent.
     func body(
         of key: DatabaseValue, _ table: TrackedTable, _ fields: [OutgoingField], newID: JSONValue?, isNew: Bool
     ) throws -> (body: JSONValue, naturalKey: JSONValue?) {
@@ -52,7 +52,8 @@ extension OutgoingRecordBuilder {
         return (body, naturalKey(table, shape, record))
     }
 
-    /// Returns a list with its pending references at their positions. The service has those rows in the list.
+    /// Returns a list with the keys of its pending references inserted at their positions. At the service, the list
+    /// contains these rows.
     private func withPending(
         _ others: [DatabaseValue], of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable?, _ table: TrackedTable
     ) throws -> [DatabaseValue] {
@@ -93,8 +94,8 @@ extension OutgoingRecordBuilder {
 }
 
 extension DatabaseValue {
-    /// Returns whether the model can read the value as this type. SQLite stores any value, and an unreadable one would
-    /// be sent as null.
+    /// Returns whether the value can be read as this type. SQLite stores values of any type, and an unreadable value
+    /// would be sent as null.
     fileprivate func isReadable(as type: AttributeType) -> Bool {
         switch (type, storage) {
         case (_, .null), (.transformable, _): true

@@ -2,7 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Builds records of stored rows for the service, as an export writes them, with the remote IDs of referenced rows.
+/// Builds the records that are sent for stored rows, in the format of an export, with the remote IDs of referenced
+/// rows.
 final class OutgoingRecordBuilder {
     let engine: SQLiteEngineStore
     let db: Database
@@ -27,14 +28,14 @@ final class OutgoingRecordBuilder {
         return record
     }
 
-    /// Returns the ID of a row as the service spells it.
+    /// Returns the remote ID of a row, as the service spells it.
     func remoteID(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {
         let statement = try db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?")
         let spelled = try String.fetchOne(statement, arguments: [table.number, key])
-        return try spelled.map { try EngineDamage.json($0) } ?? table.json(key, in: db)
+        return try spelled.map { try EngineTableCheck.json($0) } ?? table.json(key, in: db)
     }
 
-    /// Returns the ID of a referenced row.
+    /// Returns the ID of a referenced row: its remote ID if the row is synced, otherwise its primary key.
     func reference(_ key: DatabaseValue, destination: TableID?) throws -> JSONValue {
         if key.isNull { return .null }
         if let table = try engine.table(destination, holding: key, in: db) { return try remoteID(of: key, table) }

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// New rows that wait for each other: which of them may be sent without their reference.
+// Cycles of new rows that wait for each other. One row of a cycle may be sent without its reference.
 extension OutgoingRequestBuilder {
     /// A row, identified by its table and key.
     struct RowName: Hashable {
@@ -14,9 +14,10 @@ extension OutgoingRequestBuilder {
         init(table: Int, key: DatabaseValue) { (self.table, exact) = (table, key.exact) }
     }
 
-    /// Returns the rows that fields reference and that the service does not know yet, or no longer has.
+    /// Returns the rows that fields reference and that the service does not have: new rows, and rows that the service
+    /// deleted or lacks.
     ///
-    /// They include new rows of entities that another engine syncs. That engine sends them.
+    /// The result includes new rows of entities that another engine syncs. That engine sends them.
     func pendingRows(of fields: [OutgoingField]) throws -> [RowName] {
         let tables = engine.tables + engine.otherTables
         return try fields.flatMap { field in
@@ -33,10 +34,9 @@ extension OutgoingRequestBuilder {
         }
     }
 
-    /// Returns whether all rows that a new row waits for also wait for it, directly or through other waiting rows.
+    /// Returns whether every row that a new row waits for also waits for the new row, directly or through other rows.
     ///
-    /// Each of the waiting rows must be one that will be sent. Only a row in such a cycle is sent without its
-    /// reference.
+    /// Returns false if one of these rows cannot be sent. Only a row in such a cycle is sent without its reference.
     func isInCycle(_ key: DatabaseValue, _ table: TrackedTable, _ pending: [OutgoingField]) throws -> Bool {
         let own = RowName(table: table.number, key: key)
         var pendingByTarget: [RowName: [RowName]] = [:]
@@ -62,7 +62,7 @@ extension OutgoingRequestBuilder {
         return false
     }
 
-    /// Returns whether a new row will be sent: its creation is neither blocked nor in conflict.
+    /// Returns whether a new row will be sent: its create is neither blocked nor in conflict.
     private func isSendable(_ row: RowName) throws -> Bool {
         try db.finds(
             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create' AND state = 'ready'",

@@ -3,19 +3,21 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Creates requests for the changes in the outbox, and stores exactly what is sent.
+/// Builds the requests for the changes in the outbox, and stores the exact values that are sent.
 ///
-/// New and changed rows come first, referenced rows before referencing ones. Deletions follow, referencing rows first.
+/// New and changed rows come first, referenced rows before referencing rows. Deletions follow, referencing rows first.
 struct OutgoingRequestBuilder {
     let engine: SQLiteEngineStore
     let db: Database
     private let bodies: OutgoingRecordBuilder
     let order: [TrackedTable]
-    /// Edits with a later counter wait. Otherwise a program that writes all the time would keep a push running forever.
+    /// The edit counter up to which edits are sent. Without it, a program that writes continuously would keep a push
+    /// running.
     private let lastEdit: Int64
-    /// Determines the fields that are sent, by the number of the table.
+    /// The objects that determine the fields to send, by the number of the entity.
     let edits: [Int: DirtyFields]
-    /// The numbers of tables with rows that the service does not have and that are not deleted here yet.
+    /// The numbers of the entities with rows in `sync_gone`: the service deleted or lacks these rows, and they are
+    /// still stored.
     private let tablesWithTombstones: Set<Int>
     private let scan: OutboxScan
     private var requests: [OutgoingRequest] = []
@@ -37,8 +39,8 @@ struct OutgoingRequestBuilder {
     }
 
     /// - Parameters:
-    ///   - order: The tables, referenced ones before referencing ones.
-    ///   - lastEdit: The counter of the last edit that is sent.
+    ///   - order: The tables, referenced tables before referencing tables.
+    ///   - lastEdit: The edit counter up to which edits are sent.
     init(_ engine: SQLiteEngineStore, _ order: [TrackedTable], upTo lastEdit: Int64, _ db: Database) throws {
         self.engine = engine
         self.lastEdit = lastEdit
@@ -60,7 +62,7 @@ struct OutgoingRequestBuilder {
     mutating func prepareRequests(_ limit: Int) throws -> [OutgoingRequest] {
         let isAnyPassedBy = !scan.isEmpty
         try prepareNext(limit)
-        // Rows may have stopped waiting for a reason that ``WaitingRows`` does not track, so examine all of them once
+        // A row may have stopped waiting for a reason that ``OutboxScan`` does not track, so examine all rows once
         // more.
         if requests.isEmpty, isAnyPassedBy {
             scan.clear()
@@ -88,7 +90,7 @@ struct OutgoingRequestBuilder {
         }
     }
 
-    /// Examines the rows that are to be examined again, then continues after the previous batch.
+    /// Examines the rows that are marked to be examined again, then continues after the last examined row.
     private mutating func prepareRequests(_ pass: OutboxScan.Pass, _ table: TrackedTable, _ limit: Int) throws {
         let kinds: Kinds = pass == .rows ? .rows : .deletions
         func prepare(_ builder: inout OutgoingRequestBuilder, at change: Change) throws {
@@ -134,7 +136,7 @@ struct OutgoingRequestBuilder {
         case newRows
         case deletions
 
-        /// SQLite would also scan the deletions if the statement did not name the index.
+        /// The clause that names the index. Without it, SQLite would also scan the deletions.
         var index: String { self == .deletions ? "" : " INDEXED BY sync_change_row" }
 
         var condition: String {
@@ -146,10 +148,9 @@ struct OutgoingRequestBuilder {
         }
     }
 
-    /// Returns the query for changes to send. A change with a request is excluded.
+    /// Returns the query for changes to send. Changes that have a request are excluded.
     ///
-    /// The exception is a creation that was refused, may have been carried out by an earlier attempt, and was edited
-    /// since.
+    /// A create that was rejected after an attempt without a response is not excluded, if the row was edited since.
     private static func changes(_ keys: String, _ kinds: Kinds) -> String {
         """
         SELECT k, kind, birth, seq, attempts FROM sync_change AS c\(kinds.index)
@@ -159,7 +160,8 @@ struct OutgoingRequestBuilder {
         """
     }
 
-    /// Sends one row of a cycle of new rows without its reference. The reference is sent when both rows exist.
+    /// Builds a request for one row in a cycle of new rows, without its reference. The reference is sent when both rows
+    /// exist.
     private mutating func breakCycle(_ order: [TrackedTable]) throws {
         for table in order where requests.isEmpty {
             try forEachChange(of: table, .newRows, 1) { _ = try $0.prepareRequest($1, table, breaksCycle: true) }
@@ -169,7 +171,8 @@ struct OutgoingRequestBuilder {
     /// The prefix of the reason of changes that are blocked by a cycle.
     static let cycle = "cycle: "
 
-    /// Blocks new rows in a cycle of which none can be sent without its reference. They would wait forever.
+    /// Blocks the new rows of a cycle if none of them can be sent without its reference. Otherwise these rows would
+    /// wait forever.
     private mutating func blockCycles() throws {
         var unreverted: [(change: Change, table: TrackedTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
@@ -192,9 +195,9 @@ struct OutgoingRequestBuilder {
 
     // MARK: Rows
 
-    /// Creates the request of a new or changed row, unless it has to wait.
+    /// Builds the request of a new or changed row, unless the row must wait for other rows.
     ///
-    /// - Returns: The rows that it waits for.
+    /// - Returns: The rows that it waits for; empty if it does not wait.
     private mutating func prepareRequest(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
@@ -214,7 +217,7 @@ struct OutgoingRequestBuilder {
         if !pending.isEmpty {
             let isSendable = pending.allSatisfy { $0.column?.isOptional ?? true }
             if isNew, !breaksCycle || !isSendable { return try pendingRows(of: pending) }
-            // The service would clear fields that a whole row omits, and a field is not sent in part.
+            // The service would clear fields that a whole row omits. A row that is one field is not sent in part.
             if !isNew, engine.registration.sendsWholeRows || table.registration.mergesWholeRow {
                 return try pendingRows(of: pending)
             }
@@ -230,7 +233,7 @@ struct OutgoingRequestBuilder {
 
     // MARK: Waiting
 
-    /// Returns whether a field references a row that the service does not know yet, or no longer has.
+    /// Returns whether a field references a row that the service does not have.
     private func isPending(_ field: OutgoingField) throws -> Bool { try !pendingRows(of: [field]).isEmpty }
 
     func hasTombstone(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
@@ -245,7 +248,7 @@ struct OutgoingRequestBuilder {
     private mutating func send(_ change: Change, _ table: TrackedTable, _ fields: [OutgoingField]) throws {
         let isNew = change.kind == "create"
         let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
-        if isNew, engine.registration.makesIDs, remoteID == nil {
+        if isNew, engine.registration.clientAssignsIDs, remoteID == nil {
             return try block(
                 change, table, "the row has a temporary key, and the service requires the client to create the ID")
         }
@@ -261,9 +264,10 @@ struct OutgoingRequestBuilder {
         }
     }
 
-    /// Returns the ID that a new row gets here; nil if the service assigns it.
+    /// Returns the ID that the client assigns to a new row; nil if the service assigns it, or if the client cannot
+    /// create one.
     private func newID(_ change: Change, _ table: TrackedTable) throws -> JSONValue? {
-        guard engine.registration.makesIDs || table.key.hasParts else { return nil }
+        guard engine.registration.clientAssignsIDs || table.key.hasParts else { return nil }
         guard try isLocal(change.key, table) else { return try table.json(change.key, in: db) }
         guard table.key.type == .single(.string), let creationID = change.creationID else { return nil }
         return .string(CreationID(creationID).text(of: engine.registration.idLength))
@@ -286,8 +290,9 @@ struct OutgoingRequestBuilder {
         let open = try removeOpenRequest(change, table)
         let isRestoration =
             try creationID == CreationID(reviving: own.text, of: table.entity.name).text
-            || change.kind == "create" && MadeTimes(of: change.key, table, db).isRestored
-        // Another device that creates the row again uses the same key.
+            || change.kind == "create" && LocalEditTimes(of: change.key, table, db).isRestored
+        // All devices that create the row again must use the same key, so the key of a restoration has no attempt
+        // number.
         let idem =
             open?.key ?? (change.attempts == 0 || isRestoration ? creationID : "\(creationID)-\(change.attempts)")
         let kind: OutgoingRequest.Kind =
@@ -319,14 +324,16 @@ struct OutgoingRequestBuilder {
                 isRestoration: isRestoration))
     }
 
-    /// Deletes the request of a creation that was refused and may have been carried out before. The next attempt uses
-    /// its idempotency key.
+    /// Deletes the request of a create that was rejected after an attempt without a response.
+    ///
+    /// - Returns: The idempotency key and the number of attempts, for the next request; nil if there is no such
+    ///   request.
     private func removeOpenRequest(_ change: Change, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?"),
             arguments: [table.number, change.key])
         guard let row else { return nil }
-        try TriedValues.insert(row[0], in: db)
+        try AttemptedValues.insert(row[0], in: db)
         try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [row[0]])
         try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [row[0]])
         return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
@@ -334,9 +341,9 @@ struct OutgoingRequestBuilder {
 
     // MARK: Deletions
 
-    /// Creates the request of a deletion, unless another row must be deleted first.
+    /// Builds the request of a deletion, unless the deletion of a referencing row must be sent first.
     ///
-    /// - Returns: That row.
+    /// - Returns: The referencing row; empty if there is none.
     private mutating func prepareDeletion(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
@@ -352,7 +359,8 @@ struct OutgoingRequestBuilder {
         return []
     }
 
-    /// Returns a row of the same table that referenced this row and is to be deleted too. Its deletion is sent first.
+    /// Returns a row of the same table that referenced this row and whose deletion is pending. That deletion is sent
+    /// first.
     private func referencingRow(to change: Change, _ table: TrackedTable) throws -> RowName? {
         for column in table.columns where column.destination == table.entity.table {
             let row = try db.rowCached(
@@ -381,7 +389,7 @@ struct OutgoingRequestBuilder {
 
     private func block(_ change: Change, _ table: TrackedTable, _ reason: String) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.blocked()) WHERE e = ? AND k = ?",
+            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMarker.blocked()) WHERE e = ? AND k = ?",
             arguments: [reason, table.number, change.key])
     }
 }

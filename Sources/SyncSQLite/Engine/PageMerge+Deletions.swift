@@ -2,11 +2,11 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// Rows that one side deleted.
+// Merges of rows that one side deleted.
 extension PageMerge {
-    /// Merges a pulled row that was deleted here. If the service changed it since, the conflict is logged.
+    /// Merges a pulled row that was deleted locally. If the service changed the row since, the conflict is logged.
     ///
-    /// - Returns: Whether the row comes back.
+    /// - Returns: Whether the row is restored.
     mutating func stays(_ row: PulledPage.Record, _ standing: LocalRowState) throws -> Bool {
         let isChanged =
             try standing.version != nil && standing.version != row.version && !isAsSent(row, standing.key)
@@ -22,18 +22,17 @@ extension PageMerge {
         if comesBack {
             try deleteState(standing.key)
         } else {
-            // A row that is not known was created by a request whose answer was lost.
+            // A row that is not known was created by a request whose response was lost.
             if !standing.isKnown { try engine.answerOpen(standing.key, table, in: db) }
             try recordLocalDelete(row, standing)
         }
         return comesBack
     }
 
-    /// Returns whether the service's record of a row that was deleted here has only base values, or values that were
-    /// sent.
+    /// Returns whether the pulled record of a locally deleted row has only base values and sent values.
     private func isAsSent(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> Bool {
         guard let record = row.record else { return false }
-        let tried = try TriedValues(table, db).all(of: key)
+        let tried = try AttemptedValues(table, db).all(of: key)
         let known = try db.rowsCached(
             sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
         let bases = Dictionary(try known.map { (try $0.decode(String.self, atIndex: 0), $0[1] as DatabaseValue) }) {
@@ -41,7 +40,7 @@ extension PageMerge {
         }
         var isSame = false
         do {
-            // Write the record and roll back, to compare it by column.
+            // Write the record in a savepoint to compare its columns, then roll back.
             try db.inSavepoint {
                 let options = SyncOptions(resultDetail: .counts)
                 let builder = try PayloadGraphBuilder(
@@ -65,7 +64,7 @@ extension PageMerge {
         return isSame
     }
 
-    /// Returns whether the service has a list as it was before the deletion, or as it was sent.
+    /// Returns whether the service has a list as it was before the local deletion, or as it was sent.
     private func hasAsSent(
         _ joinTable: TrackedTable.JoinTable, _ tried: [DatabaseValue], of key: DatabaseValue
     ) throws -> Bool {
@@ -79,8 +78,8 @@ extension PageMerge {
         return before == Set(there)
     }
 
-    /// Records that the deletion is to be sent, on the pulled version. The row need not be known: the answer to its
-    /// creation may be lost.
+    /// Records the pulled version of a locally deleted row, so that the deletion is sent for this version. The row need
+    /// not be known, since the response to its create may be lost.
     private func recordLocalDelete(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
         try db.executeCached(
             sql: """
@@ -96,17 +95,17 @@ extension PageMerge {
             sql: "UPDATE sync_change SET birth = NULL WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
     }
 
-    /// Returns whether the row was deleted because the service deleted another row.
+    /// Returns whether a cascade deleted the row, because the service deleted another row.
     private func isCascade(_ key: DatabaseValue) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND \(CascadeMark.isSet)",
+            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND \(CascadeMarker.isSet)",
             arguments: [table.number, key])
     }
 
-    /// Makes a row that the service deleted new, so that it is created again with all values.
+    /// Turns a row that the service deleted into a new row, so that it is created again with all values.
     mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ reason: String) throws {
-        // The creation ID is made of the old ID, and gets no suffix for refused edits. So two devices that create the
-        // row again create one.
+        // The creation ID is made of the old ID, and `attempts` is 0 so that it gets no suffix. Two devices that create
+        // the row again therefore create only one row.
         try db.executeCached(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq) VALUES (?, ?, 'create', ?, (SELECT seq FROM sync_engine))
@@ -115,38 +114,39 @@ extension PageMerge {
                 """,
             arguments: [table.number, standing.key, CreationID(reviving: row.id.text, of: table.entity.name).text])
         try engine.insertNew(standing.key, table, in: db)
-        // The base values stay. If another device creates the row again too, only fields that were edited here differ
-        // from its row.
-        try MadeTimes.recordRestored(standing.key, table, in: db)
-        try TriedValues(table, db).delete(standing.key)
+        // The base values stay. If another device also creates the row again, only fields that were edited locally are
+        // merged as local edits.
+        try LocalEditTimes.recordRestored(standing.key, table, in: db)
+        try AttemptedValues(table, db).delete(standing.key)
         try db.executeCached(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try ReferencingRows(engine, table, db).release(from: standing.key)
         try engine.answerOpen(standing.key, table, in: db)
-        // The service has no value to choose, and all local values are sent.
+        // The service has no values any more, and all local values are sent.
         try ConflictLog(db).closeAll(standing.key, table, .init(winner: .local, reason: reason))
         try log(standing.key, field: "", local: .null, remote: .null, .init(winner: .local, reason: reason))
     }
 
-    /// The number of rows that are deleted together.
+    /// The number of rows to delete together.
     private static let deletedTogether = 100
 
-    /// Deletes rows by the delete rules of the model. Triggers log the edits of these rows and of rows that are deleted
-    /// along with them.
+    /// Deletes rows by the delete rules of the model. Triggers log the edits of these rows and of rows that cascades
+    /// delete.
     ///
-    /// With `editWins`, rows may have to stay, so each row is deleted separately.
+    /// If an entity has `editWins`, a deletion may have to be undone, so each row is deleted separately.
     mutating func delete(_ rows: [(row: PulledPage.Record, standing: LocalRowState)]) throws {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
         guard !rows.isEmpty else { return }
-        let (moved, later) = (try MovedRows(engine, db), LaterRows(engine, table, db))
+        let (moved, later) = (try LocallyMovedRows(engine, db), RemotelyChangedChildren(engine, table, db))
         for start in stride(from: 0, to: rows.count, by: size) {
             try deletePart(rows[start..<min(start + size, rows.count)], moved, later)
         }
     }
 
     private mutating func deletePart(
-        _ rows: ArraySlice<(row: PulledPage.Record, standing: LocalRowState)>, _ moved: MovedRows, _ later: LaterRows
+        _ rows: ArraySlice<(row: PulledPage.Record, standing: LocalRowState)>, _ moved: LocallyMovedRows,
+        _ later: RemotelyChangedChildren
     ) throws {
         let before = try lastConflict()
         var keys: Set<StoredRow> = []
@@ -160,19 +160,19 @@ extension PageMerge {
                 db.cachedStatement(sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?"),
                 arguments: [table.number, standing.key])
             if let name { names.append(name) }
-            // A change may have been blocked because it references this row.
+            // The service may have rejected a change because it references this row.
             try ReferencingRows(engine, table, db).release(from: standing.key)
         }
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
-        var taken: [MovedRows.Move] = []
+        var taken: [LocallyMovedRows.Move] = []
         var isDone = keys.isEmpty
         while !isDone {
-            var followed: [MovedRows.Move] = []
+            var followed: [LocallyMovedRows.Move] = []
             try db.inSavepoint {
                 result = try deleteByRules(keys)
-                keepsEdits = try tookEditsAlong(since: before)
-                // Rows that were edited, and so also rows that were moved, are logged when they are deleted.
+                keepsEdits = try deletedEditedRows(since: before)
+                // Triggers log edited rows when they are deleted. Without new log entries, no moved row was deleted.
                 if try !keepsEdits && lastConflict() > before {
                     followed = try moved.cascaded(by: keys, excluding: taken)
                 }
@@ -207,7 +207,7 @@ extension PageMerge {
     }
 
     /// Returns whether a deletion also deleted edited rows of entities with `editWins`.
-    private func tookEditsAlong(since conflict: Int) throws -> Bool {
+    private func deletedEditedRows(since conflict: Int) throws -> Bool {
         let numbers = engine.tables.filter { $0.registration.deletions == .editWins }
             .map { "\($0.number)" }.joined(separator: ", ")
         return try db.finds(
@@ -219,7 +219,7 @@ extension PageMerge {
         try Int.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_conflict")) ?? 0
     }
 
-    /// Deletes all entries of a row, and its open creation request.
+    /// Deletes all entries of a row, and its open create request.
     func deleteState(_ key: DatabaseValue) throws {
         try engine.answerOpen(key, table, in: db)
         try engine.deleteState(key, table, in: db)

@@ -6,21 +6,22 @@ import SyncStore
 /// Merges pulled rows with local edits. It removes the edits, writes the rows like any sync, and reapplies the edits by
 /// a three-way merge.
 ///
-/// Before the edits are reapplied, a row holds the service's values, whatever form the payload has.
+/// When the edits are reapplied, the rows have the service's values. So the merge does not depend on the format of
+/// records.
 struct PageMerge {
     let engine: SQLiteEngineStore
     let table: TrackedTable
     private let clock: Int64
     let db: Database
-    /// Whether a row that was created here and has the key of a pulled row is that row.
+    /// Whether a locally created row with the key of a pulled row is that row.
     var isSame = false
-    /// Whether rows without a record are missing at the service. Otherwise the service reported them as deleted.
+    /// Whether the service lacks the rows without a record. If false, the service reported these rows as deleted.
     var isMissing = false
     var outcome = AppliedChanges()
-    /// Rows that were written but are not stored, with the reason.
+    /// The rows that could not be stored, with the reason.
     private(set) var refused: [(row: PulledPage.Record, reason: String)] = []
     private var preexisting: PreexistingRows
-    /// The edits of rows that were deleted here and come back.
+    /// The edits of locally deleted rows that are restored.
     var lost: [(edits: [DeletedValues.Edit], resolution: ConflictOutcome)] = []
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ db: Database) {
@@ -36,7 +37,7 @@ struct PageMerge {
         var editedRows: [(row: PulledPage.Record, standing: LocalRowState)] = []
         var deleted: [(row: PulledPage.Record, standing: LocalRowState)] = []
         let naturalKeys = try NaturalKeyMatcher(engine, table, db)
-        let creationIDs = try CreationIDs(engine, table, db)
+        let creationIDs = try CreationIDIndex(engine, table, db)
         for row in rows {
             guard var key = try table.key.k(of: row.id, in: db) else {
                 refused.append((row, "the ID of the record is not a valid key of \(table.entity.name)"))
@@ -45,10 +46,10 @@ struct PageMerge {
             let marked = try creationIDs?.matchNewRow(row, key)
             let isMarked = marked != nil
             key = try marked ?? naturalKeys?.matchNewRow(row, key) ?? key
-            let isOurs = isSame || isMarked || engine.registration.makesIDs || table.key.hasParts
+            let isOurs = isSame || isMarked || engine.registration.clientAssignsIDs || table.key.hasParts
             let standing = try LocalRowState(of: key, table, db)
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
-            // A deletion by the service confirms that the row was created there.
+            // The deletion shows that the row was created at the service.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
             switch DecisionTable.action(remote: try remote(row, standing), local: wasMade ? .updated : standing.state) {
             case .nothing where row.record == nil: try ReferencingRows(engine, table, db).deletePendingReferences(key)
@@ -56,12 +57,12 @@ struct PageMerge {
             case .takeRemote, .insert:
                 written.append((row, standing))
                 try preexisting.insert(standing, of: table)
-                if standing.state == .clean, standing.isAudited { editedRows.append((row, standing)) }
+                if standing.state == .clean, standing.mayHaveUncapturedEdits { editedRows.append((row, standing)) }
             case .mergeDuplicate:
                 if isOurs || naturalKeys != nil {
                     editedRows.append((row, standing))
                 } else {
-                    // An app chose a key for its new row that the service assigned to another row.
+                    // The app chose this key for a new row, and the service assigned it to another row.
                     try KeyReplacement(engine, table, db).giveLocalKey(to: key)
                 }
                 written.append((row, standing))
@@ -69,7 +70,7 @@ struct PageMerge {
                 editedRows.append((row, standing))
                 written.append((row, standing))
             case .localDelete where !standing.isKnown && !isOurs:
-                // The row has by chance the key of another row, which was created and deleted here.
+                // The pulled row happens to have the key of another row, which was created and deleted locally.
                 try deleteState(standing.key)
                 written.append((row, standing))
             case .localDelete:
@@ -96,14 +97,14 @@ struct PageMerge {
         if row.record == nil { return .deleted }
         guard standing.isKnown else { return .created }
         guard standing.isWhole, let version = row.version, version == standing.version else { return .updated }
-        // An import does not capture deletions, so a row that was deleted here comes back.
+        // An import does not capture deletions, so it writes a locally deleted row again.
         if engine.registration.isImport, try !table.isStored(standing.key, in: db) { return .updated }
         return .unchanged
     }
 
     private func isThereAfterAll(_ row: PulledPage.Record, _ key: DatabaseValue) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved) WHERE e = ? AND k = ?",
+            sql: "UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved) WHERE e = ? AND k = ?",
             arguments: [table.number, key])
         try db.executeCached(
             sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, row.id.text])
@@ -120,7 +121,7 @@ struct PageMerge {
         let builder = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil,
             operations: .all.subtracting(.delete), options: options)
-        // Registered rows are pulled by themselves. A nested list determines which of them are linked, and deletes
+        // Registered entities are pulled separately. So a nested list only links and unlinks their rows, and deletes
         // none.
         let plan = try builder.map(.array(records)).plan.unlinking(engine.unlinkedTables)
         let nested = try NestedRecordMerge(plan, engine, db)
@@ -128,7 +129,8 @@ struct PageMerge {
         for (row, standing) in editedRows {
             try edits.revert(
                 standing.key, of: table, changed: row.time, known: standing.time,
-                isCurrent: row.version != nil && row.version == standing.version, isAudited: standing.isAudited)
+                isCurrent: row.version != nil && row.version == standing.version,
+                mayHaveUncapturedEdits: standing.mayHaveUncapturedEdits)
         }
         try nested.revertEdits(&edits)
         try nested.insertPreexisting(in: &preexisting)
@@ -159,7 +161,7 @@ struct PageMerge {
             guard let entity = diagnostic.entity else { continue }
             outcome[entity].unreadable += 1
             guard outcome[entity].firstUnreadable == nil else { continue }
-            // The location in the page is of no use to users.
+            // The location in the page is of no use to users, so omit it.
             let member = diagnostic.path.drop { $0 != "]" }.dropFirst(2)
             outcome[entity].firstUnreadable =
                 "\(entity) \(diagnostic.key ?? ""), \(member): \(diagnostic.message)"

@@ -3,15 +3,15 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Writes pulled rows into the store, inside a transaction. It merges them with local edits, records their versions,
-/// and quarantines records that a constraint rejects.
+/// Writes pulled rows into the store, inside a transaction. It merges the rows with local edits, records their
+/// versions, and quarantines records that a constraint rejects.
 struct PageWriter {
     let engine: SQLiteEngineStore
     let table: TrackedTable
     let db: Database
-    /// Whether a row that was created here and has the key of a pulled row is that row.
+    /// Whether a locally created row with the key of a pulled row is that row.
     var isSame = false
-    /// Whether rows without a record are missing at the service. Otherwise the service reported them as deleted.
+    /// Whether the service lacks the rows without a record. If false, the service reported these rows as deleted.
     var isMissing = false
     private(set) var outcome = AppliedChanges()
     private let clock: Int64
@@ -24,7 +24,7 @@ struct PageWriter {
         self.serverTime = serverTime
         let known = try Int64.fetchOne(db.cachedStatement(sql: "SELECT clock FROM sync_engine")) ?? 0
         let difference = serverTime.map { $0 - SQLiteEngineStore.now } ?? known
-        // The date of an answer is in whole seconds.
+        // Ignore differences up to two seconds, since the `Date` of a response is in whole seconds.
         if difference.clampedSubtracting(known).magnitude > 2000 {
             try db.execute(sql: "UPDATE sync_engine SET clock = ?", arguments: [difference])
             clock = difference
@@ -43,8 +43,8 @@ struct PageWriter {
         try recordEnd(page, hasUnreadableIDs: hasUnreadableIDs)
     }
 
-    /// Returns whether the ID of a record is not a valid key and the record is not quarantined yet. The row that it
-    /// means may be lost.
+    /// Returns whether the ID of a record is not a valid key and the record is not quarantined yet. The service may
+    /// have meant another row, which only a pull of all rows returns.
     private func isNewAndWithoutKey(_ row: PulledPage.Record) throws -> Bool {
         guard let record = row.record, table.key.rowKey(row.id) == nil else { return false }
         return try !db.finds(
@@ -52,14 +52,14 @@ struct PageWriter {
             arguments: [table.number, row.id.text, record.text])
     }
 
-    /// Returns the rows whose version is not older than the known one. Older versions come from a replica that is
-    /// behind.
+    /// Returns the rows, except rows in an older version than the known version. Such rows come from a stale replica.
     func current(_ rows: [PulledPage.Record]) throws -> [PulledPage.Record] {
         guard engine.registration.ordersVersions else { return rows }
         return try rows.filter { try !engine.isBehind($0, table, serverTime, in: db) }
     }
 
-    /// Writes rows together. If a constraint rejects one, writes each half separately, down to the rejected row.
+    /// Writes rows together. If a constraint rejects a row, writes each half separately, and finally quarantines the
+    /// rejected record.
     mutating func apply(_ rows: [PulledPage.Record]) throws {
         guard let first = rows.first else { return }
         do {
@@ -84,20 +84,20 @@ struct PageWriter {
 
     // MARK: Deletions
 
-    /// Records or removes a tombstone. The row is deleted after the whole pull, since later pages may move rows that
-    /// reference it.
+    /// Adds a deleted row to `sync_gone`, or removes an existing row from it. Rows in `sync_gone` are deleted after the
+    /// whole pull, since later pages may move rows that reference them.
     private func record(_ row: PulledPage.Record) throws {
         guard row.record != nil else { return try insertTombstone(row.id, isLimited: false, time: row.time) }
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?").execute(
             arguments: [table.number, row.id.text])
     }
 
-    /// Inserts a tombstone.
+    /// Records in `sync_gone` that the service deleted or lacks a row.
     ///
     /// - Parameters:
-    ///   - isGuarded: Whether the deletion limit applies: the row is missing, and the service did not report it as
+    ///   - isLimited: Whether the deletion limit applies, because the service lacks the row and did not report it as
     ///     deleted.
-    ///   - time: When the service deleted the row, in milliseconds since 1970.
+    ///   - time: When the service deleted the row, in milliseconds since 1970; nil if not known.
     func insertTombstone(_ id: JSONValue, isLimited: Bool, time: Int64? = nil) throws {
         try QuarantinedRecords(engine, table, db).remove(id)
         try db.cachedStatement(
@@ -110,7 +110,7 @@ struct PageWriter {
 
     // MARK: Quarantine
 
-    /// Returns whether a single row caused the error, and not the database or the caller.
+    /// Returns whether a single row caused the error, so that other rows can be written.
     static func isRefusal(_ error: any Error) -> Bool {
         if let error = error as? DatabaseError { return error.resultCode == .SQLITE_CONSTRAINT }
         guard let error = error as? SyncError else { return false }
@@ -155,8 +155,8 @@ struct PageWriter {
 
     /// Records where the pull continues.
     ///
-    /// - Parameter isDoubtful: Whether a change has an ID that is not a valid key. The next pull is then a full one:
-    ///   it contains the row that was meant, and quarantined records that it lacks are removed.
+    /// - Parameter hasUnreadableIDs: Whether a record has an ID that is not a valid key. The next pull then gets all
+    ///   rows. That pull returns the row that was meant, and quarantined records that it lacks are removed.
     private func recordEnd(_ page: PulledPage, hasUnreadableIDs: Bool) throws {
         var (cursor, next): (String?, String?)
         switch page.end {

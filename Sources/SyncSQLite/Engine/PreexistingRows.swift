@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Preexisting rows of a page. Their values may be an older version of the service's, or edits. The service's values
-/// are taken, and overwritten ones are logged.
+/// The preexisting rows of a page. Their values may be edits, or older values of the service. The service's values
+/// apply, and overwritten values are logged.
 struct PreexistingRows {
     private struct Candidate {
         let table: TrackedTable
@@ -11,7 +11,7 @@ struct PreexistingRows {
         let values: [String: DatabaseValue]
     }
 
-    /// The condition of such a row in `sync_known`. `seq` -1 says that the service has not confirmed the row.
+    /// The SQL condition of such a row in `sync_known`. `seq` is -1 until the service confirms the row.
     static let condition = "\"seq\" < 0 AND \"whole\" <> 3"
 
     static let resolution = ConflictOutcome(winner: .remote, reason: SyncConflict.Reason.preexisting.rawValue)
@@ -22,7 +22,8 @@ struct PreexistingRows {
 
     init(_ db: Database) { self.db = db }
 
-    /// Records the values of a row before it is written. A row that was edited since is rebased instead.
+    /// Records the values of a preexisting row before the page is written. Ignores edited rows, which ``EditRebase``
+    /// merges.
     mutating func insert(_ standing: LocalRowState, of table: TrackedTable) throws {
         guard standing.isPreexisting, standing.state == .clean,
             recorded[table.number, default: []].insert(standing.key.exact).inserted,
@@ -31,7 +32,7 @@ struct PreexistingRows {
         rows.append(Candidate(table: table, key: standing.key, values: values))
     }
 
-    /// Logs the overwritten values, after the rows are written.
+    /// Logs the overwritten values. Call this method after the page is written.
     func log(_ outcome: inout AppliedChanges) throws {
         for row in rows {
             guard let there = try row.table.fieldReader.values(of: row.key, in: db) else { continue }

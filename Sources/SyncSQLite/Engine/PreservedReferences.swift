@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Links of rows that stay to rows that are removed and that the next pull brings back.
+/// Preserves links from rows that stay to rows that are removed and that the next pull inserts again.
 ///
-/// The links become pending references, and the next pull compares them. So unlinking is not an edit. An edit of such a
-/// link is lost, and is logged.
+/// The links become pending references, which the next pull resolves, so that unlinking is not an edit. If a link was
+/// edited, the edit is lost and logged.
 struct PreservedReferences {
     private let engine: SQLiteEngineStore
     private let owners: TrackedTable
@@ -45,7 +45,7 @@ struct PreservedReferences {
 
     // MARK: Edits
 
-    /// Links rows as the service has them, and logs edited links.
+    /// Resets edited foreign keys to their base values, and logs the edits.
     private func revert(_ column: TrackedTable.Column) throws {
         let (name, own) = (owners.table.name.quoted, column.name.quoted)
         let (key, target) = ("r.\(owners.table.keyColumn.quoted)", "t.\(targets.table.keyColumn.quoted)")
@@ -104,7 +104,7 @@ struct PreservedReferences {
 
     // MARK: Pending references
 
-    /// Inserts pending references for linked rows that the service is known to have, as if the service had sent them.
+    /// Inserts pending references for links to known rows, as if the service had sent the links.
     private func insertPending(
         for destination: Int, _ relationship: String, target: String, position: String, from join: String = ""
     ) throws {

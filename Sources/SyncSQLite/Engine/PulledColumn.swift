@@ -3,15 +3,16 @@ import SyncCore
 /// A column or join table of an entity, as `sync_entity` records it.
 struct PulledColumn: Hashable {
     var name: String
-    /// The JSON keys that it is read from.
+    /// The key paths that the column is read from, as JSON.
     let members: String
-    /// Whether all rows were pulled with these keys. Otherwise such a pull has begun.
+    /// Whether all rows were pulled with these key paths. If false, such a pull was requested.
     let isPulled: Bool
 
-    /// The column before all rows were pulled.
+    /// A copy of the column with `isPulled` set to false.
     var notPulled: PulledColumn { PulledColumn(name: name, members: members, isPulled: false) }
 
-    /// Returns the columns of a text; none if an earlier version of the library wrote it.
+    /// Parses a text that ``text(_:)`` returned. Returns no columns if an earlier version of the library wrote the
+    /// text.
     static func all(in text: String) -> [PulledColumn] {
         guard case .array(let columns)? = try? JSONValue(parsing: text) else { return [] }
         return columns.compactMap { column in

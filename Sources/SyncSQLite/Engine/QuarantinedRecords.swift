@@ -3,7 +3,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The quarantined records of a table, with the last version that was pulled of each.
+/// The quarantined records of an entity. For each row, the last pulled record is kept.
 struct QuarantinedRecords {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -15,13 +15,14 @@ struct QuarantinedRecords {
         self.db = db
     }
 
-    /// Removes the record of a row. The service has sent another version of it, deleted it, or no longer lists it.
+    /// Removes the record with an ID. The service has sent another version of the record, deleted it, or no longer
+    /// lists it.
     func remove(_ id: JSONValue) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id.text])
     }
 
-    /// Returns the value of a listed row in `sync_seen`: its key, or the bytes of an ID that is not a valid key.
+    /// Returns the value for a listed row in `sync_seen`: its key, or the bytes of an ID that is not a valid key.
     static func listed(_ id: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue {
         try table.key.k(of: id, in: db) ?? Data(id.text.utf8).databaseValue
     }
@@ -36,8 +37,8 @@ struct QuarantinedRecords {
         }
     }
 
-    /// Tries to write the records again. First together, since one may free a unique value that another needs. If one
-    /// is rejected, separately, as long as some succeed.
+    /// Tries to write the records again. First writes all together, since one record may free a unique value that
+    /// another needs. If a record is rejected, writes each separately, and repeats this while some succeed.
     func retry() throws -> AppliedChanges {
         var rows = try all()
         guard !rows.isEmpty else { return AppliedChanges() }
@@ -62,9 +63,10 @@ struct QuarantinedRecords {
         try db.rowsCached(
             sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number]
         ).map { row in
-            let record = try EngineDamage.json(row.decode(atIndex: 1))
+            let record = try EngineTableCheck.json(row.decode(atIndex: 1))
             return PulledPage.Record(
-                id: try EngineDamage.json(row.decode(atIndex: 0)), record: record == .null ? JSONValue?.none : record,
+                id: try EngineTableCheck.json(row.decode(atIndex: 0)),
+                record: record == .null ? JSONValue?.none : record,
                 version: try row.decode(atIndex: 2), time: try row.decode(atIndex: 3))
         }
     }
@@ -73,7 +75,7 @@ struct QuarantinedRecords {
 
     /// Writes the records together.
     ///
-    /// - Returns: Nil if a record is rejected again. Nothing is written then.
+    /// - Returns: The changes; nil if a record is rejected again, and then nothing is written.
     private func together(_ rows: [PulledPage.Record]) throws -> AppliedChanges? {
         var outcome: AppliedChanges?
         try db.inSavepoint {
@@ -90,8 +92,8 @@ struct QuarantinedRecords {
         return outcome
     }
 
-    /// Replaces the unique values of a stored row that its record may change. A row with a pending change keeps its
-    /// values.
+    /// Replaces the unique values of a stored row that its quarantined record may change. Does nothing if the row has a
+    /// pending change.
     private func clearUniqueValues(_ row: PulledPage.Record) throws {
         guard let record = row.record, case .object = record,
             let key = try table.key.k(of: row.id, in: db),
@@ -114,7 +116,7 @@ struct QuarantinedRecords {
         }
     }
 
-    /// Returns the SQL of a value that no other row has; nil if the type has none.
+    /// Returns the SQL of a value that no other row has; nil if the column allows no such value.
     private static func nothing(_ column: TrackedTable.Column, _ type: AttributeType) -> String? {
         if column.isOptional { return "NULL" }
         switch type {

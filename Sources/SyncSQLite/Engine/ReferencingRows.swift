@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows that are sent with a reference to a row: in a to-one relationship, or in a list.
+/// The rows that are sent with a reference to a given row, in a to-one relationship or in a list.
 struct ReferencingRows {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -15,8 +15,8 @@ struct ReferencingRows {
         self.db = db
     }
 
-    /// Unblocks changes of rows that reference a row, because the row comes back or is known to be gone. The service
-    /// may have refused them because the row was missing.
+    /// Unblocks the changes of rows that reference a row, because that row is created again or known to be gone. The
+    /// service may have rejected the changes because it did not have the row.
     func release(from key: DatabaseValue) throws {
         for other in engine.tables {
             let rows = other.columns.filter { $0.destination == table.entity.table }.map { column in
@@ -30,15 +30,15 @@ struct ReferencingRows {
             guard !rows.isEmpty || !owners.isEmpty else { continue }
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
                     WHERE e = :e AND state = 'parked' AND NOT \(RequestCompletion.isNotFound)
                       AND k IN (\((rows + owners).joined(separator: " UNION ALL ")))
                     """, arguments: ["e": other.number, "key": key])
         }
     }
 
-    /// Deletes pending references to a row that will not come. Clears their foreign keys, unless these were edited
-    /// here.
+    /// Deletes the pending references to a row that the service deleted. Sets the foreign keys to NULL, unless they
+    /// were edited locally, and unblocks the changes of the rows that have them.
     func deletePendingReferences(_ key: DatabaseValue) throws {
         let isPending = "target_entity IN (\(table.family)) AND target_key = ?"
         let owners = try Row.fetchAll(
@@ -62,7 +62,7 @@ struct ReferencingRows {
                 }
                 try db.executeCached(
                     sql: """
-                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
                         WHERE e = ? AND k = ? AND state = 'parked' AND NOT \(RequestCompletion.isNotFound)
                         """, arguments: [other.number, owner])
             }

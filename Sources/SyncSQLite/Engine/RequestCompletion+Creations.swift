@@ -2,13 +2,14 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// Creations: the service may already have the row under another key, or the row may be deleted here by now.
+// Completion of creates. The service may already have the row under another key, or the row may be deleted locally by
+// now.
 extension RequestCompletion {
-    /// Completes a creation of a row that the service already has. This request created the row, or one from an older
-    /// copy of the store, which may have sent other values.
+    /// Completes a create of a row that the service already has. Either this request created the row, or a request from
+    /// an older copy of the store, possibly with other values.
     mutating func mergeDuplicate(_ row: PulledPage.Record, _ old: DatabaseValue) throws {
         let sent = try sentFields()
-        try TriedValues.insert(reply.request.id, in: db)
+        try AttemptedValues.insert(reply.request.id, in: db)
         try removeRequest()
         let isGone = try !table.isStored(old, in: db)
         let key = try replaceKey(row.id, old)
@@ -16,24 +17,25 @@ extension RequestCompletion {
         guard let values = try table.fieldReader.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key, sent)
         }
-        // The row that was sent is deleted here. The row that was pulled before stays as it is.
+        // The sent row is deleted locally. The row that was pulled before stays.
         if isGone {
             answer = Answer(table: table, row: row, isSame: false)
             return
         }
-        let made = try MadeTimes(of: key, table, db)
-        // A sent value is the base of a field that was edited since. The base of other fields is unknown.
+        let made = try LocalEditTimes(of: key, table, db)
+        // A sent value is the base value of a field that was edited since. The base values of other fields are not
+        // known.
         for (field, value) in sent {
             if let joinTable = joinTable(forField: field) {
                 // A row that is created again keeps its base orders.
                 if made.isRestored { continue }
-                try BaseOrder(table, joinTable, db).set(
+                try BaseListOrder(table, joinTable, db).set(
                     joinTable.isOrdered ? try engine.sentKeys(value, joinTable, in: db) : nil, of: key)
             } else if let now = values[field], !now.isExactly(value), try !hasBase(field, key) {
                 try table.setBase(value, of: field, key, editTime: made.editTime(of: field, holding: now), in: db)
             }
         }
-        // References that were left to a later request have no value at the service.
+        // References that are left to a later request have no value at the service.
         let names = Set(sent.map(\.field))
         for column in table.columns where !names.contains(column.name) && column.destination != nil {
             if try hasBase(column.name, key) { continue }
@@ -46,12 +48,12 @@ extension RequestCompletion {
 
     /// Gives a row that is created again another ID, once, because the service does not accept the ID of a deleted row.
     ///
-    /// The ID is made of the old one, so that two devices that create the row again create one.
+    /// The new ID is made of the old ID. Two devices that create the row again therefore create only one row.
     ///
-    /// - Returns: Whether the row has another ID, and is to be sent with it.
+    /// - Returns: Whether the row got another ID and is to be sent with it.
     mutating func givesOtherID(_ old: DatabaseValue) throws -> Bool {
         let own = try table.json(old, in: db).text
-        guard engine.registration.makesIDs, case .single(let type) = table.key.type,
+        guard engine.registration.clientAssignsIDs, case .single(let type) = table.key.type,
             let creationID = try CreationID.restoration(ofAny: [own, own.lowercased()], table, old, in: db),
             try db.finds(
                 sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND rounds = 0", arguments: [table.number, old])
@@ -86,17 +88,17 @@ extension RequestCompletion {
         return try table.isStored(new, in: db) && !isNew(new)
     }
 
-    /// Returns whether the key is that of a row that was created here and that the service does not know.
+    /// Returns whether the row with a key was created locally, and the service does not have it.
     private func isNew(_ key: DatabaseValue) throws -> Bool {
         try db.finds(
             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
             arguments: [table.number, key])
     }
 
-    /// Completes a request whose row was deleted meanwhile. The deletion is sent.
+    /// Completes a request whose row was deleted in the meantime, so that the deletion is sent.
     ///
-    /// The sent values become base values. They show edits by other devices, and edits made here if the row is inserted
-    /// again before its deletion is sent.
+    /// The sent values become base values. With them, a merge finds the edits of other devices. If the row is inserted
+    /// again before its deletion is sent, the base values also show which values were edited locally.
     func deletedMeanwhile(
         _ row: PulledPage.Record?, _ key: DatabaseValue, _ sent: [(field: String, value: DatabaseValue)]
     ) throws {
@@ -117,7 +119,7 @@ extension RequestCompletion {
         }
     }
 
-    /// Gives a new row the key that the service assigned.
+    /// Gives a new row the key that the service assigned. Returns the key of the row afterwards.
     func replaceKey(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
         guard reply.request.kind == .create, let id,
             let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
@@ -125,7 +127,7 @@ extension RequestCompletion {
         let replacement = KeyReplacement(engine, table, db)
         if try replacement.isOfAnotherEntity(new) { return old }
         let isTaken = try isInUse(id, old)
-        // The row that was sent is deleted here, and a row with the assigned key was created or pulled since. It is the
+        // The sent row is deleted locally, and a row with the assigned key was created or pulled since. Both are the
         // same row.
         if try !table.isStored(old, in: db), isTaken || table.key.hasParts {
             if try isTaken && wasDeleted(old, before: new) {
@@ -144,8 +146,8 @@ extension RequestCompletion {
         }
     }
 
-    /// Returns whether a row was deleted before it was pulled under another key, and the pulled row was not edited or
-    /// referenced since. The deletion was meant for the pulled row.
+    /// Returns whether a deletion also applies to a pulled row with another key. The row was deleted before it was
+    /// pulled, and the pulled row was not edited or referenced since.
     private func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue) throws -> Bool {
         let isBefore = try db.finds(
             sql: """

@@ -2,16 +2,17 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Completes one request by its outcome. Edits that were made after it was sent stay in the outbox. The service's
-/// version of the row is returned for a merge.
+/// Completes one request by its outcome. Edits made after the request was built stay in the outbox. The caller merges
+/// ``answer``, the service's version of the row.
 struct RequestCompletion {
-    /// How many consecutive times the service may have another version before the change is blocked until the next run.
+    /// The number of consecutive times that the service may have another version. After them, the change is blocked
+    /// until the next run.
     static let maximumRounds = 3
-    /// The reason of a change that is blocked because the service no longer has the row. Once a run confirms that, the
+    /// The reason of a change that is blocked because the service no longer has the row. When a run confirms this, the
     /// row is deleted or created again.
     static let notFoundReason = "the service no longer has the row"
-    /// The condition that a change is blocked for that reason. It is never NULL.
-    static let isNotFound = CascadeMark.isBlocked(for: notFoundReason)
+    /// The SQL condition that a change is blocked for ``notFoundReason``. It is never NULL.
+    static let isNotFound = CascadeMarker.isBlocked(for: notFoundReason)
 
     let engine: SQLiteEngineStore
     let table: TrackedTable
@@ -20,17 +21,17 @@ struct RequestCompletion {
     let db: Database
     /// The current key of the row; nil if the request was completed before.
     var key: DatabaseValue?
-    /// Whether the row was not edited since the request was created. Otherwise a refusal does not apply to its pending
+    /// Whether the row was not edited since the request was built. If it was, a rejection does not apply to its pending
     /// change.
     private let isUnchanged: Bool
     private(set) var outcome = AppliedChanges()
-    /// The service's version of the row.
+    /// The service's version of the row; nil if there is none to merge.
     var answer: Answer?
 
     struct Answer {
         let table: TrackedTable
         let row: PulledPage.Record
-        /// Whether a row that was created here and has its key is that row.
+        /// Whether a locally created row with the key of the record is the same row.
         let isSame: Bool
     }
 
@@ -63,8 +64,8 @@ struct RequestCompletion {
                       attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
                     """, arguments: [SQLiteEngineStore.now, isCertain, reply.request.id])
         case .notListed(let reason):
-            // With a marker, the row is found whenever the service lists it. If it was deleted here, its deletion is
-            // sent then.
+            // With a marker, a later run finds the row when the service lists it. If the row was deleted locally, its
+            // deletion is sent then.
             if try table.isStored(key, in: db) || engine.registration.markerField != nil {
                 return try block(key, reason)
             }
@@ -73,15 +74,15 @@ struct RequestCompletion {
         case .postponed: try removeRequest()
         case .inDoubt:
             let sent = try sentFields()
-            try TriedValues.insert(reply.request.id, in: db)
+            try AttemptedValues.insert(reply.request.id, in: db)
             try removeRequest()
-            // The service may have created a row that was deleted here since, so the deletion is sent.
+            // The service may have created a row that was deleted locally since, so the deletion is sent.
             if reply.request.kind == .create, try !table.isStored(key, in: db) {
                 try deletedMeanwhile(nil, replaceKey(reply.request.remoteID, key), sent)
             }
-        // The service did not refuse the change. The next run tries it again, with the same key.
+        // The service did not reject the change. The next run sends it again, with the same idempotency key.
         case .failing(let reason):
-            try TriedValues.insert(reply.request.id, in: db)
+            try AttemptedValues.insert(reply.request.id, in: db)
             try removeRequest()
             guard isUnchanged else { return }
             try block(key, reason)
@@ -90,8 +91,9 @@ struct RequestCompletion {
                 arguments: [Self.maximumRounds, table.number, key])
         case .rejected(let reason): try refuse(key, reason)
         case .rejectedAfterRetry(let reason): try leaveOpen(key, reason)
-        case .deletedSinceMade:
-            // It is merged like a pulled deletion. The attempts of the request tell the merge that the row was created.
+        case .createdThenDeleted:
+            // The outcome is merged like a pulled deletion. With `attempts` > 0, the merge knows that the row was
+            // created.
             try db.executeCached(
                 sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
             let id = try reply.request.remoteID ?? table.json(key, in: db)
@@ -100,12 +102,12 @@ struct RequestCompletion {
         case .notFound where reply.request.kind == .create:
             try removeRequest()
             if try table.isStored(key, in: db), try givesOtherID(key) { return }
-            try refuse(key, "the service does not accept rows at this address")
+            try refuse(key, "the service does not accept new rows at the URL of this entity")
         case .notFound:
             try removeRequest()
             guard isUnchanged else { return }
             try setAside(key, Self.notFoundReason)
-            // Any version that the service sends next is to be merged.
+            // The merge must accept any version that the service sends next.
             try db.executeCached(
                 sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1",
                 arguments: [table.number, key])
@@ -129,8 +131,8 @@ struct RequestCompletion {
     private mutating func acknowledge(_ row: PulledPage.Record?, _ old: DatabaseValue) throws {
         let sent = try sentFields()
         try removeRequest()
-        try TriedValues(table, db).delete(old)
-        // Without a record it is unknown whether another device created the row again, so edited fields are sent once
+        try AttemptedValues(table, db).delete(old)
+        // If the response has no record, another device may have created the row again, so edited fields are sent once
         // more.
         let keepsEdits = try row?.record == nil && isRestored(old)
         let key = try replaceKey(row?.id ?? reply.request.remoteID, old)
@@ -160,7 +162,7 @@ struct RequestCompletion {
             }
         }
         try completeChange(key)
-        // The answer would overwrite these values.
+        // Do not merge the response, which would overwrite these values.
         if let first = misnamed.first {
             if isUnchanged { try block(key, first.reason) }
             return
@@ -197,14 +199,14 @@ struct RequestCompletion {
             sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, field])
     }
 
-    /// Returns whether the request creates a row that the service deleted. Another device may have created it again
-    /// too.
+    /// Returns whether the request creates a row again that the service deleted. Another device may have created it
+    /// again too.
     func isRestored(_ key: DatabaseValue) throws -> Bool {
-        try reply.request.kind == .create && MadeTimes(of: key, table, db).isRestored
+        try reply.request.kind == .create && LocalEditTimes(of: key, table, db).isRestored
     }
 
-    /// Makes the sent value the base if the row has another value by now, which is still to be sent. Otherwise deletes
-    /// the base.
+    /// Stores the sent value as the base value if the row has another value by now, which is still to be sent.
+    /// Otherwise deletes the base value.
     func setBase(
         _ field: String, _ key: DatabaseValue, to sent: DatabaseValue, now: DatabaseValue?
     ) throws {
@@ -225,7 +227,7 @@ struct RequestCompletion {
                     arguments: [joinTable.name, key, other, op, SQLiteEngineStore.now])
             }
         }
-        try BaseOrder(table, joinTable, db).set(
+        try BaseListOrder(table, joinTable, db).set(
             joinTable.isOrdered && ListOrderMerge.isMoved(list, from: sent) ? sent : nil, of: key)
     }
 
@@ -273,8 +275,8 @@ struct RequestCompletion {
             return try engine.deleteState(key, table, in: db)
         }
         guard isUnchanged else {
-            // A new row is sent with another idempotency key, because the service may remember the refusal of the old
-            // one.
+            // A new row is sent with another idempotency key, because the service may repeat its rejection for the old
+            // key.
             return try db.executeCached(
                 sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ? AND kind = 'create'",
                 arguments: [table.number, key])
@@ -286,18 +288,18 @@ struct RequestCompletion {
                 """, arguments: [table.number, key])
     }
 
-    /// Completes a request because the service has another version. It is merged, and remaining differences are sent
-    /// again, at most ``patience`` consecutive times.
+    /// Completes a request to which the service responded with another version. The version is merged, and remaining
+    /// differences are sent again. After ``maximumRounds`` consecutive times the change is blocked.
     private mutating func mergeConflict(_ row: PulledPage.Record?, _ key: DatabaseValue) throws {
-        // The other version may have the sent values: the request may have been carried out without an answer.
-        try TriedValues.insert(reply.request.id, in: db)
+        // The other version may have the sent values: an attempt without a response may have been carried out.
+        try AttemptedValues.insert(reply.request.id, in: db)
         try removeRequest()
         try db.executeCached(
             sql: "UPDATE sync_change SET rounds = rounds + 1 WHERE e = ? AND k = ?", arguments: [table.number, key])
         let rounds = try Int.fetchOne(
             db, sql: "SELECT rounds FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
         if let rounds, rounds >= Self.maximumRounds, isUnchanged {
-            try block(key, "contended: the service had another version \(rounds) times in a row")
+            try block(key, "contended: the service had a different version \(rounds) consecutive times")
         }
         // The merge would skip a version that is already known.
         try db.executeCached(
@@ -305,18 +307,18 @@ struct RequestCompletion {
         if let row { answer = Answer(table: table, row: row, isSame: false) }
     }
 
-    /// Keeps the request of a refused creation, since an earlier attempt may have created the row. The next attempt
-    /// uses the same key.
+    /// Keeps the request of a rejected create, since an earlier attempt may have created the row. The next attempt uses
+    /// the same idempotency key.
     ///
-    /// A row that was deleted meanwhile waits with its deletion. A row that was edited meanwhile is sent with its
-    /// current values.
+    /// If the row was deleted in the meantime, the deletion waits for the outcome. If the row was edited, its current
+    /// values are sent.
     private mutating func leaveOpen(_ key: DatabaseValue, _ reason: String) throws {
         try db.executeCached(
             sql: "UPDATE sync_request SET attempts = attempts + 1, taken = NULL WHERE id = ?",
             arguments: [reply.request.id])
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.blocked())
+                UPDATE sync_change SET state = 'parked', reason = \(CascadeMarker.blocked())
                 WHERE e = ? AND k = ? AND kind <> 'delete'
                   AND seq <= (SELECT seq FROM sync_request WHERE id = ?)
                 """, arguments: [reason, table.number, key, reply.request.id])
@@ -330,7 +332,7 @@ struct RequestCompletion {
 
     private func setAside(_ key: DatabaseValue, _ reason: String) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.blocked()) WHERE e = ? AND k = ?",
+            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMarker.blocked()) WHERE e = ? AND k = ?",
             arguments: [reason, table.number, key])
     }
 

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Removes the rows that an engine syncs, and their entries. The service is not sent any deletions. Rows and entries of
+/// Removes the rows that an engine syncs, and their entries. It sends no deletions to the service. Rows and entries of
 /// entities that only other engines sync stay.
 struct RowRemoval {
     private let engine: SQLiteEngineStore
@@ -10,7 +10,7 @@ struct RowRemoval {
 
     init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
-    /// Deletes the rows of an entity and its subentities, and no other rows of its table.
+    /// Deletes the rows of an entity and its subentities. Other rows of its table stay.
     static func deleteRows(of entity: CompiledEntity, _ layout: StoreLayout, in db: Database) throws {
         let isPart = entity.family.count < layout.model[entity.table].entities.count
         let own = isPart ? " WHERE \(SchemaSQL.entityCondition(entity.family, layout))" : ""
@@ -21,7 +21,7 @@ struct RowRemoval {
         try CaptureSuppression.writing.set(in: db)
         let others = try otherTables()
         for other in others {
-            // Rows that were deleted before must not be taken for rows that are deleted along now.
+            // Record earlier deletions first, to distinguish them from the rows that the cascades below delete.
             if try other.isWatched(in: db) { try other.recordMissing(in: db) } else { try other.deleteMissing(in: db) }
             for table in engine.tables { try PreservedReferences(engine, other, to: table, db).preserve() }
         }
@@ -35,14 +35,14 @@ struct RowRemoval {
         let dangling = DanglingLinks(layout: engine.stack.layout, db: db)
         for (other, count) in zip(others, counts) {
             try other.deleteMissing(in: db)
-            // Rows that were deleted along are pulled again.
+            // Rows that cascades deleted are pulled again.
             if try other.count(in: db) < count { try other.pullAll(in: db) }
             try dangling.deletePendingReferences(ofMissingRowsIn: other.entity.table)
         }
         try EngineSchema.unmute(in: db)
     }
 
-    /// Returns the tables of entities that other engines sync and this one does not.
+    /// Returns the tables of entities that only other engines sync.
     private func otherTables() throws -> [TrackedTable] {
         let stack = engine.stack
         return try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity ORDER BY e").compactMap { row in

@@ -9,7 +9,7 @@ extension SQLiteEngineStore {
             try tables.reduce(0) { count, table in
                 try db.execute(
                     sql: """
-                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
                         WHERE e = ? AND state = 'parked' AND attempts = 1
                         """,
                     arguments: [table.number])
@@ -22,10 +22,10 @@ extension SQLiteEngineStore {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in
             guard try db.finds(sql: "SELECT 1 FROM sync_change WHERE state = 'parked'", arguments: []) else { return 0 }
-            // Whether the rows still form a cycle is determined when they are sent.
+            // The next push determines whether the rows still form a cycle.
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
                     WHERE state = 'parked' AND substr(reason, 1, \(OutgoingRequestBuilder.cycle.count)) = ?
                     """, arguments: [OutgoingRequestBuilder.cycle])
             return try tables.reduce(db.changesCount) { count, table in
@@ -34,7 +34,7 @@ extension SQLiteEngineStore {
                     guard !above.isEmpty else { return count }
                     try db.execute(
                         sql: """
-                            UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                            UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
                             WHERE e = ? AND state = 'parked' AND attempts > 0 AND kind <> 'delete' AND EXISTS (
                               SELECT 1 FROM \(table.table.name.quoted) AS r JOIN sync_known AS n
                                 ON n.e IN (\(above.joined(separator: ", "))) AND n.k = +r.\(column.name.quoted)
@@ -68,7 +68,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Merges the service's versions of sent rows like pulled pages, by table.
+    /// Merges the service's versions of sent rows, like the rows of a page.
     private func write(
         _ answers: [RequestCompletion.Answer], _ serverTime: Int64?, _ db: Database
     ) throws -> AppliedChanges {

@@ -9,10 +9,9 @@ extension SQLiteEngineStore {
         let listed = try listed.map { try table($0) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.outboxScan.clear()
-            // Rows that the service reported as deleted are deleted even if the deletion limit refuses the missing
-            // ones.
+            // Rows that the service reported as deleted are deleted even if the deletion limit keeps the missing rows.
             var outcome = try deleteTombstoned(isLimited: false, in: db)
-            // `deleteMissing` tries these records again, and counts those that are rejected.
+            // Reset the count: `deleteMissing` tries all quarantined records again, and counts the rejected records.
             for entity in outcome.entities.keys { outcome[entity].blocked = 0 }
             do {
                 try db.inSavepoint {
@@ -42,14 +41,16 @@ extension SQLiteEngineStore {
                     INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
                     """, arguments: [table.number, SQLiteEngineStore.now])
         }
-        // `retryRefused` tries these records again, and counts those that are rejected.
+        // Reset the count: `retryRefused` tries all quarantined records again, and counts the rejected records.
         for entity in outcome.entities.keys { outcome[entity].blocked = 0 }
         outcome.add(try retryRefused(in: db))
         return outcome
     }
 
-    /// Deletes the rows with tombstones. Referencing rows come first, so that each is merged by its own state before
+    /// Deletes the rows in `sync_gone`. Referencing rows come first, so that each is merged by its own state before
     /// rows that it references are deleted.
+    ///
+    /// - Parameter isLimited: True for rows that the service lacks, false for rows that it reported as deleted.
     private func deleteTombstoned(isLimited: Bool, in db: Database) throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for table in parentsFirst.reversed() {
@@ -62,7 +63,7 @@ extension SQLiteEngineStore {
             try writer.apply(
                 rows.map { row in
                     PulledPage.Record(
-                        id: try EngineDamage.json(row.decode(atIndex: 0)), record: nil, version: nil,
+                        id: try EngineTableCheck.json(row.decode(atIndex: 0)), record: nil, version: nil,
                         time: try row.decode(atIndex: 1))
                 })
             try db.execute(
@@ -74,7 +75,7 @@ extension SQLiteEngineStore {
 
     /// Checks the deletion limit of each table.
     ///
-    /// - Parameter before: The number of rows of each table that the service was known to have.
+    /// - Parameter before: The number of rows of each table before the deletion, as ``count(_:in:)`` returned it.
     private func check(_ limit: DeletionLimit, _ before: [Int], in db: Database) throws {
         for (table, before) in zip(tables, before) {
             let deleted = before - (try count(table, in: db))
@@ -86,7 +87,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Returns the number of stored rows that the service is known to have. Rows that were never sent do not count.
+    /// Returns the number of stored rows that the service is known to have. Rows that were never sent are not counted.
     private func count(_ table: TrackedTable, in db: Database) throws -> Int {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         return try Int.fetchOne(

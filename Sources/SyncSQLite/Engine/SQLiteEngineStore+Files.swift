@@ -2,7 +2,7 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// Files to be sent. `sync_file` describes them, and a folder holds their bytes.
+// Files to upload. `sync_file` describes the files, and a folder has their bytes.
 extension SQLiteEngineStore {
     package func checkFile(of entity: String, key: JSONValue, attribute: String) async throws {
         let table = try table(entity)
@@ -67,7 +67,7 @@ extension SQLiteEngineStore {
 
     package func complete(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws {
         try await writing(lease) { db in
-            // Another file may have been attached meanwhile.
+            // Another file may have been attached in the meantime.
             let own: StatementArguments = [file.number, file.content.hash]
             switch outcome {
             case .sent: try db.execute(sql: "DELETE FROM sync_file WHERE id = ? AND hash = ?", arguments: own)
@@ -130,7 +130,7 @@ extension SQLiteEngineStore {
         return (own, table.table.columns[slot])
     }
 
-    /// Returns the key of a stored row. Also accepts the temporary key that it had before.
+    /// Returns the key of a stored row, also if `key` is its former temporary key; nil if the row is not stored.
     private func currentKey(_ key: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue? {
         guard let own = try table.key.k(of: key, in: db) else { return nil }
         if try table.isStored(own, in: db) { return own }

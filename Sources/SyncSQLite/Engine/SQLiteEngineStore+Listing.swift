@@ -6,11 +6,12 @@ extension SQLiteEngineStore {
     package func beginListing(of entity: String, _ lease: EngineLease) async throws {
         let table = try table(entity)
         try await writing(lease) { db in
-            // Records that were pulled before may contain the rows that are known only from inside others.
+            // Keep the rows that are known only from inside other records. Records that were pulled before may contain
+            // them.
             try db.execute(
                 sql: """
                     DELETE FROM sync_seen WHERE e = ? AND NOT EXISTS (
-                      SELECT 1 FROM sync_known AS n WHERE n.e = sync_seen.e AND n.k = sync_seen.k AND n.\(InsideRows.condition))
+                      SELECT 1 FROM sync_known AS n WHERE n.e = sync_seen.e AND n.k = sync_seen.k AND n.\(NestedOnlyRows.condition))
                     """, arguments: [table.number])
             try db.execute(sql: "DELETE FROM sync_gone WHERE e = ? AND guarded", arguments: [table.number])
             try db.execute(
@@ -33,7 +34,7 @@ extension SQLiteEngineStore {
                 try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
                     .execute(arguments: [table.number, QuarantinedRecords.listed(row.id, table, in: db)])
                 guard let key = try table.key.k(of: row.id, in: db) else { continue }
-                // The last version of a quarantined record is not in the stored row.
+                // The last version of a quarantined record is not in `sync_known`.
                 let statement = try db.cachedStatement(
                     sql: """
                         SELECT version FROM sync_inbound WHERE e = ? AND k = ?
@@ -51,28 +52,28 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Returns whether a listing has another version of a row than the known one, and not an older one.
+    /// Returns whether a listing has another version of a row than the known version, and not an older one.
     private func isBehind(_ known: String?, _ listed: String?) -> Bool {
         guard let listed else { return false }
         guard let known else { return true }
         let (here, there) = (RowVersion(known), RowVersion(listed))
-        // The listing may also come from a replica that is behind.
+        // The listing may come from a stale replica.
         return !here.isSame(as: there) && !(registration.ordersVersions && there.isBehind(here, at: Self.now))
     }
 
     package func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue] {
         let table = try table(entity)
         return try await writing(lease) { [self] db in
-            if registration.makesIDs { try uploadPreexisting(table, in: db) }
+            if registration.clientAssignsIDs { try uploadPreexisting(table, in: db) }
             try QuarantinedRecords(self, table, db).removeUnlisted()
             try db.execute(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
                     WHERE e = ? AND state = 'parked' AND \(RequestCompletion.isNotFound) AND EXISTS (
                       SELECT 1 FROM sync_seen AS s WHERE s.e = sync_change.e AND s.k = sync_change.k)
                     """, arguments: [table.number])
             let bodies = try OutgoingRecordBuilder(self, db)
-            let inside = InsideRows(self, db)
+            let inside = NestedOnlyRows(self, db)
             let isAnyInside = try inside.isAnyUnlisted(of: table)
             return try DatabaseValue.fetchAll(
                 db,
@@ -81,13 +82,14 @@ extension SQLiteEngineStore {
                     SELECT k FROM sync_known AS n WHERE e = ? AND seq <= (SELECT seq FROM sync_sweep WHERE e = n.e)
                       AND NOT EXISTS (SELECT 1 FROM sync_seen AS s WHERE s.e = n.e AND s.k = n.k)
                       AND NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = n.e AND c.k = n.k AND c.kind = 'create')
-                      AND \(isAnyInside ? InsideRows.isLoose : "true")
+                      AND \(isAnyInside ? NestedOnlyRows.isNotRetained : "true")
                     """, arguments: [table.number]
             ).map { try bodies.remoteID(of: $0, table) }
         }
     }
 
-    /// Makes preexisting rows that the service lacks new rows. Only services that take IDs from here allow that.
+    /// Turns preexisting rows that the service lacks into new rows. This requires a service that accepts IDs of the
+    /// client.
     private func uploadPreexisting(_ table: TrackedTable, in db: Database) throws {
         let isLacking = """
             e = \(table.number) AND \(PreexistingRows.condition) AND NOT EXISTS (

@@ -6,10 +6,10 @@ extension SQLiteEngineStore {
     package func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState {
         try await transaction { [self] db in
             let lease = try LeaseStore.acquire(holder, in: db)
-            // The service did not refuse these changes. It had another version, or failed, several consecutive times.
+            // The service did not reject these changes. It had another version, or failed, several consecutive times.
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved), rounds = 0
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved), rounds = 0
                     WHERE state = 'parked' AND rounds >= ?
                     """, arguments: [RequestCompletion.maximumRounds])
             try ConflictLog(db).closeResolved(tables)
@@ -38,7 +38,7 @@ extension SQLiteEngineStore {
         try await transaction(keepsMemory: true) { db in try LeaseStore.renew(lease, in: db) }
     }
 
-    /// Records rows as deleted here that are not stored: `REPLACE` may have deleted them.
+    /// Records a local deletion for each changed row that is not stored. `REPLACE` may have deleted such rows.
     private func recordReplaced(_ table: TrackedTable, in db: Database) throws {
         guard !table.key.isSurrogate else { return }
         try db.executeCached(
@@ -89,9 +89,9 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Returns whether a record has an older version than the known one. It then comes from a replica that is behind.
+    /// Returns whether a record has an older version than the known one. Such a record comes from a stale replica.
     ///
-    /// - Parameter serverTime: The service's clock when it answered.
+    /// - Parameter serverTime: The clock of the service when it responded, in milliseconds since 1970.
     func isBehind(
         _ row: PulledPage.Record, _ table: TrackedTable, _ serverTime: Int64?, in db: Database
     ) throws -> Bool {

@@ -24,7 +24,7 @@ extension SQLiteEngineStore {
                         """, arguments: [table.number]
                 ).map { row in
                     func json(_ index: Int) throws -> JSONValue? {
-                        try row.decode(String?.self, atIndex: index).map { try EngineDamage.json($0) }
+                        try row.decode(String?.self, atIndex: index).map { try EngineTableCheck.json($0) }
                     }
                     let id = try table.json(row[10], in: db).text
                     return OutgoingRequest(
@@ -42,7 +42,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// The registered tables, referenced ones before referencing ones.
+    /// The registered tables, referenced tables before referencing tables.
     var parentsFirst: [TrackedTable] {
         var ordered: [TrackedTable] = []
         var visited: Set<Int> = []

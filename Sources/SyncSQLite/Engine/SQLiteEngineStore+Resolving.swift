@@ -2,9 +2,10 @@ import GRDB
 package import SyncCore
 import SyncStore
 
-// Decisions of users: the value that resolves an open conflict, and the restoration of a row that the service deleted.
+// Decisions of users: they resolve open conflicts, and restore rows that the service deleted.
 extension SQLiteEngineStore {
-    package func resolve(_ entity: String, key: JSONValue, field: String?, takingRemote: Bool) async throws {
+    package func resolve(_ entity: String, key: JSONValue, field: String?, keeping side: SyncConflict.Side) async throws
+    {
         let table = try table(entity)
         guard let own = table.key.rowKey(key) else {
             throw SyncError(
@@ -25,10 +26,10 @@ extension SQLiteEngineStore {
                 if let here = try ConflictLog(db).value(of: row.decode(atIndex: 1), table, key) {
                     try ConflictLog(db).show(here, in: row.decode(atIndex: 0))
                 }
-                if takingRemote { try setToRemote(row[2], row.decode(atIndex: 1), key, table, in: db) }
+                if side == .remote { try setToRemote(row[2], row.decode(atIndex: 1), key, table, in: db) }
                 try db.execute(
                     sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",
-                    arguments: [takingRemote ? "remote" : "local", row[0]])
+                    arguments: [side.rawValue, row[0]])
             }
             try ConflictLog(db).release(table, key)
         }
@@ -50,7 +51,7 @@ extension SQLiteEngineStore {
             entity: table.entity.name)
     }
 
-    /// Returns the name of a field in the engine's tables.
+    /// Returns the name that a field has in the engine's tables.
     private func stored(_ field: String, _ table: TrackedTable) throws -> String {
         if let column = table.columns.first(where: { $0.name == field || $0.relationship == field }) {
             return column.name
@@ -63,7 +64,7 @@ extension SQLiteEngineStore {
             entity: table.entity.name)
     }
 
-    /// Writes the service's value, so that nothing of the field is left to be sent.
+    /// Writes the service's value of a field and deletes the base value, so that the field is not sent.
     private func setToRemote(
         _ value: DatabaseValue, _ field: String, _ key: DatabaseValue, _ table: TrackedTable, in db: Database
     ) throws {
@@ -125,9 +126,9 @@ extension SQLiteEngineStore {
                     LinkedRowList.keys(values[joinTable.field] ?? .null), joinTable, of: table.key.k(of: free, in: db),
                     in: db)
             }
-            if registration.makesIDs, free == own, let key = try table.key.k(of: free, in: db) {
+            if registration.clientAssignsIDs, free == own, let key = try table.key.k(of: free, in: db) {
                 let id = try table.json(key, in: db)
-                // The row gets the ID that the service deleted.
+                // The row has the ID that the service deleted, so its create is marked as a restoration.
                 try db.execute(
                     sql: "UPDATE sync_change SET birth = ? WHERE e = ? AND k = ? AND kind = 'create'",
                     arguments: [CreationID(reviving: id.text, of: entity).text, table.number, key])
@@ -152,7 +153,7 @@ extension SQLiteEngineStore {
         try LinkedRowList(joinTable).order(others, of: key ?? .null, in: db)
     }
 
-    /// Returns the key of a restored row: its former key, or a new one if another row has that by now.
+    /// Returns the key for a restored row: its former key, or a temporary key if another row has the former key by now.
     private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
         guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
         guard !table.key.hasParts, let free = try RowKey(stack.makeTemporaryKey(for: table.entity, in: db)) else {
@@ -161,7 +162,7 @@ extension SQLiteEngineStore {
         return free
     }
 
-    /// Returns whether a column can hold a value. The row that a foreign key references may be deleted too.
+    /// Returns whether a column can have a value. A foreign key cannot if the referenced row is not stored.
     private func isThere(_ value: DatabaseValue, _ column: TrackedTable.Column, in db: Database) throws -> Bool {
         guard let destination = column.destination, !value.isNull else { return true }
         let table = stack.layout[destination]

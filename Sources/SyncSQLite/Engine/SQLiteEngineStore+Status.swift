@@ -10,8 +10,8 @@ extension SQLiteEngineStore {
         let finished = try entities.map { try table($0) }
         try await writing(lease) { [self] db in
             try ConflictLog(db).closeResolved(tables)
-            try TriedValues.deleteAcknowledged(in: db)
-            try MadeTimes.deleteAcknowledged(in: db)
+            try AttemptedValues.deleteAcknowledged(in: db)
+            try LocalEditTimes.deleteAcknowledged(in: db)
             for table in finished {
                 try db.executeCached(
                     sql: """
@@ -46,7 +46,7 @@ extension SQLiteEngineStore {
                     entity: table.entity.name, pendingChanges: try row?.decode(atIndex: 0) ?? 0,
                     blockedChanges: try row?.decode(atIndex: 1) ?? 0, openConflicts: try row?.decode(atIndex: 2) ?? 0,
                     conflictingValues: try row?.decode(atIndex: 3) ?? 0,
-                    lastSync: last.map { Date(timeIntervalSince1970: Double($0) / 1000) },
+                    lastSyncDate: last.map { Date(timeIntervalSince1970: Double($0) / 1000) },
                     isInitialSyncComplete: try row?.decode(atIndex: 5) == 1)
             }
         }
@@ -66,7 +66,7 @@ extension SQLiteEngineStore {
                 func json(_ index: Int) throws -> JSONValue {
                     try values.json(row[index], field: row.decode(atIndex: 2))
                 }
-                let winner = SyncConflict.Winner(rawValue: try row.decode(atIndex: 6)) ?? .remote
+                let winner = SyncConflict.Side(rawValue: try row.decode(atIndex: 6))
                 let date = Date(timeIntervalSince1970: Double(try row.decode(Int64.self, atIndex: 8)) / 1000)
                 return SyncConflict(
                     entity: table.entity.name, key: try table.recordKey(row[1], in: db),
@@ -88,13 +88,13 @@ extension SQLiteEngineStore {
                 ).map {
                     (
                         key: try table.recordKey($0[0], in: db),
-                        reason: try $0.decode(String?.self, atIndex: 1).map(CascadeMark.shown)
+                        reason: try $0.decode(String?.self, atIndex: 1).map(CascadeMarker.shown)
                     )
                 }
                 let refusedHere = try Row.fetchAll(
                     db, sql: "SELECT k, reason FROM sync_inbound WHERE e = ?", arguments: [table.number]
                 ).map { row in
-                    let id = try EngineDamage.json(row.decode(atIndex: 0))
+                    let id = try EngineTableCheck.json(row.decode(atIndex: 0))
                     let key = table.key.rowKey(id)?.recordKey(table.key.type) ?? .text(id.text)
                     return (key: key, reason: try row.decode(String?.self, atIndex: 1))
                 }
@@ -116,7 +116,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Deletes the join edits of the table's rows. Those of other entities in the table stay.
+    /// Deletes the join edits of an entity's rows. The join edits of other entities in the same table stay.
     func removeLinks(of table: TrackedTable, in db: Database) throws {
         for joinTable in table.joinTables {
             try db.execute(
@@ -131,9 +131,9 @@ extension SQLiteEngineStore {
     private func reset(_ kind: EngineReset, _ table: TrackedTable, in db: Database) throws {
         let isOwn = "WHERE e = \(table.number)"
         if kind == .cursors {
-            // Requests stay, since the service may have carried them out.
-            // Rows with `whole` 2 or more stay. Rows inside others have no version, and the known version is needed to
-            // find missed edits.
+            // Requests stay, since the service may have carried them out. Versions of rows with `whole` 2 or more stay:
+            // they are needed to find edits that were not captured. Rows known only from inside other records have no
+            // version.
             try db.execute(
                 sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 \(isOwn) AND whole < 2")
         } else {

@@ -9,12 +9,12 @@ package struct SQLiteEngineStore: EngineStore {
     let registration: EngineRegistration
     /// The registered tables, in the order of the registration.
     let tables: [TrackedTable]
-    /// The tables of entities that other engines of the database sync.
+    /// The tables of entities that only other engines of the database sync.
     let otherTables: [TrackedTable]
-    /// The tables whose rows a nested list unlinks instead of deleting.
+    /// The tables whose rows a nested list unlinks and does not delete.
     var unlinkedTables: Set<TableID> { Set((tables + otherTables).map(\.entity.table)) }
     let tableByName: [String: TrackedTable]
-    let memory = EngineMemory()
+    let memory = EngineRunCache()
 
     init(
         _ stack: DataStack, _ registration: EngineRegistration, _ tables: [TrackedTable], others: [TrackedTable]
@@ -46,7 +46,7 @@ package struct SQLiteEngineStore: EngineStore {
         try table(destination, holding: key, among: tables, in: db)
     }
 
-    /// Returns the table of a referenced row, among the given tables.
+    /// Returns the table of a referenced row, among the given tables; nil if none has the row.
     func table(
         _ destination: TableID?, holding key: DatabaseValue, among tables: [TrackedTable], in db: Database
     ) throws -> TrackedTable? {
@@ -55,17 +55,17 @@ package struct SQLiteEngineStore: EngineStore {
         return try tables.first { try $0.isStored(key, in: db) }
     }
 
-    /// Returns the ID of a referenced row.
+    /// Returns the primary key of a referenced row, as JSON.
     func id(_ key: DatabaseValue, of destination: TableID?, in db: Database) throws -> JSONValue {
         guard let table = try table(destination, holding: key, in: db) else { return key.json }
         return try table.recordKey(key, in: db).json
     }
 
-    /// Returns the columns that hold keys of a table: foreign keys, and both columns of join tables.
+    /// Returns the columns that contain keys of a table: foreign keys, and columns of join tables.
     func references(to table: TrackedTable) -> [(link: CompiledAssociation, names: LinkTable)] {
         model.compiled.links.flatMap { link in
             [CompiledAssociation.End.first, .second].compactMap { end in
-                // A foreign key is at the first end, and holds a key of the second.
+                // A foreign key is at the first end, and has a key of the second end.
                 guard link.side(end).table == table.entity.table, link.storage == .joinTable || end == .second else {
                     return nil
                 }
@@ -74,7 +74,10 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Deletes the edits of a row, and its other entries unless `isKnown` is set.
+    /// Deletes the pending change, base values and join edits of a row.
+    ///
+    /// - Parameter isKnown: Whether the row stays known. If false, its known version, unreadable values and former keys
+    ///   are deleted too.
     func deleteState(_ key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false, in db: Database) throws {
         for name in ["sync_change", "sync_base", "sync_tried"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
             try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -89,10 +92,9 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Deletes the open creation request of a row that the service has.
+    /// Deletes the open create request of a row that the service has.
     ///
-    /// An attempt of it may have been carried out before it was refused, or the service accepted it without listing the
-    /// row.
+    /// A request is open if an attempt got no response, or if the service accepted it without returning the row.
     func answerOpen(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR taken IS NOT NULL)"
         try db.executeCached(
@@ -102,15 +104,15 @@ package struct SQLiteEngineStore: EngineStore {
 
     // MARK: Transactions
 
-    /// Runs one transaction of a run.
+    /// Runs one transaction of an engine run.
     ///
-    /// - Parameter keepsMemory: Whether the engine's state in memory is still valid after the transaction.
+    /// - Parameter keepsMemory: Whether the state in ``EngineRunCache`` is still valid after the transaction.
     /// - Throws: ``SyncError`` `engineBusy` if another process has taken the lease.
     func writing<T: Sendable>(
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await transaction(keepsMemory: keepsMemory) { [stack] db in
-            try stack.watch.bringingRowsBySyncs(db) {
+            try stack.watch.insertingRowsOnlyBySyncs(db) {
                 try LeaseStore.check(lease, in: db)
                 return try body(db)
             }
@@ -118,7 +120,7 @@ package struct SQLiteEngineStore: EngineStore {
     }
 
     func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await stack.reading { db in try EngineDamage.located(in: db) { try body(db) } }
+        try await stack.reading { db in try EngineTableCheck.located(in: db) { try body(db) } }
     }
 
     func transaction<T: Sendable>(
@@ -128,7 +130,7 @@ package struct SQLiteEngineStore: EngineStore {
         return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
-                return try EngineDamage.located(in: db) {
+                return try EngineTableCheck.located(in: db) {
                     try memory.during(db, isPreserved: keepsMemory) {
                         try DeferredForeignKeys.during(db, hasExistingTables) { try body(db) }
                     }
@@ -137,8 +139,8 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Runs writes that triggers do not capture. The row in `sync_mute` is never committed, so no other connection sees
-    /// it.
+    /// Runs writes that triggers do not capture. The row in `sync_mute` is never committed, so other connections never
+    /// see it.
     func muted<T>(in db: Database, _ body: () throws -> T) throws -> T {
         var result: T?
         try db.inSavepoint {
@@ -162,7 +164,7 @@ extension DataStack {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot create the engine's tables") {
             try database.write { db in
                 try watch.check(db)
-                try EngineDamage.located(in: db) {
+                try EngineTableCheck.located(in: db) {
                     (tables, others) = try EngineSetup(self, registration, db).open()
                 }
             }

@@ -1,10 +1,11 @@
 import GRDB
 import SyncStore
 
-/// Corrects the engine's entries where surrogate keys changed while changes were not captured. A row may be deleted,
-/// and its key given to another row.
+/// Corrects the engine's entries after surrogate keys changed while changes were not captured. SQLite may have given
+/// the key of a deleted row to another row.
 struct SurrogateKeyRepair {
-    /// The tables with entries of rows. `sync_known`, which has the names, comes last.
+    /// The tables with entries of rows. `sync_known` comes last, because it has the names that other statements look
+    /// up.
     static let tables = [
         "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_tried",
         "sync_made", "sync_known",
@@ -28,7 +29,7 @@ struct SurrogateKeyRepair {
                 WHERE now IS NOT k
                 """
         ).map { (old: $0[0] as DatabaseValue, new: $0[1] as DatabaseValue) }
-        // Move by way of unused keys: rows may have exchanged their keys.
+        // Move to unused keys first, since rows may have exchanged their keys.
         for (old, _) in moved { try move(old, to: "moved \(old)".databaseValue) }
         for (old, new) in moved { try move("moved \(old)".databaseValue, to: new) }
     }

@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The columns and join tables of an entity that hold the service's value, or a captured edit of it.
+/// The columns and join tables of an entity whose values come from the service or from captured edits.
 ///
-/// All rows were pulled with them while triggers existed, from the JSON keys that the model uses. A column that is new
-/// in the model, or that is read from another key now, is not included. Its differences are not edits.
+/// All rows were pulled with these columns, while triggers existed, from the key paths that the model uses now. Columns
+/// that are new in the model, or that have other key paths now, are not included. Their differences are not edits.
 struct SyncedColumns {
     private let table: TrackedTable
     private let db: Database
@@ -15,7 +15,7 @@ struct SyncedColumns {
         self.db = db
     }
 
-    /// The columns as they are recorded once all rows are pulled.
+    /// The columns as they are recorded after all rows were pulled.
     private var current: [PulledColumn] {
         let columns = table.columns.map { ($0.name, $0.field) }
         let joinTable = table.joinTables.map { ($0.name, OutgoingSchema.Field.joinRows($0.link, $0.end)) }
@@ -37,12 +37,12 @@ struct SyncedColumns {
     /// Records that all rows were pulled, so that all columns are synced.
     func insertPulled() throws {
         guard try insert(current) else { return }
-        // Rows that could not be stored were not compared.
+        // Rows that the pull could not store still have `whole` 2. Reset it, since edits are captured again.
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 2", arguments: [table.number])
     }
 
-    /// Requests a full pull, once, if some columns are not synced.
+    /// Requests a full pull if some columns are not synced and no such pull was requested before.
     func pullNew() throws {
         let noted = try recorded()
         let next = current.map { noted.contains($0) ? $0 : $0.notPulled }
@@ -53,6 +53,8 @@ struct SyncedColumns {
         try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 1", arguments: [table.number])
     }
 
+    /// Records columns.
+    ///
     /// - Returns: Whether the recorded columns changed.
     private func insert(_ columns: [PulledColumn]) throws -> Bool {
         let text = PulledColumn.text(columns)

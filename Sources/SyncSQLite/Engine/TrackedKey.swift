@@ -3,11 +3,11 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The key `k` of a table's rows in the engine's tables: the key of the table.
+/// The key `k` of a row in the engine's tables, which is the key of the row in its own table.
 ///
-/// With a surrogate key, `k` is the surrogate key while the row is stored. When it is not stored, `k` is the *name* of
-/// the row: its own key as a JSON array of all parts. SQLite may reuse surrogate keys, so entries of a deleted row must
-/// not stay under one. ``ChangeCaptureTriggers`` moves them.
+/// With a surrogate key, `k` is the surrogate key while the row is stored. When the row is not stored, `k` is its
+/// *name*: its primary key as a JSON array of all parts. SQLite may reuse surrogate keys, so entries of a deleted row
+/// must not stay under its surrogate key. ``ChangeCaptureTriggers`` moves them to the name.
 struct TrackedKey: Sendable {
     let table: TableLayout
     let entity: CompiledEntity
@@ -17,7 +17,7 @@ struct TrackedKey: Sendable {
     /// The conversions of key parts that have another form in JSON, by index.
     private let conversions: [Int: (ValueConversion, AttributeType)]
 
-    /// Nil for a keyless entity.
+    /// Returns nil for a keyless entity.
     init?(_ entity: CompiledEntity, _ layout: StoreLayout, formats declared: SyncModel? = nil) {
         guard let columns = KeyColumns(entity, layout) else { return nil }
         self.entity = entity
@@ -38,14 +38,14 @@ struct TrackedKey: Sendable {
     }
 
     var isSurrogate: Bool { table.hasSurrogateKey }
-    /// Whether the key is composite. A new row then has its key from its creator, and not from the service.
+    /// Whether the key is composite. The service does not assign composite keys.
     var hasParts: Bool { columns.isComposite }
-    /// The columns that identify a row.
+    /// The columns of the primary key.
     var ownColumns: [String] { isSurrogate ? columns.columns : [table.keyColumn] }
 
     // MARK: Keys from IDs
 
-    /// Returns the key of an ID; nil if it is not a valid key.
+    /// Returns the key that an ID stands for; nil if the ID is not a valid key.
     func rowKey(_ id: JSONValue) -> RowKey? {
         guard !conversions.isEmpty else { return model.rowKey(id, of: entity) }
         return model.rowKey(
@@ -86,7 +86,7 @@ struct TrackedKey: Sendable {
 
     // MARK: IDs from keys
 
-    /// Returns the key of a row as an export writes it; nil if the row is not stored and has no name.
+    /// Returns the primary key of a row as an export writes it; nil if the row is not stored and `k` is not a name.
     func json(_ k: DatabaseValue, in db: Database) throws -> JSONValue? {
         let id = try recordKey(k, in: db)?.json
         guard let id, !conversions.isEmpty else { return id }
@@ -95,7 +95,7 @@ struct TrackedKey: Sendable {
         }
     }
 
-    /// Returns the key of a row as a result reports it; nil if the row is not stored and has no name.
+    /// Returns the primary key of a row as a result reports it; nil if the row is not stored and `k` is not a name.
     func recordKey(_ k: DatabaseValue, in db: Database) throws -> PrimaryKeyValue? {
         guard isSurrogate else { return RowKey(k)?.recordKey(type) }
         if case .string(let name) = k.storage { return rowKey(id(named: name))?.recordKey(type) }
@@ -110,7 +110,7 @@ struct TrackedKey: Sendable {
             ? try columns.recordKey(row, at: 0) : try RowKey(row.wholeValue(at: 0))?.recordKey(type)
     }
 
-    /// Returns the column values of a row with this key.
+    /// Returns the values of the key columns for a key.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored.
     func values(of key: RowKey, in db: Database) throws -> [(column: String, value: DatabaseValue)] {
@@ -118,7 +118,7 @@ struct TrackedKey: Sendable {
             .map { (column: $0, value: $1) }
     }
 
-    /// Returns the ID of a name. A name has all parts of nested keys in one array.
+    /// Returns the ID that a name stands for. A name has the parts of nested keys in one array.
     private func id(named name: String) -> JSONValue {
         guard case .array(let leaves)? = try? JSONValue(parsing: name) else { return .null }
         var rest = leaves[...]
@@ -127,7 +127,7 @@ struct TrackedKey: Sendable {
 
     // MARK: SQL
 
-    /// The condition that a row `r` has a temporary key.
+    /// The SQL condition that a row `r` has a temporary key.
     var isLocal: String {
         guard case .single(let type) = type, let column = ownColumns.first else { return "0" }
         let key = "r.\(column.quoted)"
@@ -139,12 +139,12 @@ struct TrackedKey: Sendable {
     /// Returns the SQL of the name of a stored row.
     func name(of row: String) -> String { "json_array(\(columns.expressions(of: row).joined(separator: ", ")))" }
 
-    /// Returns the condition that a stored row has a name.
+    /// Returns the SQL condition that a stored row has a given name.
     func condition(of row: String, isNamed name: String) -> String {
         columns.condition(of: row, equals: columns.leaves.indices.map { "json_extract(\(name), '$[\($0)]')" })
     }
 
-    /// Records the name of a known row.
+    /// Records the name of a known row in `sync_known`, if the table has a surrogate key.
     func insertName(_ k: DatabaseValue, _ number: Int, in db: Database) throws {
         guard isSurrogate else { return }
         try db.cachedStatement(

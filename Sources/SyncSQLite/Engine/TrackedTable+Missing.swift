@@ -1,9 +1,9 @@
 import GRDB
 import SyncStore
 
-// Rows that are missing without a captured deletion.
+// Rows that are missing in the store without a captured deletion.
 extension TrackedTable {
-    /// Records known rows that are missing as deleted here.
+    /// Records a local deletion for each known row that is not stored.
     func recordMissing(in db: Database) throws {
         try SurrogateKeyRepair(self, db).repair()
         try db.execute(
@@ -14,10 +14,10 @@ extension TrackedTable {
                 """)
     }
 
-    /// Deletes the entries of missing rows that were not deleted here. The service keeps the rows, and the next pull, a
-    /// full one, brings them.
+    /// Deletes the entries of rows that are not stored and not recorded as deleted. Their deletion is not sent, and the
+    /// next pull gets all rows and inserts them again.
     ///
-    /// - Returns: Whether there were any.
+    /// - Returns: Whether there were such rows.
     @discardableResult
     func deleteMissing(in db: Database) throws -> Bool {
         try SurrogateKeyRepair(self, db).repair()
@@ -34,7 +34,8 @@ extension TrackedTable {
             try db.execute(
                 sql: "DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", arguments: [joinTable.name])
         }
-        // The log stays. The two tables that the keys are read from come last.
+        // The conflict log stays. `sync_known` and `sync_change` come last, because the statements read the keys from
+        // them.
         let last = ["sync_known", "sync_change"]
         let names = EngineSchema.rowTables.filter { $0 != "sync_conflict" && !last.contains($0) }
         for name in names + ["sync_alias"] + last { try db.execute(sql: "DELETE FROM \(name) WHERE \(isGone)") }
@@ -42,17 +43,17 @@ extension TrackedTable {
         return true
     }
 
-    /// Returns the number of stored rows.
+    /// Returns the number of stored rows of the entity.
     func count(in db: Database) throws -> Int {
         try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.name.quoted) AS r WHERE true\(isOwn("r"))") ?? 0
     }
 
-    /// Makes the next pull a full one.
+    /// Makes the next pull get all rows.
     func pullAll(in db: Database) throws {
         try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [number])
     }
 
-    /// Returns whether an engine has triggers for the entity. An import of pages has none.
+    /// Returns whether the entity has triggers. An entity that was only imported has none.
     func isWatched(in db: Database) throws -> Bool {
         try db.finds(sql: "SELECT 1 FROM sync_entity WHERE e = ? AND triggers <> ''", arguments: [number])
     }

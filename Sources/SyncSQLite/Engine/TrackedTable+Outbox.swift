@@ -5,8 +5,8 @@ extension TrackedTable {
     /// Stores the base value of an edited field. The edit time of an existing entry stays.
     ///
     /// - Parameters:
-    ///   - base: Nil to delete the entry, if the field does not differ any more.
-    ///   - edited: The edit time of a new entry.
+    ///   - base: The base value; nil to delete it, because the field does not differ any more.
+    ///   - editTime: The edit time of a new entry, in milliseconds since 1970.
     func setBase(
         _ base: DatabaseValue?, of field: String, _ key: DatabaseValue, editTime: Int64 = SQLiteEngineStore.now,
         in db: Database
@@ -22,8 +22,8 @@ extension TrackedTable {
                 """, arguments: [number, key, field, base, editTime])
     }
 
-    /// Adds an update of a known row to the outbox, unless the row has an entry. Its differences are determined when it
-    /// is sent.
+    /// Adds an update of a known row to the outbox, unless the row already has a pending change. The push determines
+    /// which fields differ.
     func touch(_ key: DatabaseValue, in db: Database) throws {
         try db.executeCached(
             sql: """

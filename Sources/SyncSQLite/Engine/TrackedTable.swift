@@ -4,17 +4,18 @@ import SyncStore
 
 /// A registered entity: its number in the engine's tables, its table, and its fields.
 struct TrackedTable: Sendable {
-    /// A column that is a field.
+    /// A column that is merged and sent as a field.
     struct Column: Sendable {
         let name: String
         let field: OutgoingSchema.Field
-        /// The relationship of a foreign key, and the table that it references; nil for other columns.
+        /// The relationship of a foreign key; nil for other columns.
         let relationship: String?
+        /// The table that a foreign key references; nil for other columns.
         let destination: TableID?
         let isOptional: Bool
     }
 
-    /// A join table whose rows are sent with the rows of this end.
+    /// A join table, with the end whose rows are sent with the list of linked rows.
     struct JoinTable: Sendable {
         let name: String
         let relationship: String
@@ -29,15 +30,15 @@ struct TrackedTable: Sendable {
     let registration: EngineRegistration.Entity
     let entity: CompiledEntity
     let table: TableLayout
-    /// The keys of its rows in the engine's tables.
+    /// The keys of the entity's rows in the engine's tables.
     let key: TrackedKey
     let columns: [Column]
     let joinTables: [JoinTable]
     /// The groups of columns that are merged and sent as one field.
     let groups: [[String]]
-    /// The outgoing schema of the entity and of each subentity, which has attributes besides the inherited ones.
+    /// The outgoing schemas of the entity and its subentities, by entity ID.
     private let shapes: [Int: OutgoingSchema]
-    /// The query that finds the row of a key.
+    /// The query that tests whether a key belongs to a stored row of the entity.
     private let rowSQL: String
     let fieldReader: FieldReader
     /// The SQL list of the names of the entity and its subentities.
@@ -76,7 +77,8 @@ struct TrackedTable: Sendable {
         let family = entity.family.map { compiled.entities[$0] }
         if let other = family.first(where: { $0.keyOwner != entity.keyOwner }) {
             throw SyncError(
-                .invalidOption, "the sub-entity '\(other.name)' has another key; register its sub-entities one by one",
+                .invalidOption,
+                "the subentity '\(other.name)' has a different primary key; register the subentities separately",
                 entity: entity.name)
         }
         let shapes = try family.map { try OutgoingSchema($0, of: model) }
@@ -158,7 +160,8 @@ struct TrackedTable: Sendable {
 
     // MARK: Rows
 
-    /// Returns the condition that a row of the table belongs to the entity; empty if all rows do.
+    /// Returns the SQL condition that a row of the table belongs to the entity, beginning with `AND`; empty if all rows
+    /// do.
     ///
     /// - Parameter row: The alias of the table in the statement.
     func isOwn(_ row: String) -> String {
@@ -200,7 +203,7 @@ struct TrackedTable: Sendable {
         return model.entities[id]
     }
 
-    /// Returns the entity that a record states; nil if it states none.
+    /// Returns the entity that the discriminator of a record states; nil if it states none.
     func kind(of record: JSONValue, _ model: CompiledModel) -> CompiledEntity? {
         shapes.first { _, shape in
             guard let kind = shape.kind else { return false }
@@ -232,12 +235,12 @@ struct TrackedTable: Sendable {
         ).text
     }
 
-    /// Returns a key of the table as JSON. The service may spell it in another way.
+    /// Returns the primary key of a row as JSON. The service may spell the ID in another way.
     func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue {
         try self.key.json(key, in: db) ?? .null
     }
 
-    /// Returns an ID as the service spells it; nil if it is spelled the same here.
+    /// Returns an ID as the service spells it; nil if the spelling is the same as in an export.
     func spelling(of id: JSONValue, _ key: DatabaseValue, in db: Database) throws -> String? {
         guard id.isSpelledID, try json(key, in: db) != id else { return nil }
         return id.text
@@ -247,14 +250,14 @@ struct TrackedTable: Sendable {
         try self.key.recordKey(key, in: db) ?? RowKey(key)?.recordKey(nil) ?? .text("")
     }
 
-    /// Returns the name of a field for users: the relationship instead of its column or list.
+    /// Returns the name of a field for users. A foreign key or list has the name of its relationship.
     func displayName(ofField name: String) -> String {
         columns.first { $0.name == name }?.relationship ?? joinTables.first { $0.field == name }?.relationship ?? name
     }
 }
 
 extension JSONValue {
-    /// Whether the value is an ID that URLs can contain. A part of an ID may also be given as a whole record.
+    /// Whether the value can be sent as an ID. False if a part of the ID is given as a whole record.
     fileprivate var isSpelledID: Bool {
         switch self {
         case .array(let parts): parts.allSatisfy(\.isSpelledID)

@@ -1,10 +1,10 @@
 import GRDB
 import SyncCore
 
-/// Checksums of the triggers of an entity. If they are those of the triggers that were created last, no edit was
+/// The checksums of an entity's triggers. If the database has the triggers with the stored checksums, no edit was
 /// missed.
 struct TriggerChecksums {
-    /// The word in the text of an entity that another engine syncs, and not the engine that was opened last.
+    /// The word in the stored text that marks an entity of another engine than the one that was opened last.
     private static let ofOther: Substring = "-"
 
     private let checksums: Set<Substring>
@@ -16,12 +16,12 @@ struct TriggerChecksums {
 
     /// Returns the checksums as the column `triggers` stores them.
     ///
-    /// - Parameter isOfOther: Whether another engine syncs the entity than the one that is opened.
+    /// - Parameter isOfOther: Whether the entity belongs to another engine than the one that is being opened.
     func text(isOfOther: Bool) -> String {
         (checksums.sorted() + (isOfOther ? [Self.ofOther] : [])).joined(separator: " ")
     }
 
-    /// Returns whether another engine syncs the entity than the one that was opened last.
+    /// Returns whether a stored text marks an entity of another engine than the one that was opened last.
     static func isOfOther(_ text: String) -> Bool { text.split(separator: " ").contains(ofOther) }
 
     func areAll(in others: TriggerChecksums) -> Bool { !checksums.isEmpty && checksums.isSubset(of: others.checksums) }

@@ -1,7 +1,7 @@
 import GRDB
 import SyncStore
 
-/// The columns of each unique index of a table, except that of its key and those over expressions.
+/// The columns of each unique index of a table, except the index of its key and indexes with expressions.
 struct UniqueColumns {
     let indexes: [[String]]
 

@@ -2,9 +2,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Values of the service that the model cannot read, so that the row does not have them.
+/// Remote values that the model cannot read, so that the stored row does not have them.
 ///
-/// Where a row is sent whole, they are sent back unchanged. Otherwise the service would lose them.
+/// If a row is sent whole, these values are sent back unchanged. Otherwise the service would lose them.
 struct UnreadableValues {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -17,7 +17,7 @@ struct UnreadableValues {
         areSent = engine.registration.sendsWholeRows || !table.groups.isEmpty
     }
 
-    /// Stores the values of a record that cannot be read, and deletes those that can be read now.
+    /// Stores the values of a record that the model cannot read, and deletes stored values that it can read now.
     ///
     /// - Parameter isAny: Whether any value of the page could not be read.
     func record(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
@@ -50,18 +50,18 @@ struct UnreadableValues {
             sql: "DELETE FROM sync_unread WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, field])
     }
 
-    /// Deletes the value of an edited column. The service has the edited value now.
+    /// Deletes the unreadable value of an edited column, because the service has the edited value now.
     func resolve(_ field: String, of key: DatabaseValue) throws {
         if areSent, try isEdited(field, key) { try delete(field, of: key) }
     }
 
-    /// Returns the service's value of a column that was not edited; nil if it can be read.
+    /// Returns the unreadable remote value of a column; nil if there is none, or if the column was edited.
     func value(_ field: String, of key: DatabaseValue) throws -> JSONValue? {
         guard areSent, try !isEdited(field, key) else { return nil }
         let text = try String.fetchOne(
             db.cachedStatement(sql: "SELECT value FROM sync_unread WHERE e = ? AND k = ? AND domain = ?"),
             arguments: [table.number, key, field])
-        return try text.map { try EngineDamage.json($0) }
+        return try text.map { try EngineTableCheck.json($0) }
     }
 
     private func isEdited(_ field: String, _ key: DatabaseValue) throws -> Bool {

@@ -2,13 +2,13 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Fields that were sent under JSON keys that the service does not know.
+/// Finds fields that were sent under JSON keys that the service does not know.
 ///
-/// The answer lacks the key, and has the same attribute or relationship under another key, which a pull reads. Merging
-/// that value would undo the edit.
+/// The response lacks such a key, and has another key that the model reads as the same attribute or relationship.
+/// Merging the value of that key would undo the edit.
 struct UnrecognizedFields {
     struct Member {
-        /// The column.
+        /// The name of the column.
         let field: String
         let reason: String
     }

@@ -6,24 +6,24 @@ package import SyncCore
 ///
 /// ```swift
 /// let adopted = try AdoptedModel(of: pool)
-/// for remark in adopted.remarks { print(remark) }
+/// for note in adopted.notes { print(note) }
 /// try adopted.model.schemaFile().write(to: modelURL)
 /// ```
-/// Tables become entities, and columns attributes of their declared types. Foreign keys become relationships with
-/// inverses, and tables of two foreign keys become many-to-many relationships. Tables and columns that a sync cannot
-/// write to are left out with a remark. The model therefore opens with
-/// ``DataStack/init(model:adopting:transformers:)``.
+/// Tables become entities, and columns become attributes of their declared types. Foreign keys become relationships
+/// with inverses, and tables that consist of two foreign keys become many-to-many relationships. Tables and columns
+/// that a sync cannot write to are left out and listed in ``notes``. The model therefore opens with
+/// ``DataStack/init(model:existingTablesIn:transformers:)``.
 package struct AdoptedModel: Sendable {
     /// The model, with the entities of the suitable tables.
     package let model: SyncModel
     /// The tables and columns that were left out, with the reason: `tables.post.rating: …`.
     package let notes: [String]
 
-    /// Derives a model from the tables of a database. It reads all rows of them and writes nothing.
+    /// Derives a model from the tables of a database. It reads all rows of these tables and writes nothing.
     ///
     /// - Parameter tables: The tables to read; empty for all tables, except those whose names begin with `sqlite_`,
     ///   `sync_` and `grdb_`.
-    /// - Throws: ``SyncError`` `incompatibleTables` if there is no table with such a name, or no suitable table;
+    /// - Throws: ``SyncError`` `incompatibleTables` if one of `tables` does not exist, or if no table is suitable;
     ///   `databaseError`.
     package init(of reader: some DatabaseReader, tables: [String] = []) throws {
         (model, notes) = try DatabaseErrorMapper.mapped(.databaseError, "cannot read the tables of the database") {
@@ -52,7 +52,8 @@ package struct AdoptedModel: Sendable {
     }
 }
 
-/// The tables from which a model is derived. Unsuitable ones are left out until the model fits.
+/// The tables from which a model is derived. Unsuitable tables and columns are left out until the model fits the
+/// remaining ones.
 struct IntrospectedTables {
     private let db: Database
     private var tables: [ExistingTable]
@@ -131,7 +132,8 @@ struct IntrospectedTables {
         if !notes.contains(problem) { notes.append(problem) }
     }
 
-    /// Returns a column if rows can be inserted without it; nil for another column, or if there is none.
+    /// Returns the column with this name if rows can be inserted without it; nil for any other column, or if the column
+    /// does not exist.
     private static func droppable(
         _ name: String?, of table: ExistingTable, _ keys: [String: Set<String>]
     ) -> ExistingTable.Column? {
@@ -142,7 +144,7 @@ struct IntrospectedTables {
         return column
     }
 
-    /// Leaves out a column if rows can be inserted without it, or else its table.
+    /// Leaves out the column of a problem if rows can be inserted without the column; otherwise, leaves out its table.
     private mutating func exclude(
         _ found: TableIncompatibilities.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
     ) {
@@ -151,29 +153,31 @@ struct IntrospectedTables {
         if let column, before[table.name]?.contains(column.name.foldedForSQL) != true,
             excludedColumns[table.name]?.contains(column.name.foldedForSQL) ?? false
         {
-            // An earlier problem of this round already left the column out.
+            // The column was already left out because of an earlier problem in the same list.
             return
         }
-        // Messages about a column begin with a verb and lack a subject.
-        let subject = column == nil ? "" : "it "
+        // Messages about a column lack a subject, unless they begin with a count.
+        let lacksSubject = column != nil && found.problem.message.first?.isNumber != true
         if let column = Self.droppable(found.column, of: table, keys) {
             excludedColumns[table.name, default: []].insert(column.name.foldedForSQL)
-            addNote(found.problem.path, "the column is excluded: \(subject)\(found.problem.message)")
+            addNote(found.problem.path, "the column is excluded: \(lacksSubject ? "it " : "")\(found.problem.message)")
         } else {
             tables.removeAll { $0.name == table.name }
             addNote(
-                found.problem.path, "the table is excluded: \(subject)\(found.problem.message)", found.problem.fixSQL)
+                found.problem.path,
+                "the table is excluded: \(lacksSubject ? "the column " : "")\(found.problem.message)",
+                found.problem.fixSQL)
         }
     }
 }
 
-/// The names of entities and their members for the names of tables and columns.
+/// Derives the names of entities, attributes and relationships from the names of tables and columns.
 struct IntrospectedNames {
     private var entities: Set<String> = []
-    /// The names of members, by entity.
+    /// The names of attributes and relationships, by entity.
     private var members: [String: Set<String>] = [:]
 
-    /// Returns the entity of a table: `blog_posts` → `BlogPost`.
+    /// Returns an unused entity name for a table: `blog_posts` → `BlogPost`.
     mutating func entity(of table: String) -> String {
         let name = Inflection.singular(Self.plain(table))
         return Self.free(name.prefix(1).uppercased() + name.dropFirst(), &entities)
@@ -183,7 +187,7 @@ struct IntrospectedNames {
         Self.free(Self.allowed(name), &members[entity, default: []])
     }
 
-    /// Returns the relationship of a column: `author_id` → `author`.
+    /// Returns the relationship name for a column: `author_id` → `author`.
     static func relationship(of column: String) -> String {
         let name = plain(column)
         guard name.count > 2, name.lowercased().hasSuffix("id") else { return name }
@@ -191,7 +195,8 @@ struct IntrospectedNames {
         return name.hasSuffix("ID") || name.hasSuffix("Id") ? rest : name
     }
 
-    /// Returns the inverse relationship to the rows of a table: `posts`, `post`, or `authorPosts` if there are several.
+    /// Returns the name of the inverse relationship to the rows of a table: `posts` or `post`. If several foreign keys
+    /// have the same destination, the name is that of their relationship and the table: `authorPosts`.
     static func inverse(of table: String, isMany: Bool, via relationship: String?) -> String {
         let one = Inflection.singular(plain(table))
         var name = isMany ? plural(one) : one
@@ -211,7 +216,7 @@ struct IntrospectedNames {
         return allowed(isShouted ? name.lowercased() : Inflection.camelCase(name) ?? name)
     }
 
-    /// Returns why a model cannot have a name; nil if it can.
+    /// Returns the reason why a model cannot use a name; nil if the name is allowed.
     static func problem(with name: String) -> String? {
         let folded = name.foldedForSQL
         if ["sync_", "sqlite_"].contains(where: folded.hasPrefix) {

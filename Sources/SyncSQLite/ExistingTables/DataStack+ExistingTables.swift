@@ -9,24 +9,25 @@ extension DataStack {
     /// ```swift
     /// let pool = try DatabasePool(path: path)
     /// try migrator.migrate(pool)
-    /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), adopting: pool)
+    /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), existingTablesIn: pool)
     /// ```
-    /// If the names of tables and columns differ from the defaults, the model has them (``SyncModel/Entity/table``,
-    /// ``SyncModel/Attribute/column``, ``SyncModel/Relationship/column``). `syncdb schema adopt` writes such a model.
-    /// The tables are checked against the model each time, and all rows too if the model is new.
+    /// If names of tables and columns differ from the defaults, the model must contain them (schema members `table` and
+    /// `column`). `syncdb schema adopt` writes such a model. Each call checks the tables against the model. If the
+    /// model has changed or was not stored yet, it also checks all rows.
     ///
-    /// The stack does not create, alter or drop tables of the app. If a table does not fit, the call throws the SQL for
-    /// a migration of the app. Two internal tables are added, `sync_model` and `sync_pending`.
+    /// The stack does not create, alter or drop tables of the app. If a table does not fit, the error contains the SQL
+    /// for a migration of the app. The call adds two internal tables, `sync_model` and `sync_pending`.
     ///
-    /// Columns that the model does not have keep their values when a row is updated, and get their defaults in a new
-    /// row. Later stacks of the same file use the existing tables too, whichever initializer creates them.
+    /// Columns that are not in the model keep their values when a row is updated, and get their defaults in a new row.
+    /// Later stacks of the same file use the existing tables too, whichever initializer creates them.
     ///
     /// - Parameters:
     ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
-    ///   - transformers: Whether the transformers that the model names must be registered on it.
-    /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities (``SyncError/problems``, and
-    ///   ``SyncError/remedies`` for the SQL), `modelMismatch` if the database has tables that a stack created,
-    ///   `incompatibleConnection`, `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The database is then unchanged.
+    ///   - transformers: Whether all transformers that the model names must be registered on the model.
+    /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities (``SyncError/problems``) and the SQL
+    ///   that corrects them (``SyncError/fixes``). `modelMismatch` if the database has tables that a stack created.
+    ///   `incompatibleConnection`, `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The database is then
+    ///   unchanged.
     public convenience init(
         model: SyncModel, existingTablesIn writer: some DatabaseWriter, transformers: TransformerPolicy = .required
     ) throws {
@@ -34,13 +35,14 @@ extension DataStack {
         self.init(try ExistingTablesStore(writer: writer).open(model))
     }
 
-    /// Prepares the existing tables for a model, in the caller's transaction.
+    /// Checks the existing tables against a model and adds the internal tables, in the caller's transaction.
     ///
     /// ```swift
-    /// migrator.registerMigration("sync") { db in try DataStack.adoptTables(of: model, in: db) }
+    /// migrator.registerMigration("sync") { db in try DataStack.prepareExistingTables(of: model, in: db) }
     /// ```
-    /// ``init(model:existingTablesIn:transformers:)`` does this too, so this call is only needed for a `DatabaseMigrator` with
-    /// `eraseDatabaseOnSchemaChange`, which treats tables from elsewhere as a schema change.
+    /// This call is only needed for a `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which treats tables that
+    /// no migration created as a schema change. Otherwise, ``init(model:existingTablesIn:transformers:)`` does the same
+    /// work.
     ///
     /// - Throws: ``SyncError`` `incompatibleTables`, `nameCollision`, `modelMismatch`.
     public static func prepareExistingTables(of model: SyncModel, in db: Database) throws {
@@ -50,7 +52,7 @@ extension DataStack {
     }
 }
 
-/// A store in existing tables of an app. The tables that it adds begin with `sync_`.
+/// A store in existing tables of an app. The names of its internal tables begin with `sync_`.
 struct ExistingTablesStore {
     let writer: any DatabaseWriter
 
@@ -112,8 +114,8 @@ extension StoredModel {
     }
 }
 
-/// Defers foreign keys of existing tables to the end of a sync, whose statements may violate them. Foreign keys of the
-/// store's own tables are declared as deferred.
+/// Defers foreign keys of existing tables to the end of a sync, because single statements may violate them. Foreign
+/// keys of tables that Sync created are declared as deferred.
 enum DeferredForeignKeys {
     static func during<Result>(_ db: Database, _ hasExistingTables: Bool, _ body: () throws -> Result) throws -> Result
     {
@@ -121,8 +123,8 @@ enum DeferredForeignKeys {
             return try body()
         }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        // Switching it off resets the count of open violations, so it stays on until the transaction ends if there are
-        // any.
+        // Switching the pragma off resets SQLite's count of open violations. So if there are violations, the pragma
+        // stays on until the transaction ends.
         defer { if !areBroken(db) { try? db.execute(sql: "PRAGMA defer_foreign_keys = OFF") } }
         return try body()
     }

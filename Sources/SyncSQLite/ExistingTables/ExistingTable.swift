@@ -10,7 +10,7 @@ struct ExistingTable: Sendable {
         let isNotNull: Bool
         /// The default value, as SQL.
         let defaultValue: String?
-        /// The position in the primary key, from 1; 0 for other columns.
+        /// The number of the column in the primary key, from 1; 0 for other columns.
         let keyPosition: Int
         let isGenerated: Bool
         let collation: String
@@ -21,7 +21,7 @@ struct ExistingTable: Sendable {
     struct ForeignKey: Sendable {
         let table: String
         let columns: [String]
-        /// The referenced columns; empty for the primary key.
+        /// The referenced columns; empty if the foreign key references the primary key without naming its columns.
         let targets: [String]
         let onDelete: String
     }
@@ -34,12 +34,13 @@ struct ExistingTable: Sendable {
     let sql: String
     let columns: [Column]
     let foreignKeys: [ForeignKey]
-    /// The columns of each unique index over all rows with the collation `BINARY`, including the primary key.
+    /// The columns of the primary key and of each unique index. Partial indexes, and indexes with another collation
+    /// than `BINARY`, are not included.
     let uniqueKeys: [[String]]
     /// The column that is an alias of the rowid.
     let rowIDColumn: String?
 
-    /// Nil if the main database has no table with this name.
+    /// Returns nil if the main database has no table with this name.
     init?(_ name: String, in db: Database) throws {
         let list = try Row.fetchOne(
             db,
@@ -82,7 +83,7 @@ struct ExistingTable: Sendable {
 
     func column(_ name: String) -> Column? { columns.first { $0.name.foldedForSQL == name.foldedForSQL } }
 
-    /// Returns the foreign key that consists of this column only.
+    /// Returns the foreign key that consists of this column only; nil if there is none.
     func foreignKey(of column: String) -> ForeignKey? {
         foreignKeys.first { $0.columns.map(\.foldedForSQL) == [column.foldedForSQL] }
     }
@@ -109,7 +110,7 @@ struct ExistingTable: Sendable {
         }
     }
 
-    /// Returns nil for an index over expressions, or with another collation than `BINARY`.
+    /// Returns the columns of an index; nil for an index with expressions, or with another collation than `BINARY`.
     private static func columns(ofIndex name: String, in db: Database) throws -> [String]? {
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1", arguments: [name])

@@ -101,7 +101,7 @@ struct IntrospectedEntities {
         }
     }
 
-    /// Returns the default value of a column, if it is a literal.
+    /// Returns the default value of a column if it is a literal; nil otherwise.
     private static func defaultValue(
         of column: ExistingTable.Column, _ type: AttributeType, _ db: Database
     ) throws -> StoredValue? {
@@ -117,7 +117,7 @@ struct IntrospectedEntities {
 
     // MARK: Relationships
 
-    /// Returns the table that a column references, if the foreign key can be a relationship.
+    /// Returns the table that a column references if the foreign key can be a relationship; nil otherwise.
     private func target(of column: ExistingTable.Column, _ table: ExistingTable) -> (
         table: ExistingTable, key: ExistingTable.ForeignKey
     )? {
@@ -130,8 +130,8 @@ struct IntrospectedEntities {
         return leadsTo.map(\.foldedForSQL) == wanted.map(\.foldedForSQL) ? (target, key) : nil
     }
 
-    /// Returns why a foreign key is not a relationship, and the SQL that would make it one; nil if the referenced table
-    /// is not an entity.
+    /// Returns a note that explains why a foreign key is not a relationship, with the SQL that makes it a relationship.
+    /// Returns nil if there is nothing to report.
     private func addNote(
         onForeignKeyOf column: ExistingTable.Column, _ table: ExistingTable, _ db: Database
     ) throws -> (path: String, message: String, sql: String?)? {
@@ -160,7 +160,7 @@ struct IntrospectedEntities {
         )
     }
 
-    /// A relationship whose inverse has no name yet. The relationships of foreign key columns get their names first.
+    /// A relationship without an inverse. Inverses are named after all relationships of foreign key columns have names.
     private struct OneWay {
         let table: ExistingTable
         let index: Int
@@ -204,7 +204,8 @@ struct IntrospectedEntities {
 
     // MARK: Join tables
 
-    /// Returns whether a table has two foreign keys, and no other column except a rowid.
+    /// Returns whether a table has two foreign key columns that are unique together, and no other column except a
+    /// rowid.
     private func isJoinTable(_ table: ExistingTable) -> Bool {
         let columns = table.columns.filter { $0.name != table.rowIDColumn }
         let actions = columns.map { table.foreignKey(of: $0.name)?.onDelete }

@@ -1,4 +1,4 @@
-/// The tokens of an SQL statement as they are written, without whitespace and comments.
+/// The tokens of an SQL statement as written, without whitespace and comments.
 struct SQLTokens {
     private(set) var texts: [String] = []
 
@@ -68,7 +68,7 @@ struct SQLTokens {
             || ("0"..."9").contains(scalar)
     }
 
-    /// Returns the end of a comment; nil if none begins here.
+    /// Returns the end of a comment; nil if no comment begins at `start`.
     private static func comment(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
         guard start + 1 < scalars.count else { return nil }
         var next = start + 2

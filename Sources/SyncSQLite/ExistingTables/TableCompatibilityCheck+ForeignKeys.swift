@@ -45,7 +45,7 @@ extension TableCompatibilityCheck {
         let declared = SchemaSQL.columnType(type)
         guard let key = targetColumn(target) else {
             return found.add(
-                name, "references \(layout[target].name), which has no INTEGER PRIMARY KEY for a foreign key",
+                name, "references \(layout[target].name), which has no INTEGER PRIMARY KEY to reference",
                 .none)
         }
         let clause =
@@ -60,8 +60,8 @@ extension TableCompatibilityCheck {
         let keeps = check(name, type, declared, &found)
         let problem = problem(withForeignKeysOf: name, to: target, key, use, found.table)
         if let problem {
-            let (message, remedy) = try fix(problem, of: found.table, name, to: target, key, clause)
-            found.add(name, message, remedy)
+            let (message, tableFix) = try fix(problem, of: found.table, name, to: target, key, clause)
+            found.add(name, message, tableFix)
             // The stored values are not keys of the referenced table yet.
             if case .otherColumn = problem.kind { return }
         }
@@ -79,9 +79,9 @@ extension TableCompatibilityCheck {
     /// A problem of the foreign keys of a column.
     private struct ForeignKeyProblem {
         enum Kind {
-            /// The column references the right rows by their key, and only the clause is wrong.
+            /// The column references the key of the right table. Only the `ON DELETE` action is wrong.
             case clause
-            /// It references the right table by another column than the key.
+            /// The column references the right table by a column other than the key.
             case otherColumn(String)
             case otherTable
             case noForeignKey
@@ -127,7 +127,8 @@ extension TableCompatibilityCheck {
 
     // MARK: Fixes
 
-    /// Returns a fix that keeps the referenced rows of a column; `none` if they are unknown.
+    /// Returns a message and a fix that preserves which rows the column references. The fix is `none` if these rows are
+    /// unknown.
     private func fix(
         _ problem: ForeignKeyProblem, of table: ExistingTable, _ name: String, to target: TableID, _ key: String,
         _ clause: String
@@ -159,7 +160,7 @@ extension TableCompatibilityCheck {
                 message,
                 .lookup(lookup) {
                     change(&$0)
-                    // The default names a row by the old column, too.
+                    // The default value also references a row by the old column.
                     $0.dropClauses("DEFAULT", of: name)
                 }
             )
@@ -169,8 +170,8 @@ extension TableCompatibilityCheck {
                 return (message, .definition(change))
             }
             return (
-                "\(message), and its \(Self.count(count)) may be of \(there).\(other); make it a foreign key "
-                    + "to one of the two",
+                "\(message), but its \(Self.count(count)) may reference \(there).\(other); declare a foreign key "
+                    + "to one of the two columns",
                 .none
             )
         }
@@ -178,7 +179,8 @@ extension TableCompatibilityCheck {
 
     private static func count(_ values: Int) -> String { "\(values) value\(values == 1 ? "" : "s")" }
 
-    /// Returns another column by which at least as many values match rows, and different ones.
+    /// Returns another unique column that the values may reference; nil if there is none. At least as many values match
+    /// this column as match the key, and some of them match a different row.
     private func otherReading(
         of name: String, in table: ExistingTable, to target: TableID, _ key: String, _ count: Int
     ) throws -> String? {
@@ -210,8 +212,8 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// Checks foreign keys between tables of the model that are not relationships. Their actions change rows without
-    /// the sync.
+    /// Checks foreign keys between tables of the model that are not relationships. Their `ON DELETE` actions would
+    /// change rows without the knowledge of the sync.
     func checkUnknownForeignKeys(_ known: Set<String>, _ found: inout TableIncompatibilities) {
         let own = Set(layout.tables.map(\.name.foldedForSQL))
         for key in found.table.foreignKeys where own.contains(key.table.foldedForSQL) {
@@ -235,7 +237,8 @@ extension CompiledAssociation {
     fileprivate var cascades: Bool { second.relationship?.deleteRule == .cascade || isKeyPart }
 }
 
-/// Replaces values that reference rows of a table by one column with the values of another column of these rows.
+/// Converts references from one column of the referenced table to another column: replaces each value that matches
+/// `oldKey` by the `newKey` of the matching row.
 struct KeyLookup {
     /// The table and the column with the values.
     let table: String
@@ -245,7 +248,7 @@ struct KeyLookup {
     let oldKey: String
     let newKey: String
 
-    /// The new value of a row of the table.
+    /// The SQL expression for the new value of a row of the table.
     var expression: String {
         let alias = "sync_target"
         return "(SELECT \(alias.quoted).\(newKey.quoted) FROM \(target.quoted) AS \(alias.quoted) "
@@ -259,11 +262,11 @@ struct KeyLookup {
     /// Returns the number of values that reference no row, or a row without a new value.
     func lostCount(_ db: Database) throws -> Int { try Int.fetchOne(db, sql: lost) ?? 0 }
 
-    /// The statements that fail if a value would be lost, since the SQL may run on another database than the checked
+    /// The statements that fail if a value would be lost. The app may run the SQL on another database than the checked
     /// one.
     var guardStatements: [String] {
         let name = "temp.\("sync_lost_links".quoted)"
-        let constraint = "every_\(column)_must_lead_to_a_\(newKey)".quoted
+        let constraint = "every_\(column)_must_reference_a_\(newKey)".quoted
         return [
             "DROP TABLE IF EXISTS \(name)",
             "CREATE TABLE \(name) (\("count".quoted) CONSTRAINT \(constraint) CHECK (\("count".quoted) = 0))",

@@ -19,7 +19,7 @@ extension TableCompatibilityCheck {
             let isPart = foreign > 0
             let update = "UPDATE \(table) SET \(column) = \(expression) WHERE \(isPart ? fixable : condition)"
             if foreign < count {
-                // Referencing values change with a key.
+                // If a key changes, the foreign keys that reference it must change too.
                 let others = try isKey ? unknownReferences(to: name, of: found.table) : []
                 let updates = others.map { other in
                     let column = other.column.quoted
@@ -39,7 +39,7 @@ extension TableCompatibilityCheck {
         found.add(name, values + rest, sql.map { .values($0) } ?? .none)
     }
 
-    /// Returns the columns that reference a column by foreign keys and that the model does not have.
+    /// Returns the foreign key columns that reference a column and are not in the model.
     private func unknownReferences(to name: String, of table: ExistingTable) throws -> [(table: String, column: String)]
     {
         let isOnlyKey = table.primaryKey.map(\.foldedForSQL) == [name.foldedForSQL]
@@ -70,7 +70,7 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// Returns the condition that a value that is not NULL has the form of a sync.
+    /// Returns the condition that a non-NULL value has the form in which a sync writes it.
     private static func condition(_ value: String, _ type: AttributeType) -> String {
         let digits = { (count: Int) in String(repeating: "[0-9]", count: count) }
         return switch type {
@@ -89,8 +89,8 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// Returns an expression that converts a value, with the result NULL if its meaning is uncertain; nil if no
-    /// conversion is known.
+    /// Returns an SQL expression that converts a value to this form, or to NULL if the meaning of the value is
+    /// uncertain. Returns nil if no conversion is known.
     private static func expression(_ column: String, _ type: AttributeType) -> String? {
         let text = "trim(\(column))"
         let integer = "CAST(\(column) AS INTEGER)"
@@ -103,7 +103,7 @@ extension TableCompatibilityCheck {
                 + "WHEN lower(\(text)) IN ('true', 'yes', 'on', 't', 'y', '1') THEN 1 "
                 + "WHEN lower(\(text)) IN ('false', 'no', 'off', 'f', 'n', '0') THEN 0 END"
         case .double:
-            // A sign, digits, and at most one point.
+            // Text with at most one sign, at least one digit and at most one point.
             return "CASE WHEN typeof(\(column)) = 'text' AND ltrim(\(text), '+-') NOT GLOB '*[^0-9.]*' "
                 + "AND length(\(text)) - length(ltrim(\(text), '+-')) < 2 AND \(text) GLOB '*[0-9]*' "
                 + "AND \(text) NOT LIKE '%.%.%' THEN CAST(\(column) AS REAL) END"
@@ -127,8 +127,8 @@ extension TableCompatibilityCheck {
 // MARK: - Triggers
 
 extension TableCompatibilityCheck {
-    /// Checks for triggers that change the result of a sync: those that undo a write, and those that write to columns
-    /// of the model. Other writes of triggers are allowed.
+    /// Checks for triggers that change the result of a sync. Such a trigger cancels writes, inserts or deletes rows of
+    /// the model's tables, or writes to columns of the model.
     func checkTriggers(_ found: inout TableIncompatibilities) throws {
         let triggers = try Row.fetchAll(
             db,
@@ -212,9 +212,9 @@ extension TableCompatibilityCheck {
 /// Keys of existing tables that are UUIDs in another form than a sync writes: blobs, as GRDB writes them by default, or
 /// lowercase text. A sync would not find their rows and would insert them again.
 enum OtherUUIDs {
-    /// Returns whether a table has such keys. It checks the end of the key's index: blobs sort after all text,
-    /// lowercase letters after uppercase ones.
-    /// A UUID that begins with a digit and has lowercase letters is found only if all values are read.
+    /// Returns whether a table has such keys. It reads only the end of the key's index, because blobs sort after all
+    /// text, and lowercase letters after uppercase letters. It does not find a UUID that begins with a digit and
+    /// contains lowercase letters.
     static func exist(in db: Database, of layout: StoreLayout) throws -> Bool {
         for hierarchy in layout.model.hierarchies {
             let names = layout[hierarchy.id]

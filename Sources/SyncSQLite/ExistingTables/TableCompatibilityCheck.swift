@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Checks the existing tables of an app against those that a model needs. It only reads.
+/// Checks the existing tables of an app against the tables that a model needs. It writes nothing.
 struct TableCompatibilityCheck {
     let layout: StoreLayout
     let db: Database
@@ -11,9 +11,9 @@ struct TableCompatibilityCheck {
     /// The existing tables of entities.
     private(set) var tables: [TableID: ExistingTable] = [:]
     private var problems: [TableIncompatibilities.Found] = []
-    /// The problems of tables whose fixes look values up in other tables.
+    /// The problems of tables whose fixes look values up in other tables. They are reported last.
     private var lookups: [TableIncompatibilities.Found] = []
-    private let willBeFixed: (ExistingTable, String?) -> Bool
+    private let needsSQL: (ExistingTable, String?) -> Bool
 
     /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities.
     static func check(_ model: SyncModel, in db: Database, readsValues: Bool) throws {
@@ -28,13 +28,14 @@ struct TableCompatibilityCheck {
 
     /// Returns all incompatibilities.
     ///
-    /// - Parameter isMended: Whether SQL is wanted for problems of a column, or of the whole table (nil).
+    /// - Parameter needsSQL: Returns whether to add SQL to the problems of a column, or of the whole table if the
+    ///   column is nil.
     static func problems(
         _ model: SyncModel, in db: Database, readsValues: Bool,
-        mending isMended: @escaping (ExistingTable, String?) -> Bool = { _, _ in true }
+        mending needsSQL: @escaping (ExistingTable, String?) -> Bool = { _, _ in true }
     ) throws -> [TableIncompatibilities.Found] {
         let layout = StoreLayout(model.compiled, hasExistingTables: true)
-        var check = TableCompatibilityCheck(layout, db, readsValues, isMended)
+        var check = TableCompatibilityCheck(layout, db, readsValues, needsSQL)
         for hierarchy in model.compiled.hierarchies {
             check.tables[hierarchy.id] = try ExistingTable(layout[hierarchy.id].name, in: db)
         }
@@ -45,9 +46,9 @@ struct TableCompatibilityCheck {
 
     private init(
         _ layout: StoreLayout, _ db: Database, _ readsValues: Bool,
-        _ isMended: @escaping (ExistingTable, String?) -> Bool
+        _ needsSQL: @escaping (ExistingTable, String?) -> Bool
     ) {
-        (self.layout, self.db, self.readsValues, self.willBeFixed) = (layout, db, readsValues, isMended)
+        (self.layout, self.db, self.readsValues, self.needsSQL) = (layout, db, readsValues, needsSQL)
     }
 
     // MARK: Entities
@@ -73,7 +74,7 @@ struct TableCompatibilityCheck {
         try add(found)
     }
 
-    /// Returns the table; nil for a view or virtual table.
+    /// Returns the table; adds a problem and returns nil for a view or virtual table.
     private mutating func usable(_ table: ExistingTable) -> ExistingTable? {
         if table.kind == "table" { return table }
         add(table.name, "it is a \(table.kind == "view" ? "view" : "virtual table"), not a table")
@@ -81,7 +82,7 @@ struct TableCompatibilityCheck {
     }
 
     private mutating func add(_ found: TableIncompatibilities) throws {
-        let all = try found.problems(db, willBeFixed)
+        let all = try found.problems(db, needsSQL)
         if found.hasLookups { lookups += all } else { problems += all }
     }
 
@@ -142,7 +143,7 @@ struct TableCompatibilityCheck {
 // MARK: - Columns
 
 extension TableCompatibilityCheck {
-    /// Checks the clauses of the whole table.
+    /// Checks the conflict clauses of the table.
     func checkAll(_ found: inout TableIncompatibilities) {
         let words = SQLTokens(found.table.sql).texts.map { $0.uppercased() }
         for (index, word) in words.enumerated() where word == "CONFLICT" && index + 1 < words.count {
@@ -221,7 +222,8 @@ extension TableCompatibilityCheck {
     func checkPositionColumn(_ name: String, _ found: inout TableIncompatibilities) {
         if found.table.column(name) == nil {
             found.add(
-                name, "the column for positions in an ordered list does not exist", .column("\(name.quoted) INTEGER"))
+                name, "the column for positions in an ordered relationship does not exist",
+                .column("\(name.quoted) INTEGER"))
         } else {
             check(name, .integer, "INTEGER", &found)
         }
@@ -273,14 +275,14 @@ extension TableCompatibilityCheck {
         }
         if names.hasEntityColumn {
             return found.add(
-                "entities of one hierarchy have different keys, which existing tables do not support; use "
+                "entities of one inheritance hierarchy have different keys, which existing tables do not support; use "
                     + "one key for all",
                 .none)
         }
         try checkSurrogateKey(hierarchy, &found)
     }
 
-    /// Checks the rowid, which identifies rows without a key of a single column.
+    /// Checks the rowid, which identifies the rows of an entity without a single-column key.
     private func checkSurrogateKey(_ hierarchy: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
         let table = found.table
         if !table.hasRowID {
@@ -297,7 +299,7 @@ extension TableCompatibilityCheck {
         guard let key = KeyColumns(layout.model.entities[hierarchy.root], layout) else {
             if table.rowIDColumn == nil {
                 let message = "has no INTEGER PRIMARY KEY, which the table of a keyless entity needs"
-                // A new primary key would change the meaning of foreign keys that do not name their columns.
+                // A new primary key would change the meaning of foreign keys that do not name the referenced column.
                 if let other = try tableLeadingToPrimaryKey(of: table) {
                     return found.add(
                         "\(message); a foreign key of \(other) references the primary key without naming its "

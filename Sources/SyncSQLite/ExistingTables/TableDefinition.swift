@@ -1,14 +1,14 @@
 import GRDB
 import SyncCore
 
-/// A `CREATE TABLE` statement whose parts can be changed. All other parts stay as they are written.
+/// A `CREATE TABLE` statement whose parts can be changed. Parts that are not changed stay as written.
 struct TableDefinition {
-    /// The tokens of each column definition; those of table constraints follow.
+    /// The tokens of each column definition.
     private var columns: [[String]] = []
     private var constraints: [[String]] = []
     private var options: [String] = []
 
-    /// Nil for another statement.
+    /// Returns nil for any other statement.
     init?(_ sql: String) {
         let words = SQLTokens(sql).texts
         guard let open = words.firstIndex(of: "("), words.last != "(" else { return nil }
@@ -83,7 +83,7 @@ struct TableDefinition {
         }
     }
 
-    /// Makes the primary key a unique constraint.
+    /// Replaces the primary key by a unique constraint.
     mutating func makePrimaryKeyUnique() {
         func unique(_ words: [String]) -> [String] {
             var words = words
@@ -159,7 +159,7 @@ struct ColumnDefinition {
 
     private static func begins(_ word: String, after clause: [String], before next: String) -> Bool {
         guard beginnings.contains(word) else { return false }
-        // The clause has only its constraint name yet.
+        // So far, the clause consists only of `CONSTRAINT` and a name.
         if clause.first?.uppercased() == "CONSTRAINT", clause.count == 2 { return false }
         switch (word, clause.last?.uppercased()) {
         case ("NULL", "NOT"), ("NULL", "DEFAULT"), ("NULL", "SET"), ("DEFAULT", "SET"), ("AS", "ALWAYS"): return false
@@ -168,7 +168,7 @@ struct ColumnDefinition {
         }
     }
 
-    /// Returns the keyword of a clause.
+    /// Returns the first keyword of a clause after its optional constraint name, in upper case.
     static func kind(_ clause: [String]) -> String? {
         let words = clause.map { $0.uppercased() }
         return words.first == "CONSTRAINT" ? words.dropFirst(2).first : words.first
@@ -218,8 +218,8 @@ struct TableRebuild {
         sql = guards + Self.withoutForeignKeys(statements + attached)
     }
 
-    /// Returns the statements with foreign keys off. `PRAGMA foreign_keys` has no effect in a transaction. A guard
-    /// statement then fails before they run.
+    /// Returns SQL that runs the statements with foreign keys off. `PRAGMA foreign_keys` has no effect in a
+    /// transaction. There, a guard statement fails before the statements run.
     static func withoutForeignKeys(_ statements: [String]) -> String {
         let guardTable = "temp.\"sync_foreign_keys\""
         let all =
@@ -239,7 +239,7 @@ struct TableIncompatibilities {
     enum Fix {
         /// A change of the `CREATE TABLE` statement, for which the table is rebuilt.
         case definition((inout TableDefinition) -> Void)
-        /// As `definition`, and the values of a column are replaced by the keys of the rows that they reference.
+        /// Like `definition`, but also replaces the values of a column by the keys of the rows that they reference.
         case lookup(KeyLookup, (inout TableDefinition) -> Void)
         /// A statement that changes values. It runs before rebuilds, which may look the values up.
         case values(String)
@@ -250,7 +250,7 @@ struct TableIncompatibilities {
     }
 
     let table: ExistingTable
-    private var entries: [(found: Found, remedy: Fix)] = []
+    private var entries: [(found: Found, fix: Fix)] = []
 
     /// A problem, and its table and column.
     struct Found {
@@ -262,36 +262,37 @@ struct TableIncompatibilities {
     init(_ table: ExistingTable) { self.table = table }
 
     /// Whether a fix looks values up in another table, whose own values must be fixed first.
-    var hasLookups: Bool { entries.contains { if case .lookup = $0.remedy { true } else { false } } }
+    var hasLookups: Bool { entries.contains { if case .lookup = $0.fix { true } else { false } } }
 
     /// Adds a problem of the whole table.
-    mutating func add(_ message: String, _ remedy: Fix) { add(in: nil, message, remedy) }
+    mutating func add(_ message: String, _ fix: Fix) { add(in: nil, message, fix) }
 
-    mutating func add(_ column: String, _ message: String, _ remedy: Fix) { add(in: column, message, remedy) }
+    mutating func add(_ column: String, _ message: String, _ fix: Fix) { add(in: column, message, fix) }
 
-    private mutating func add(in column: String?, _ message: String, _ remedy: Fix) {
+    private mutating func add(in column: String?, _ message: String, _ fix: Fix) {
         let path = (["tables", table.name] + [column].compactMap(\.self)).joined(separator: ".")
         entries.append(
             (
                 Found(
                     table: table.name, column: column, problem: .init(.incompatibleTable, path: path, message: message)),
-                remedy
+                fix
             ))
     }
 
-    /// Returns all problems, ordered by when their statements must run.
+    /// Returns all problems, in the order in which their statements must run.
     ///
-    /// - Parameter isMended: Whether SQL is wanted for problems of a column, or of the whole table (nil).
-    func problems(_ db: Database, _ isMended: (ExistingTable, String?) -> Bool) throws -> [Found] {
-        let remedies = entries.filter { isMended(table, $0.found.column) }.map(\.remedy)
-        let lookups = remedies.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
-        let rebuilding = try rebuiltDefinition(remedies).map { try TableRebuild(table, $0, lookups, db).sql }
+    /// - Parameter needsSQL: Returns whether to add SQL to the problems of a column, or of the whole table if the
+    ///   column is nil.
+    func problems(_ db: Database, _ needsSQL: (ExistingTable, String?) -> Bool) throws -> [Found] {
+        let fixes = entries.filter { needsSQL(table, $0.found.column) }.map(\.fix)
+        let lookups = fixes.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
+        let rebuilding = try rebuiltDefinition(fixes).map { try TableRebuild(table, $0, lookups, db).sql }
         var values: [Found] = []
         var first: [Found] = []
         var rest: [Found] = []
-        for (found, remedy) in entries {
+        for (found, fix) in entries {
             var found = found
-            switch isMended(table, found.column) ? remedy : .none {
+            switch needsSQL(table, found.column) ? fix : .none {
             case .values(let sql):
                 found.problem.fixSQL = sql
                 values.append(found)
@@ -311,16 +312,16 @@ struct TableIncompatibilities {
     }
 
     /// Returns the changed definition of the table; nil if no rebuild is needed.
-    private func rebuiltDefinition(_ remedies: [Fix]) -> TableDefinition? {
-        let isNeeded = remedies.contains {
+    private func rebuiltDefinition(_ fixes: [Fix]) -> TableDefinition? {
+        let isNeeded = fixes.contains {
             switch $0 {
             case .definition, .lookup: true
             case .column, .values, .statement, .none: false
             }
         }
         guard isNeeded, var definition = TableDefinition(table.sql) else { return nil }
-        for remedy in remedies {
-            switch remedy {
+        for fix in fixes {
+            switch fix {
             case .definition(let change), .lookup(_, let change): change(&definition)
             case .column(let column): definition.add(column: column)
             case .values, .statement, .none: break

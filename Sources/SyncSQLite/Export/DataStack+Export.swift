@@ -9,13 +9,14 @@ extension DataStack {
     /// let users = try await stack.export("User", where: "age >= 18")
     /// // [{"id": 6, "first_name": "Ann", "notes": [{"id": 1, "text": "Buy milk"}]}, …]
     /// ```
-    /// Nil is `null`. A to-one relationship without a row is omitted. Relationships are followed to any depth, but not
-    /// back along the last one, and not to a row that is being exported. A list with such a row is omitted as a whole,
-    /// and so is a relationship with pending references. A sync of the export of synced rows changes nothing.
+    /// A nil attribute is `null`. A to-one relationship without a row is omitted. Related rows are exported to any
+    /// depth. The export skips the inverse of the relationship that led to a row, and it skips rows that enclose the
+    /// current row. A list with a skipped row is omitted completely, and so is a relationship with pending references.
+    /// If the rows came from a sync, a sync of the export changes nothing.
     ///
-    /// - Parameter limit: The most rows to export; nil for all.
+    /// - Parameter limit: The maximum number of rows to export; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
-    public func export(
+    package func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
     ) throws -> [JSONValue] {
@@ -50,14 +51,14 @@ extension DataStack {
 // MARK: - Export each
 
 extension DataStack {
-    /// Exports the rows of an entity as JSON one at a time, in one read transaction. It holds one record in memory, not
-    /// all.
+    /// Exports the rows of an entity as JSON one at a time, in one read transaction. Only one record is in memory at a
+    /// time.
     ///
     /// ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)`` documents the contents of a record.
     ///
     /// - Parameters:
     ///   - offset: The number of rows to skip.
-    ///   - body: Called with each record in order. An error that it throws ends the export and is rethrown.
+    ///   - body: Called with each record in order. An error of `body` ends the export and is rethrown.
     package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), _ body: (JSONValue) throws -> Void
@@ -69,7 +70,8 @@ extension DataStack {
         }
     }
 
-    /// Exports the rows of an entity as JSON one at a time, in one read transaction. Cancelling the task ends it.
+    /// Exports the rows of an entity as JSON one at a time, in one read transaction. Cancelling the task ends the
+    /// export.
     package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(),
@@ -114,9 +116,9 @@ extension DataStack {
 // MARK: - Export members
 
 extension DataStack {
-    /// Exports the rows of an entity as the text of one object, `{"AD": {…}, "AE": {…}}`.
+    /// Exports the rows of an entity as the text of one JSON object, `{"AD": {…}, "AE": {…}}`.
     ///
-    /// - Throws: ``SyncError`` `typeMismatch` for rows without a member name, or with the same one.
+    /// - Throws: ``SyncError`` `typeMismatch` if a row has no object key, or if two rows have the same object key.
     func exportMembers(
         _ name: String, namedBy names: KeyedBy, where predicate: RowPredicate, orderedBy order: RowOrder,
         limit: Int?, offset: Int, options: ExportOptions, in db: Database, write: (Data) throws -> Void
@@ -124,7 +126,8 @@ extension DataStack {
         let entity = try model.compiled.entity(named: name)
         guard let slot = names.slot(in: entity, of: model.compiled) else {
             throw SyncError(
-                .unknownAttribute, "'keyedBy' does not name one attribute of \(name)", entity: name)
+                .unknownAttribute,
+                "'keyedBy' requires an attribute of \(name), or its primary key if that is one attribute", entity: name)
         }
         let (select, rest, arguments) = try selection(
             of: entity, where: predicate, orderedBy: order, limit: limit, offset: offset)
@@ -137,7 +140,7 @@ extension DataStack {
             let member = try exporter.member(row, of: entity, namedBy: slot)
             if slot != entity.keySlot, !seen.insert(member.key).inserted {
                 throw SyncError(
-                    .typeMismatch, "several rows have the same member name; key them by another attribute",
+                    .typeMismatch, "several rows have the same object key; set 'keyedBy' to another attribute",
                     entity: name)
             }
             text.append(member)
@@ -155,12 +158,12 @@ extension DataStack {
     /// fit in memory.
     ///
     /// ```swift
-    /// try await stack.exportText("User", as: .ndjson) { try file.write(contentsOf: $0) }
+    /// try stack.writeExport("User", as: .ndjson) { try file.write(contentsOf: $0) }
     /// ```
     /// - Parameters:
-    ///   - form: An array of records, which is the default, or one record on each line. Both are UTF-8.
+    ///   - form: `.json` for an array of records, or `.ndjson` for one record on each line. The encoding is UTF-8.
     ///   - offset: The number of rows to skip.
-    ///   - write: Called with each buffer, about 64 KB. An error that it throws ends the export and is rethrown.
+    ///   - write: Called with each buffer of about 64 KB. An error of `write` ends the export and is rethrown.
     /// - Throws: The errors of ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)``.
     public func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
@@ -175,7 +178,8 @@ extension DataStack {
         }
     }
 
-    /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Cancelling the task ends it.
+    /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Cancelling the task ends the
+    /// export.
     package func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
@@ -225,10 +229,11 @@ extension DataStack {
 // MARK: - Export where
 
 extension DataStack {
-    /// Exports the rows of an entity that match a condition in text form. Pass values that vary as arguments of
+    /// Exports the rows of an entity that match a condition in text form. For values from variables, use
     /// ``RowPredicate/where(_:_:)``.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the call with a predicate.
+    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the method that takes a
+    ///   ``RowPredicate``.
     package func export(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()

@@ -8,7 +8,7 @@ final class ExportReader {
     struct SourceRow {
         let record: SyncRow
         let identity: ExportedRowID
-        /// The foreign keys, in the order of those of the inheritance hierarchy.
+        /// The values of the foreign keys, in the order of ``EntityHierarchy/foreignKeys``.
         let foreignKeys: [DatabaseValue]
     }
 
@@ -16,7 +16,8 @@ final class ExportReader {
     private struct Targets {
         let select: RecordSQL
         let sql: String
-        /// The index of the foreign key in the owner; nil if the owner has none for the relationship.
+        /// The index of the relationship's foreign key in ``SourceRow/foreignKeys``; nil if the table of the row does
+        /// not contain the foreign key.
         let foreignKey: Int?
     }
 
@@ -41,7 +42,7 @@ final class ExportReader {
 
     /// Calls `body` with each row that a statement selects.
     ///
-    /// - Parameter rest: The statement after the columns.
+    /// - Parameter rest: The part of the statement after the selected columns.
     func forEachRow(
         _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ body: (SourceRow) throws -> Void
     ) throws {

@@ -29,7 +29,8 @@ enum DatabaseErrorMapper {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             SyncError(
-                .databaseBusy, "the store is busy: another process has locked it; try again", underlying: text(error),
+                .databaseBusy, "the store is busy: another connection has locked it; try again",
+                underlying: text(error),
                 underlyingError: error)
         case .SQLITE_READONLY where error.extendedResultCode != .SQLITE_READONLY_DBMOVED:
             SyncError(
@@ -40,7 +41,8 @@ enum DatabaseErrorMapper {
         }
     }
 
-    /// Returns a constraint error with the name of the record that caused it; any other error unchanged.
+    /// Adds the name of a row to the message of a constraint error that the row caused. Returns any other error
+    /// unchanged.
     static func naming(_ record: String, in error: any Error) -> any Error {
         guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CONSTRAINT else { return error }
         return DatabaseError(
@@ -50,7 +52,8 @@ enum DatabaseErrorMapper {
 
     /// Returns the error for a violated constraint of an existing table.
     static func constraint(_ error: DatabaseError) -> SyncError {
-        SyncError(.databaseError, "a constraint of a table rejected a write", underlying: text(error))
+        SyncError(
+            .databaseError, "a constraint of a table rejected a write", underlying: text(error), underlyingError: error)
     }
 
     /// Returns the error for an exceeded limit of SQLite; nil for any other error.
@@ -60,17 +63,17 @@ enum DatabaseErrorMapper {
         let limits: [(begins: String, SyncError.Code, what: String)] = [
             ("too many terms in ORDER BY", .invalidOption, "the order has too many terms"),
             ("too many columns in result set", .invalidOption, "the table has too many columns"),
-            ("parser stack overflow", .invalidPredicate, "the condition is nested too deeply"),
-            ("Expression tree is too large", .invalidPredicate, "the condition is nested too deeply"),
-            ("too many FROM clause terms", .invalidPredicate, "a path of the condition is too long"),
-            ("at most 64 tables in a join", .invalidPredicate, "a path of the condition is too long"),
-            ("too many SQL variables", .invalidPredicate, "the condition has too many values"),
+            ("parser stack overflow", .invalidPredicate, "the predicate is nested too deeply"),
+            ("Expression tree is too large", .invalidPredicate, "the predicate is nested too deeply"),
+            ("too many FROM clause terms", .invalidPredicate, "a path of the predicate is too long"),
+            ("at most 64 tables in a join", .invalidPredicate, "a path of the predicate is too long"),
+            ("too many SQL variables", .invalidPredicate, "the predicate has too many values"),
         ]
         guard let limit = limits.first(where: { message.hasPrefix($0.begins) }) else { return nil }
         return SyncError(limit.1, "\(limit.what) for SQLite", underlying: text(error), underlyingError: error)
     }
 
-    /// Returns the message of SQLite, without the arguments of the statement, which contain values.
+    /// Returns the code and the message of SQLite, without the arguments of the statement, which contain stored values.
     static func text(_ error: DatabaseError) -> String {
         "SQLite error \(error.extendedResultCode.rawValue): \(error.message ?? "no message")"
     }
@@ -79,15 +82,17 @@ enum DatabaseErrorMapper {
         let names = entity.slotByName.keys.sorted()
         let known = TruncatedList(names).text
         let hint =
-            relationship(meantBy: name, of: entity).map { "; '\($0)' is a relationship: set its rows with 'links'" }
+            relationship(meantBy: name, of: entity).map {
+                "; '\($0)' is a relationship: set its rows with 'relationships'"
+            }
             ?? SimilarName.hint(for: name, among: names)
         return SyncError(
             .unknownAttribute, "unknown attribute '\(name)'; available: \(known.isEmpty ? "none" : known)\(hint)",
             entity: entity.name)
     }
 
-    /// Returns the relationship that a name means, as its name or with a suffix for ids: `shelf`, `shelf_id`,
-    /// `shelfID`.
+    /// Returns the relationship that a name probably means; nil if there is none. The name may have a suffix for IDs:
+    /// `shelf`, `shelf_id`, `shelfID`.
     private static func relationship(meantBy name: String, of entity: CompiledEntity) -> String? {
         func folded(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
         let written = folded(name)
@@ -124,7 +129,8 @@ struct ForeignKeyViolations {
         self.locations = locations
     }
 
-    /// Returns the row by its key, or by its row ID in a table without an entity; nil if it has neither.
+    /// Returns the name of a row in errors: its entity and key, or its table and rowid if the table has no entity.
+    /// Returns nil if the row has no rowid.
     private static func name(
         of rowID: Int64?, in table: String, _ db: Database, _ layout: StoreLayout
     ) throws -> String? {

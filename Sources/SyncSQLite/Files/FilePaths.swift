@@ -34,11 +34,11 @@ import Foundation
             }
         }
 
-        /// Reserves disk space for a number of bytes from the start of an open file. Its contents stay unchanged. The
-        /// file may become longer, even if there is not enough space.
+        /// Reserves disk space for a number of bytes from the start of an open file. The contents of the file stay
+        /// unchanged. The file may become longer, even if the reservation fails.
         ///
-        /// - Returns: The error number of the system if there is not enough space; 0 if there is, or if the file system
-        ///   cannot tell.
+        /// - Returns: 0 if the space is reserved, or if the file system does not support reservations; otherwise the
+        ///   error number of the system.
         package static func reserve(_ size: Int, in target: Int32) -> Int32 {
             // `posix_fallocate` rejects a length of 0.
             guard size > 0 else { return 0 }
@@ -52,7 +52,7 @@ import Foundation
             #else
                 let code = posix_fallocate(target, 0, off_t(size))
             #endif
-            // EBADF: the file may be open for writing only.
+            // EBADF: where `posix_fallocate` is emulated, it reads the file, which may be open for writing only.
             return [EOPNOTSUPP, EINVAL, EBADF].contains(code) ? 0 : code
         }
 
@@ -95,7 +95,7 @@ import Foundation
 
 // MARK: - ResolvedPath
 
-/// The path of a file after all symbolic links are followed. The file may not exist yet.
+/// The path of a file after all symbolic links are followed. The file need not exist.
 package struct ResolvedPath: Sendable, Hashable {
     /// The canonical path of the folder, without symbolic links.
     package let folder: String
@@ -111,8 +111,10 @@ package struct ResolvedPath: Sendable, Hashable {
         private static var mostLinks: Int { 40 }
         private static var slash: UInt8 { UInt8(ascii: "/") }
 
-        /// - Throws: ``SystemError`` if the folder does not exist, the links form a cycle, or the path cannot name a
-        ///   file: it is empty, or ends as the path of a folder does.
+        /// Follows the symbolic links of a path.
+        ///
+        /// - Throws: ``SystemError`` if the folder does not exist, the links form a cycle, or the path is empty or ends
+        ///   like the path of a folder.
         package init(_ path: String) throws(SystemError) {
             var path = path
             for _ in 0..<Self.mostLinks {
@@ -129,28 +131,28 @@ package struct ResolvedPath: Sendable, Hashable {
             throw SystemError(ELOOP)
         }
 
-        /// Returns the path that a symbolic link with this target leads to.
+        /// Returns the path to which the symbolic link `link` with the target `target` leads.
         package static func path(of target: String, in link: String) -> String {
             target.utf8.first == slash ? target : folder(of: link) + target
         }
 
         /// Returns the target of a symbolic link; nil if the path is not a link.
         ///
-        /// - Throws: ``SystemError`` if the target cannot be read, or is not UTF-8: a repaired text would name another
+        /// - Throws: ``SystemError`` if the target cannot be read, or is not UTF-8. Repaired text would name another
         ///   file.
         package static func target(of path: String) throws(SystemError) -> String? {
             var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
             let count = readlink(path, &bytes, bytes.count - 1)
             guard count >= 0 else {
-                // EINVAL: the path is not a link. ENOENT: it does not exist.
+                // EINVAL: the path is not a link. ENOENT: the path does not exist.
                 if errno == EINVAL || errno == ENOENT { return nil }
                 throw SystemError()
             }
             return try text(bytes)
         }
 
-        /// Returns the path up to its last slash. It compares bytes, because a `Character` may begin with a slash and
-        /// combining marks.
+        /// Returns the path up to its last slash. It compares bytes, because a slash with combining marks is a
+        /// `Character` that is not equal to a slash.
         private static func folder(of path: String) -> String {
             path.utf8.lastIndex(of: slash).map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""
         }
@@ -172,7 +174,9 @@ package struct ResolvedPath: Sendable, Hashable {
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
     extension ResolvedPath {
-        /// - Throws: ``SystemError`` if the folder does not exist, or the path cannot name a file.
+        /// Follows the symbolic links of a path.
+        ///
+        /// - Throws: ``SystemError`` if the folder does not exist, or if the path is empty or ends with a slash.
         package init(_ path: String) throws(SystemError) {
             guard !path.isEmpty else { throw SystemError(ENOENT) }
             guard !path.hasSuffix("/") else { throw SystemError(EISDIR) }

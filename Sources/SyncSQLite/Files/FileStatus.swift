@@ -37,7 +37,7 @@ package struct FileStatus: Sendable, Hashable {
 package struct SystemError: LocalizedError {
     package let code: Int32
 
-    /// - Parameter code: The error number; by default that of the last call.
+    /// - Parameter code: The error number; by default, the `errno` of the last system call.
     package init(_ code: Int32 = errno) { self.code = code }
 
     package var message: String {
@@ -46,7 +46,7 @@ package struct SystemError: LocalizedError {
     }
     package var errorDescription: String? { message }
 
-    /// Runs code that uses Foundation, and throws the error of the system behind its errors.
+    /// Runs code that uses Foundation, and converts an error of Foundation to the system error that caused it.
     static func mapping<Value>(_ body: () throws -> Value) throws(SystemError) -> Value {
         do {
             return try body()
@@ -75,9 +75,9 @@ package struct SystemError: LocalizedError {
 
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
     extension FileStatus {
-        /// Returns the status of the file at a path; nil if there is none, or it cannot be read.
+        /// Returns the status of the file at a path; nil if no file exists there, or if its status cannot be read.
         ///
-        /// - Parameter followingLinks: Whether the status of a symbolic link is that of its target.
+        /// - Parameter followingLinks: Whether to follow a symbolic link and return the status of its target.
         package init?(at path: String, followingLinks: Bool = true) {
             var status = stat()
             guard (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
@@ -86,8 +86,8 @@ package struct SystemError: LocalizedError {
 
         /// Returns the status of the file at a path; nil if the path does not exist.
         ///
-        /// - Throws: ``SystemError`` if that is unknown, so that the path is not taken for free: a trailing slash after
-        ///   a file, a cycle of links, a folder that may not be searched.
+        /// - Throws: ``SystemError`` if it is unknown whether the path exists. Examples are a slash after a file name,
+        ///   a cycle of links, and a folder that this user may not search.
         package static func find(_ path: String) throws(SystemError) -> FileStatus? {
             var status = stat()
             if stat(path, &status) == 0 { return FileStatus(status) }
@@ -101,7 +101,7 @@ package struct SystemError: LocalizedError {
             self.init(status)
         }
 
-        /// Returns why this user may not write to the file at a path; nil if it may.
+        /// Returns the reason why this user may not write to the file at a path; nil if the user may write.
         static func refusal(toWrite path: String) -> SystemError? { access(path, W_OK) == 0 ? nil : SystemError() }
 
         private init(_ status: stat) {
@@ -131,9 +131,9 @@ package struct SystemError: LocalizedError {
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
     extension FileStatus {
-        /// Returns the status of the file at a path; nil if there is none, or it cannot be read.
+        /// Returns the status of the file at a path; nil if no file exists there, or if its status cannot be read.
         ///
-        /// - Parameter followingLinks: Whether the status of a symbolic link is that of its target.
+        /// - Parameter followingLinks: Whether to follow a symbolic link and return the status of its target.
         package init?(at path: String, followingLinks: Bool = true) {
             let path = followingLinks ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
             guard let found = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
@@ -155,7 +155,7 @@ package struct SystemError: LocalizedError {
                 }
         }
 
-        /// Returns why this user may not write to the file at a path; nil if it may.
+        /// Returns the reason why this user may not write to the file at a path; nil if the user may write.
         static func refusal(toWrite path: String) -> SystemError? {
             FileManager.default.isWritableFile(atPath: path) ? nil : SystemError(EACCES)
         }

@@ -2,7 +2,8 @@ package import Foundation
 import GRDB
 import SyncCore
 
-/// A store that is filled in a draft folder and then moved to its path as a whole. The path must not have a store yet.
+/// A new store that is filled in a temporary folder and then moved to its path as a whole. No store may exist at the
+/// path.
 package struct StagedStoreFile: Sendable {
     private let target: ResolvedPath
     /// The path of the store as the caller gave it.
@@ -12,8 +13,10 @@ package struct StagedStoreFile: Sendable {
     /// The file in which the store is filled.
     var url: URL { URL(fileURLWithPath: folder.path) }
 
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the folder does not exist, or if log files of another store would
-    ///   become part of this one; `databaseReadOnly` if no file can be created in the folder.
+    /// Creates the temporary folder for a new store.
+    ///
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the folder does not exist, or if it contains log files that SQLite
+    ///   would apply to the new store. `databaseReadOnly` if no file can be created in the folder.
     package init(for url: URL) throws {
         name = url.path
         do {
@@ -35,7 +38,7 @@ package struct StagedStoreFile: Sendable {
         }
     }
 
-    /// Throws if the path has a log of another database. SQLite would apply it to the new store.
+    /// Throws if a log of another database is beside the path. SQLite would apply that log to the new store.
     private static func refuseLeftovers(_ target: ResolvedPath) throws {
         guard let leftover = StoreFiles(target.path).filledLogs.first, FileStatus(at: target.path)?.size ?? 0 == 0
         else {
@@ -46,10 +49,10 @@ package struct StagedStoreFile: Sendable {
             "'\(leftover)' belongs to another database and would corrupt the new one; move it away")
     }
 
-    /// Moves the store, which must be closed, to its path. A file that another process created there meanwhile is not
-    /// replaced.
+    /// Moves the store to its path. The store must be closed. If an empty file is at the path, the store is copied into
+    /// it. Any other file is not replaced.
     ///
-    /// - Returns: Whether the store is at its path; false if another store or file is there.
+    /// - Returns: Whether the store is now at its path; false if another store or file is there.
     package func publish() throws -> Bool {
         try Self.refuseLeftovers(target)
         do {
@@ -60,7 +63,7 @@ package struct StagedStoreFile: Sendable {
     }
 
     #if os(Windows) || SYNC_FOUNDATION_FILES
-        /// Moves the store to its path. Returns true if a file is there.
+        /// Moves the store to its path, unless a file is there. Returns whether a file is there.
         private func isTaken() throws -> Bool {
             do {
                 try FileCopy.move(folder.path, toNew: target.path)
@@ -70,8 +73,8 @@ package struct StagedStoreFile: Sendable {
             }
         }
     #else
-        /// Links the store at its path. Returns true if a file is there. If the file system has no hard links, it
-        /// creates an empty file first, to reserve the path.
+        /// Creates a hard link to the store at its path. Returns true if a file is there. If the file system has no
+        /// hard links, creates an empty file to reserve the path, and returns true.
         private func isTaken() throws -> Bool {
             if link(folder.path, target.path) == 0 { return false }
             if errno == EEXIST { return true }
@@ -84,14 +87,15 @@ package struct StagedStoreFile: Sendable {
 
     package func remove() { folder.remove() }
 
-    /// Copies the store into an empty file, as `mktemp` creates one. The file keeps its identity.
+    /// Copies the store into an existing empty file, such as one that `mktemp` created. The file keeps its inode.
+    /// Returns false if the file is not empty.
     private func fillEmptyFile() throws -> Bool {
         guard let status = FileStatus(at: target.path), status.isRegular, status.size == 0 else { return false }
         do {
             let queue = try DatabaseQueue(path: target.path, configuration: StoreFile.configuration())
             defer { try? queue.close() }
             return try queue.inDatabase { db in
-                // The first transaction takes a lock, which the connection keeps until it closes.
+                // The first transaction takes an exclusive lock, which the connection keeps until it closes.
                 try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                 var isEmpty = false
                 try db.inTransaction(.exclusive) {
@@ -118,7 +122,7 @@ package struct StagedStoreFile: Sendable {
 package struct StoreFiles: Sendable, Hashable {
     /// The suffixes of all files of a store.
     package static let suffixes = ["", "-wal", "-shm", "-journal"]
-    /// The suffixes of files that may contain transactions missing from the database file.
+    /// The suffixes of logs, which may contain transactions that the database file lacks.
     static let logSuffixes = ["-wal", "-journal"]
 
     /// The canonical path of the database, to which the suffixes are added.
@@ -130,16 +134,16 @@ package struct StoreFiles: Sendable, Hashable {
     init(_ path: String) {
         self.path = path
         database = FileStatus(at: path)
-        // An empty log counts as none.
+        // An empty log counts as missing.
         logs = Self.logSuffixes.map { suffix in FileStatus(at: path + suffix).flatMap { $0.size > 0 ? $0 : nil } }
     }
 
-    /// The logs that may contain transactions missing from the database file.
+    /// The paths of logs that may contain transactions that the database file lacks.
     var filledLogs: [String] {
         zip(Self.logSuffixes, logs).compactMap { suffix, status in status == nil ? nil : path + suffix }
     }
 
-    /// Whether this user can write to the store: to its file, and to the folder or the files beside it.
+    /// Whether this user can write to the database file, and to either its folder or its `-wal` and `-shm` files.
     var isWritable: Bool {
         func isWritable(_ path: String) -> Bool { FileStatus.refusal(toWrite: path) == nil }
         guard isWritable(path) else { return false }

@@ -3,11 +3,11 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The file of a store that is opened for writing. It is created completely or not at all, and checked before anything
-/// is written.
+/// The file of a store that is opened for writing. A new file is created completely or not at all. An existing file is
+/// checked before it is written.
 package struct StoreFile {
-    /// The time that a new connection waits for a lock of another one, in milliseconds.
-    @TaskLocal package static var patience: Int32 = 5000
+    /// The time that a new connection waits for a lock of another connection, in milliseconds.
+    @TaskLocal package static var busyTimeout: Int32 = 5000
 
     private let url: URL
     private let path: String
@@ -24,7 +24,7 @@ package struct StoreFile {
     static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
-        configuration.busyMode = .timeout(Double(patience) / 1000)
+        configuration.busyMode = .timeout(Double(busyTimeout) / 1000)
         configuration.label = "Sync"
         configuration.prepareDatabase { db in
             try PageCache.set(PageCache.size, db)
@@ -50,7 +50,8 @@ package struct StoreFile {
         }
     }
 
-    /// Creates the store as a draft and moves it to its path. A store that another process created meanwhile stays.
+    /// Creates the store in a temporary folder and moves it to its path. If another process has created a store there,
+    /// that store stays.
     private func create(_ model: SyncModel) throws {
         let draft = try StagedStoreFile(for: url)
         defer { draft.remove() }
@@ -59,7 +60,7 @@ package struct StoreFile {
         _ = try draft.publish()
     }
 
-    /// Creates the tables of a store in a draft.
+    /// Creates the tables of a store in a staged file.
     static func fill(_ draft: StagedStoreFile, with model: SyncModel) throws -> OpenStore {
         try StoreFile(draft.url, name: draft.name).pool(of: model) { db in
             try StoredModel.createOrUpdate(model, in: db)
@@ -76,7 +77,7 @@ package struct StoreFile {
         }
     }
 
-    /// Opens an existing store with its own model.
+    /// Opens an existing store with the model that is stored in it.
     func open() throws -> OpenStore {
         guard url.isFileURL, FileStatus(at: path) != nil else { throw unreadable("no store at '\(name)'") }
         try check()
@@ -93,7 +94,7 @@ package struct StoreFile {
     }
 
     /// Throws if the path is not a regular file or is not writable. SQLite would block on a pipe, and would leave files
-    /// beside a store of another user.
+    /// beside a store that it cannot write.
     private func check() throws {
         guard FileStatus(at: path)?.isRegular == true else { throw unreadable("'\(name)' is not a file") }
         if let refusal = FileStatus.refusal(toWrite: path) { throw readOnly(refusal.message) }
@@ -118,8 +119,8 @@ package struct StoreFile {
 
     private var unreadableMessage: String { "cannot read '\(name)' as a store" }
 
-    /// Writes an unchanged page to an empty write-ahead log. Otherwise a pool fills an empty log by changing the schema
-    /// back and forth, so that only opening a store would change its file.
+    /// Writes an unchanged page to an empty write-ahead log. Otherwise GRDB's pool would fill the log by creating and
+    /// dropping a table, which changes the version of the schema.
     private func fillLog(_ db: Database) throws {
         guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal" else { return }
         let size = FileStatus(at: path + "-wal")?.size
@@ -131,7 +132,7 @@ package struct StoreFile {
         }
     }
 
-    /// Opens a pool, and prepares it so that the store has the tables of the model.
+    /// Opens a pool and runs `prepare`. Afterwards the store has the tables of the model.
     private func pool(of model: SyncModel, _ prepare: (Database) throws -> Void) throws -> OpenStore {
         var version: Int?
         var hasExistingTables = false
@@ -158,8 +159,7 @@ package struct StoreFile {
 
     // MARK: Errors
 
-    /// Maps errors of the database. SQLite has no specific error for a folder in which it cannot create the files
-    /// beside the store.
+    /// Maps errors of the database. Detects a read-only folder, for which SQLite has no specific error.
     private func mapped<T>(_ code: SyncError.Code, _ message: String, _ body: () throws -> T) throws -> T {
         try DatabaseErrorMapper.mapped(code, message) {
             do {
@@ -188,7 +188,7 @@ enum PageCache {
     static let size = 8192
     /// The size for the writer while it inserts very many rows or reads a payload in chunks, in KiB.
     static let largeSize = 65_536
-    /// The size in bytes per new row: about one entry in each of its indexes, which are filled out of order.
+    /// The cache size in bytes per new row: about one index entry. Indexes are filled out of order.
     private static let bytesPerRow = 16
 
     static func set(_ size: Int, _ db: Database) throws {
@@ -223,8 +223,8 @@ enum PageCache {
     private static let grown = Locked<Set<ObjectIdentifier>>([])
 }
 
-/// A private copy of a store for temporary writes. SQLite deletes it with its connection, even if the process is
-/// killed.
+/// A private copy of a store for temporary writes. SQLite deletes the copy when its connection closes, even if the
+/// process is killed.
 enum TemporaryStore {
     /// Copies the committed content of a store, even while another process writes.
     static func copy(of db: Database) throws -> DatabaseQueue {

@@ -3,8 +3,7 @@ import GRDB
 import GRDBSQLite
 public import SyncCore
 
-/// The file of a store that is only read. The file stays unchanged, and no file is left beside it if the folder is
-/// read-only.
+/// The file of a store that is opened for reading only. The file stays unchanged, and its folder may be read-only.
 struct StoreReader {
     private let name: String
     private let files: StoreFiles
@@ -25,8 +24,8 @@ struct StoreReader {
     func open() throws -> OpenStore {
         try DatabaseErrorMapper.mapped(.cannotOpenStore, "cannot read '\(name)' as a store") {
             if files.isWritable { return try store(connection()) }
-            // Without logs the file is the whole store. A normal connection would create logs, to lock the store with
-            // them.
+            // Without logs, the file contains the whole store. A normal connection would have to create a `-shm` file
+            // for its locks.
             if files.filledLogs.isEmpty, Self.knowsAddresses { return try unlocked() }
             do {
                 return try store(connection(readOnly: true))
@@ -73,8 +72,8 @@ struct StoreReader {
 
     // MARK: Copies
 
-    /// Copies the store to a temporary database, where SQLite can apply a log that another process left. The log is
-    /// part of the store.
+    /// Copies the store and its logs to a temporary folder, where SQLite can apply the logs, and from there to a
+    /// temporary database.
     private func copied() throws -> DatabaseQueue {
         do {
             let draft = try TemporaryFolder(in: FileManager.default.temporaryDirectory.path)
@@ -96,20 +95,20 @@ struct StoreReader {
 }
 
 extension ResultCode {
-    /// Whether SQLite returns this code if it must write in order to read.
+    /// Whether SQLite returns this code if it cannot write the files that it needs for reading.
     fileprivate var isReadOnlyLocation: Bool { self == .SQLITE_CANTOPEN || self == .SQLITE_READONLY }
 }
 
-/// A store that is read without locks, because this user cannot create the files for them. Writers do not notice the
-/// reader.
+/// A store that is read without locks, because this user cannot create the files for locks. Writers do not wait for
+/// such a reader, so each read is checked afterwards.
 struct UnlockedStore: Sendable {
     private let files: StoreFiles
 
     init(_ files: StoreFiles) { self.files = files }
 
-    /// Returns the result of `body`, if the files of the store did not change before or meanwhile.
+    /// Runs `body` and returns its result, unless the files of the store changed since it was opened.
     ///
-    /// - Throws: ``SyncError`` `databaseBusy` if they changed, even if `body` throws another error.
+    /// - Throws: ``SyncError`` `databaseBusy` if the files changed, even if `body` throws another error.
     @discardableResult
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do {
@@ -136,22 +135,23 @@ struct UnlockedStore: Sendable {
 extension DataStack {
     /// Opens an existing store to fetch, count and plan, and leaves its file unchanged.
     ///
-    /// The store may be in a folder where this user cannot write. Apps use ``init(at:)``, which lets readers and a
-    /// writer work at the same time, and writes the header of the file when it opens it.
+    /// The store may be in a folder where this user cannot write. Apps use ``init(at:registering:transformers:)``
+    /// instead. That initializer allows readers and a writer at the same time, but may write to the file.
     ///
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store;
-    ///   `databaseBusy` if another process has locked the store exclusively; `missingTransformer`.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store.
+    ///   `databaseBusy` if another process has locked the store exclusively. `missingTransformer`.
     package convenience init(
         reading url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
     ) throws {
         self.init(try StoreReader(url).open().registering(code, transformers))
     }
 
-    /// Computes what a migration of the store in a file to another model would change and lose, and writes nothing.
+    /// Computes the table changes and data losses of a migration of a store to another model, and writes nothing.
     ///
-    /// - Returns: `changes`: the differences between the models that change tables, by path in a schema file. `losses`:
-    ///   the parts of the old model that do not fit the new one, with the number of lost rows, values or links.
-    /// - Throws: ``SyncError`` `modelMismatch` for rows that lack values the model requires, `cannotOpenStore`.
+    /// - Returns: `changes`: the differences between the models that change tables, by path in a schema file.
+    ///   `dataLosses`: the parts of the old model that do not fit the new one, with the number of lost rows, values or
+    ///   links.
+    /// - Throws: ``SyncError`` `modelMismatch` if rows lack values that the model requires, `cannotOpenStore`.
     public static func migration(
         to model: SyncModel, at url: URL
     ) throws -> (changes: [SyncDiagnostic], dataLosses: [SyncDiagnostic]) {
@@ -159,7 +159,7 @@ extension DataStack {
         return (report.changes, report.dataLosses)
     }
 
-    /// Computes what a migration would change and lose, as a report that is written as JSON.
+    /// Computes the table changes and data losses of a migration, as a report that can be encoded as JSON.
     package static func migrationReport(to model: SyncModel, at url: URL) throws -> MigrationReport {
         let copy = try DataStack(reading: url, transformers: .optional).copied()
         defer { try? copy.close() }

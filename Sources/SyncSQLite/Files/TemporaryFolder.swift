@@ -3,9 +3,9 @@ import Foundation
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
     /// A folder for an incomplete file, beside its final location.
     ///
-    /// The name is random, and the initializer creates the folder or fails. It never opens an existing folder, and
-    /// other users cannot write into it. The folder is locked as long as the process runs, so that other processes can
-    /// detect the drafts of a killed one.
+    /// The initializer creates a folder with a random name, and never uses an existing folder. Other users cannot write
+    /// into the folder. It is locked until this object is released or the process ends. Other processes can therefore
+    /// detect the folders of killed processes.
     package final class TemporaryFolder: Sendable {
         private static let prefix = ".sync-draft-"
         private static let file = "draft"
@@ -14,10 +14,10 @@ import Foundation
         private let folder: String
         private let descriptor: Int32
 
-        /// The file to fill. It does not exist yet.
+        /// The path of the file to fill. Initially no file exists there.
         package var path: String { folder + "/" + Self.file }
 
-        /// Creates a draft in a folder, and removes the drafts that killed processes left there.
+        /// Creates a temporary folder in `parent`, and removes the temporary folders that killed processes left there.
         ///
         /// - Throws: ``SystemError``.
         package init(in parent: String) throws {
@@ -41,13 +41,13 @@ import Foundation
 
         deinit { close(descriptor) }
 
-        /// Removes the folder with all files of the draft.
+        /// Removes the folder and its files.
         package func remove() { Self.remove(folder, descriptor) }
 
-        // MARK: Drafts of killed processes
+        // MARK: Folders of killed processes
 
-        /// Removes the drafts of processes that no longer run: unlocked folders of this user with the name of a draft
-        /// and only files of a draft.
+        /// Removes the temporary folders of processes that no longer run. Such a folder is unlocked, belongs to this
+        /// user, has the prefix of temporary folders, and contains only files of a store.
         private static func removeAbandoned(in parent: String) {
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: parent) else { return }
             for name in names where name.hasPrefix(prefix) {
@@ -79,7 +79,7 @@ import Foundation
 
         private enum Lock { case ours, taken, unsupported }
 
-        /// Tries to lock a folder. If the file system does not support locks, no draft counts as abandoned.
+        /// Tries to lock a folder. If the file system does not support locks, no folder counts as abandoned.
         private static func lock(_ descriptor: Int32) -> Lock {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .ours }
             return errno == EWOULDBLOCK ? .taken : .unsupported
@@ -90,7 +90,7 @@ import Foundation
             return status != nil && status?.identity == FileStatus(descriptor: descriptor)?.identity
         }
 
-        /// Returns random letters, so that the name reveals nothing, not even the process.
+        /// Returns 20 random letters. The name does not reveal the process.
         private static func randomName() -> String {
             String((0..<20).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "a" })
         }
@@ -100,15 +100,15 @@ import Foundation
 // MARK: - Foundation
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
-    /// A folder for an incomplete file, beside its final location. The name is random, and the initializer creates the
-    /// folder or fails. Folders of killed processes stay, because they cannot be detected.
+    /// A folder for an incomplete file, beside its final location. The initializer creates a folder with a random name.
+    /// Folders of killed processes stay, because they cannot be detected.
     package final class TemporaryFolder: Sendable {
         private let folder: String
 
-        /// The file to fill. It does not exist yet.
+        /// The path of the file to fill. Initially no file exists there.
         package var path: String { folder + "/draft" }
 
-        /// Creates a draft in a folder.
+        /// Creates a temporary folder in `parent`.
         ///
         /// - Throws: ``SystemError``.
         package init(in parent: String) throws {
@@ -119,7 +119,7 @@ import Foundation
             self.folder = folder
         }
 
-        /// Removes the folder with all files of the draft.
+        /// Removes the folder and its files.
         package func remove() { try? FileManager.default.removeItem(atPath: folder) }
     }
 #endif

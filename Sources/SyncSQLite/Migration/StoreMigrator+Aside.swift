@@ -2,7 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// Steps that run for each table must not make SQLite parse the whole schema, which has all tables.
+// Steps that run for each table avoid statements that make SQLite parse the whole schema. Otherwise the time would grow
+// with the square of the number of tables.
 extension StoreMigrator {
     /// An index or trigger on a table or view.
     struct Attachment {
@@ -10,15 +11,16 @@ extension StoreMigrator {
         let name: String
         let sql: String
 
-        /// Whether another program created it.
+        /// Whether another program created the index or trigger.
         var isForeign: Bool { !name.hasPrefix("sync_") }
     }
 
-    /// Renames the tables that are not kept, and drops the views of the store, and the indexes and triggers of both.
+    /// Renames the old tables that are not preserved. Drops their indexes and triggers, and the views of subentities.
     ///
-    /// - Returns: The dropped indexes and triggers of other programs.
+    /// - Returns: The dropped indexes and triggers that other programs created.
     mutating func setAsideOldTables() throws -> [Attachment] {
-        // With legacy renaming, foreign keys keep the old name of a renamed table.
+        // With legacy renaming, foreign keys keep the original name of a renamed table, so they reference the new table
+        // later.
         let isLegacy = try Bool.fetchOne(db, sql: "PRAGMA legacy_alter_table") ?? false
         try db.execute(sql: "PRAGMA legacy_alter_table = ON")
         defer { if !isLegacy { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") } }
@@ -43,10 +45,11 @@ extension StoreMigrator {
         return foreign
     }
 
-    /// The most rows of a table that is copied instead of renamed.
+    /// A table with at most this number of rows is copied instead of renamed.
     private static let copiedRows = 200
 
-    /// Moves a table. SQLite parses the whole schema to rename a table, so a small table is copied instead.
+    /// Renames a table. SQLite parses the whole schema to rename a table, so a small table is copied and dropped
+    /// instead.
     private func setAside(_ table: String, as name: String, without attached: [Attachment]) throws {
         let sample = "SELECT 1 FROM \(table.quoted) LIMIT \(Self.copiedRows + 1)"
         if try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(sample))") ?? 0 <= Self.copiedRows {
@@ -58,7 +61,7 @@ extension StoreMigrator {
         }
     }
 
-    /// Returns all indexes and triggers, by the name of their table or view in folded case.
+    /// Returns all indexes and triggers, by the case-folded name of their table or view.
     private func attachments() throws -> [String: [Attachment]] {
         let rows = try Row.fetchAll(
             db,
@@ -86,7 +89,7 @@ extension StoreMigrator {
             }
     }
 
-    /// Records the values in columns that another program added, which the new table does not have.
+    /// Records the loss of values in columns that another program added. The new table does not have these columns.
     private mutating func recordForeignColumns(of table: String) throws {
         guard let id = map.oldTables[table] else { return }
         let layout = map.old[id]

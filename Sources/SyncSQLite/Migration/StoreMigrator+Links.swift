@@ -2,9 +2,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// A new relationship can have links of two old ones, and an old one can go into two, each with some of its rows. So the
-// old
-// links are read once, and a link that no new relationship takes is lost.
+// A new association can take links from several old associations, and several new associations can take links from one
+// old association. So the migration reads the links of each old association once, and marks each link that a new
+// association takes. Unmarked links are lost.
 extension StoreMigrator {
     mutating func copyLinks() throws {
         var links: [AssociationID: [MigratedLink]] = [:]
@@ -49,8 +49,7 @@ extension StoreMigrator {
         }
     }
 
-    /// Returns whether a row belongs to the entity at this end of an association, and not to another one of its
-    /// hierarchy.
+    /// Returns whether a row is of the entity at this end of an association, or of a subentity.
     private func isRow(_ row: MigratedKeys.Row, of side: CompiledAssociation.Role) throws -> Bool {
         guard row.table == side.table else { return false }
         guard map.new.model[side.table].root != side.entity else { return true }
@@ -62,7 +61,7 @@ extension StoreMigrator {
         return try Int.fetchOne(statement, arguments: [key.value]) != nil
     }
 
-    /// Records lost links, except those of rows that are lost too.
+    /// Records the links that no new association took, except links of lost rows.
     private mutating func recordLost(_ links: [MigratedLink], of link: CompiledAssociation) {
         let lost = links.count { old in
             !old.isAssigned && keys.row(of: old.first, in: link.first.table) != nil
@@ -104,7 +103,8 @@ extension StoreMigrator {
         return links
     }
 
-    /// Returns the columns of both keys and both positions; NULL for a position that the association does not have.
+    /// Returns the table of the links, and four column expressions: both keys and both positions. A position that the
+    /// association does not have is `NULL`.
     private func linkColumns(of link: CompiledAssociation) -> (table: String, columns: [String]) {
         switch map.old[link.id] {
         case .foreignKey(let table, let column, let order):
@@ -115,7 +115,7 @@ extension StoreMigrator {
         }
     }
 
-    /// Removes links to lost rows from tables that were kept.
+    /// Removes links to lost rows. Preserved tables may still contain such links.
     func clearDanglingLinks() throws {
         guard keys.hasLosses else { return }
         for link in map.new.model.links {
@@ -145,7 +145,7 @@ extension StoreMigrator {
 // MARK: - Pending references
 
 extension StoreMigrator {
-    /// Renames and rekeys the pending references for the new model.
+    /// Converts the pending references to the entity names, relationship names and keys of the new model.
     mutating func renamePendingReferences() throws {
         let rows = try Row.fetchAll(
             db,
@@ -163,9 +163,11 @@ extension StoreMigrator {
             }
         }
         for (path, count) in lost.sorted(by: { $0.key < $1.key }) {
-            lose(path, "the rows are no longer in the model or have another primary key", count, "pending reference")
+            lose(
+                path, "an entity of the reference is no longer in the model or has a different primary key", count,
+                "pending reference")
         }
-        // Names can be exchanged, so all rows are deleted before the first is inserted.
+        // Two entities can exchange names, so all pending references are deleted before the first is inserted.
         try db.execute(sql: "DELETE FROM sync_pending")
         for values in renamed {
             let bound = values.map(ColumnValue.bound)
@@ -178,8 +180,8 @@ extension StoreMigrator {
         }
     }
 
-    /// Returns the path of the relationship whose pending reference is lost; nil if its row is lost too and is reported
-    /// instead.
+    /// Returns the path of the relationship whose pending reference is lost; nil if its owner is lost too and is
+    /// reported instead.
     private func pathOfLoss(_ row: Row) throws -> String? {
         guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)), map.successors[owner] != nil,
             try keys.row(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table) != nil
@@ -188,7 +190,7 @@ extension StoreMigrator {
             "entities.\(row.decode(String.self, atIndex: 0)).relationships.\(row.decode(String.self, atIndex: 2))"
     }
 
-    /// Returns the values of a pending reference in the new model; nil if it is lost.
+    /// Returns the column values of a pending reference in the new model; nil if the reference is lost.
     private func renamed(_ row: Row) throws -> [DatabaseValue]? {
         guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)),
             let target = try map.old.model.entityID(row.decode(atIndex: 4)),
@@ -207,7 +209,8 @@ extension StoreMigrator {
         ]
     }
 
-    /// Returns the key of a missing row in the new model; nil if the primary key has other attributes.
+    /// Converts the key that a pending reference waits for to the new model. Returns nil if the key does not fit, or if
+    /// the primary key consists of other attributes.
     private func targetKey(_ key: DatabaseValue, _ old: Int, _ new: CompiledEntity) -> DatabaseValue? {
         if let (before, after) = keyTypes(old, new.id) {
             return MigratedValue.convert(key, from: before, to: after)
@@ -219,7 +222,8 @@ extension StoreMigrator {
         return isSame ? key : nil
     }
 
-    /// Returns the types of an entity's key in both models; nil if another attribute is the key.
+    /// Returns the old and the new type of an entity's key attribute; nil unless the key is the same single attribute
+    /// in both models.
     private func keyTypes(_ old: Int, _ new: Int) -> (AttributeType, AttributeType)? {
         let (before, after) = (map.old.model.entities[old], map.new.model.entities[new])
         guard let oldSlot = before.keySlot, let newSlot = after.keySlot, map.slot(newSlot, of: after) == oldSlot else {
@@ -245,9 +249,9 @@ struct LinkWriter {
     private let layout: LinkLayout
     private let keyColumn: String
     private var written: Set<Ends> = []
-    /// The only related row of a row at this end, if the relationship is to-one.
-    private var partnerOfFirst: [DatabaseValue: DatabaseValue] = [:]
-    private var partnerOfSecond: [DatabaseValue: DatabaseValue] = [:]
+    /// For each end whose relationship is to-one: the linked row of each row, by key.
+    private var secondByFirst: [DatabaseValue: DatabaseValue] = [:]
+    private var firstBySecond: [DatabaseValue: DatabaseValue] = [:]
     private var lastPosition: [DatabaseValue: Int64] = [:]
     private var lastInversePosition: [DatabaseValue: Int64] = [:]
 
@@ -257,9 +261,9 @@ struct LinkWriter {
         keyColumn = layout[link.first.table].keyColumn
     }
 
-    /// Writes a link, unless a to-one relationship already has another one.
+    /// Writes a link, unless a to-one relationship of one of its rows already has a different link.
     ///
-    /// - Returns: Whether the link is written.
+    /// - Returns: Whether the link is stored, by this call or an earlier one.
     mutating func add(_ migrated: MigratedLink, _ db: Database) throws -> Bool {
         if written.contains(Ends(first: migrated.first, second: migrated.second)) { return true }
         guard isFree(migrated), !link.isSymmetric || isFree(migrated.flipped) else { return false }
@@ -269,7 +273,7 @@ struct LinkWriter {
         return true
     }
 
-    /// Writes the opposite links of a symmetric association, which is its own inverse.
+    /// Writes the missing reverse links of a symmetric association, whose relationship is its own inverse.
     mutating func complete(_ db: Database) throws {
         guard link.isSymmetric else { return }
         for ends in written where !written.contains(Ends(first: ends.second, second: ends.first)) {
@@ -278,13 +282,13 @@ struct LinkWriter {
     }
 
     private func isFree(_ migrated: MigratedLink) -> Bool {
-        (link.first.isToMany || (partnerOfFirst[migrated.first] ?? migrated.second) == migrated.second)
-            && (link.second.isToMany || (partnerOfSecond[migrated.second] ?? migrated.first) == migrated.first)
+        (link.first.isToMany || (secondByFirst[migrated.first] ?? migrated.second) == migrated.second)
+            && (link.second.isToMany || (firstBySecond[migrated.second] ?? migrated.first) == migrated.first)
     }
 
     private mutating func reserve(_ migrated: MigratedLink) {
-        if !link.first.isToMany { partnerOfFirst[migrated.first] = migrated.second }
-        if !link.second.isToMany { partnerOfSecond[migrated.second] = migrated.first }
+        if !link.first.isToMany { secondByFirst[migrated.first] = migrated.second }
+        if !link.second.isToMany { firstBySecond[migrated.second] = migrated.first }
     }
 
     // MARK: Tables
@@ -324,7 +328,7 @@ struct LinkWriter {
         }
     }
 
-    /// Returns the old position of a link, or the next one.
+    /// Returns the stored position of a link, or the position after the last link of the list if the link has none.
     private static func nextPosition(_ order: Int64?, _ last: inout Int64?) -> DatabaseValue {
         let position = order ?? ListOrdering.end(of: [last], reserved: [])
         last = max(position, last ?? position)
@@ -334,13 +338,13 @@ struct LinkWriter {
 
 // MARK: - MigratedLink
 
-/// Two linked rows by their keys, with their positions at both ends.
+/// A link: the keys of its two rows, and its positions at both ends.
 struct MigratedLink {
     var first: DatabaseValue
     var second: DatabaseValue
     var firstOrder: Int64?
     var secondOrder: Int64?
-    /// Whether an association of the new model has the link.
+    /// Whether an association of the new model took the link.
     var isAssigned = false
 
     var flipped: MigratedLink {

@@ -4,7 +4,7 @@ import SyncCore
 import SyncStore
 
 extension StoreMigrator {
-    /// Returns the current name of an old table.
+    /// Returns the name that an old table has during the migration.
     func current(_ table: String) -> String { renamed[table] ?? table }
 
     mutating func copyRows() throws {
@@ -17,7 +17,7 @@ extension StoreMigrator {
         try recordLostEntities()
     }
 
-    /// The key of a row among the rows that share keys, where it must be unique.
+    /// A primary key, and the ``CompiledEntity/keyOwner`` among whose rows it must be unique.
     private struct KeyOfRow: Hashable {
         var owner: Int
         var key: [DatabaseValue]
@@ -109,8 +109,8 @@ extension StoreMigrator {
 
     // MARK: Keys
 
-    /// Returns the key of the row in its new table: its primary key, or its surrogate key. NULL lets the table assign
-    /// one. Nil if the row has no key, or the key of another row.
+    /// Returns the primary key or surrogate key of a row in its new table. NULL lets the table assign a surrogate key.
+    /// Returns nil if the row has no key, or if another row has the same key.
     private mutating func rowKey(
         _ oldKey: DatabaseValue, _ row: Row, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ values: inout [Int: DatabaseValue], _ seen: inout Set<KeyOfRow>
@@ -133,7 +133,7 @@ extension StoreMigrator {
         return keys.isStable(before.table) ? oldKey : .null
     }
 
-    /// Returns the value of a part of a key: an attribute, or the foreign key of a link.
+    /// Returns the value of one part of a composite key: an attribute value or a foreign key.
     private func value(
         of part: CompositeKey.Part, _ row: Row, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ values: [Int: DatabaseValue]
@@ -182,7 +182,7 @@ extension StoreMigrator {
         }
     }
 
-    /// Records the rows of entities that the new model does not have, or has as abstract entities.
+    /// Records as lost the rows of entities that the new model does not have or declares abstract.
     private mutating func recordLostEntities() throws {
         for entity in map.old.model.entities where !entity.isAbstract {
             let successor = map.successors[entity.id].map { map.new.model.entities[$0] }
@@ -207,7 +207,7 @@ private struct RowInsertion {
         keySlot = layout.model[entity.table].keySlot
     }
 
-    /// Inserts a row, and returns its key in its table.
+    /// Inserts a row, and returns its primary key or surrogate key.
     func insert(_ key: DatabaseValue, _ values: [Int: DatabaseValue], _ db: Database) throws -> DatabaseValue {
         var columns: [String] = []
         var arguments: [(sql: String, value: DatabaseValue)] = []
@@ -233,7 +233,7 @@ private struct RowInsertion {
     }
 }
 
-/// The new keys of the rows of old tables.
+/// The new table and key of each row of the old tables.
 struct MigratedKeys {
     /// A row of a new table.
     struct Row: Hashable {
@@ -241,7 +241,7 @@ struct MigratedKeys {
         var key: DatabaseValue
     }
 
-    /// The old tables whose rows keep their keys, with their new table.
+    /// The new table of each old table whose rows keep their keys.
     private let stable: [TableID: TableID]
     private var moved: [TableID: [DatabaseValue: Row]] = [:]
     private var lost: [TableID: Set<DatabaseValue>] = [:]
@@ -262,7 +262,7 @@ struct MigratedKeys {
 
     mutating func recordLost(_ key: DatabaseValue, of oldTable: TableID) { lost[oldTable, default: []].insert(key) }
 
-    /// Returns the new table and key of a row; nil if it is lost.
+    /// Returns the new table and key of a row; nil if the row is lost.
     func row(of key: DatabaseValue, in oldTable: TableID) -> Row? {
         if lost[oldTable]?.contains(key) ?? false { return nil }
         if let table = stable[oldTable] { return Row(table: table, key: key) }
@@ -271,7 +271,7 @@ struct MigratedKeys {
 
     var hasLosses: Bool { !lost.isEmpty }
 
-    /// Returns the new table, if all its rows come from this old table and keep their keys.
+    /// Returns the new table if all its rows come from this old table and keep their keys; nil otherwise.
     private static func stableSuccessor(of hierarchy: EntityHierarchy, _ map: MigrationMap) -> TableID? {
         let successors = Set(
             hierarchy.entities.compactMap { map.successors[$0] }.map { map.new.model.entities[$0].table })
@@ -291,7 +291,7 @@ struct MigratedKeys {
 
 /// Converts stored values from one attribute type to another.
 enum MigratedValue {
-    /// Returns the column value for the new type; nil if it does not fit. NULL stays NULL.
+    /// Returns the column value for the new type; nil if the value does not fit that type. NULL stays NULL.
     static func convert(_ value: DatabaseValue, from old: AttributeType, to new: AttributeType) -> DatabaseValue? {
         if value.isNull || old == new { return value }
         let stored = ColumnValue.storedValue(value, as: old)
@@ -301,8 +301,8 @@ enum MigratedValue {
         return column.isNull ? nil : column
     }
 
-    /// A number fits another numeric type only if the conversion can be reversed. An integer above 2^53 does not fit a
-    /// double.
+    /// Returns whether a type is numeric. A number fits another numeric type only if the conversion can be reversed.
+    /// For example, 2^53 + 1 does not fit a double.
     private static func isNumber(_ type: AttributeType) -> Bool {
         switch type {
         case .integer, .double, .decimal, .boolean: true
@@ -314,7 +314,7 @@ enum MigratedValue {
 // MARK: - Row+WholeValue
 
 extension Row {
-    /// Returns the value of a column with its complete text. GRDB reads text up to the first NUL.
+    /// Returns the value of a column with its complete text. GRDB's own accessors end text at the first NUL.
     func wholeValue(at index: Int) throws -> DatabaseValue {
         let value: DatabaseValue = self[index]
         guard case .string = value.storage else { return value }

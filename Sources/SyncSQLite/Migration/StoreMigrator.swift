@@ -3,9 +3,9 @@ package import SyncCore
 import SyncStore
 
 /// Migrates the tables of one model to those of another. Tables that differ are created again and filled from the old
-/// ones.
+/// tables.
 ///
-/// It works inside a transaction of a connection with foreign keys off. ``migrate(_:from:to:policy:)`` lists the steps.
+/// Use it inside a transaction, on a connection with foreign keys off. ``migrate(_:from:to:policy:)`` lists the steps.
 struct StoreMigrator {
     let db: Database
     let map: MigrationMap
@@ -15,15 +15,17 @@ struct StoreMigrator {
     private(set) var preservedTables: Set<TableID> = []
     /// The associations of the new model whose join table is unchanged.
     private(set) var preservedJoinTables: Set<AssociationID> = []
-    /// The temporary name of each old table, from which the new tables are filled.
+    /// The temporary name of each old table that is not preserved, by its original name.
     var renamed: [String: String] = [:]
     var dataLosses: [SyncDiagnostic] = []
-    /// Rows without a value that the model requires.
+    /// The problems of rows that lack a value that the new model requires.
     var missing: [SyncDiagnostic] = []
 
-    /// - Returns: The changes and losses.
-    /// - Throws: ``SyncError`` `modelMismatch` with every loss, unless the policy allows losses, or if rows lack values
-    ///   that the new model requires. The caller rolls back.
+    /// Migrates the tables and rows of one model to another.
+    ///
+    /// - Returns: The table changes and the data losses.
+    /// - Throws: ``SyncError`` `modelMismatch` if data would be lost and the policy forbids it, or if rows lack values
+    ///   that the new model requires. The caller must then roll back.
     static func migrate(
         _ db: Database, from old: SyncModel, to new: SyncModel, policy: MigrationPolicy
     ) throws -> MigrationReport {
@@ -35,7 +37,7 @@ struct StoreMigrator {
         try migrator.copyLinks()
         try migrator.clearDanglingLinks()
         try migrator.renamePendingReferences()
-        try migrator.migrateEngine(SendingEnds(from: old, to: new))
+        try migrator.migrateEngine(SentLinkEnds(from: old, to: new))
         try migrator.dropOldTables()
         try migrator.createIndexesAndViews(extras)
         try migrator.refuseMissingValues()
@@ -68,7 +70,7 @@ struct StoreMigrator {
         }
     }
 
-    /// Returns whether a table is unchanged, including the meaning of its columns.
+    /// Returns whether a table and the meaning of its columns are unchanged.
     private func isSame(_ hierarchy: EntityHierarchy, _ before: EntityHierarchy) -> Bool {
         let (new, old) = (TableSQL(hierarchy, map.new), TableSQL(before, map.old))
         guard new.table == old.table, new.indexes == old.indexes, keys.isStable(before.id),
@@ -81,7 +83,7 @@ struct StoreMigrator {
         }
     }
 
-    /// Returns whether the rows of an entity were in a table with the same name and columns.
+    /// Returns whether an entity has the same name, columns and key in both models.
     private func hasSameColumns(_ id: Int) -> Bool {
         let entity = map.new.model.entities[id]
         guard let before = map.entities[id].map({ map.old.model.entities[$0] }) else { return false }
@@ -90,8 +92,8 @@ struct StoreMigrator {
             && entity.slots.allSatisfy { map.slot($0, of: entity) == $0 }
     }
 
-    /// Returns the old association of a new one, if it has the same rows and storage, and the new one allows as many
-    /// links.
+    /// Returns the old association whose stored links a new association keeps unchanged; nil if there is none. Both
+    /// must have the same rows and storage. An end that was to-many must still be to-many.
     private func sameLink(_ link: CompiledAssociation) -> AssociationID? {
         guard let sources = map.links[link.id], sources.count == 1, let source = sources.first, !source.isFlipped
         else { return nil }
@@ -137,7 +139,9 @@ struct StoreMigrator {
             do {
                 try db.execute(sql: extra.sql)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-                lose("schema.\(extra.name)", "an index or trigger that Sync did not create fits no table", 1, "object")
+                lose(
+                    "schema.\(extra.name)",
+                    "an index or trigger that Sync did not create does not apply to the migrated tables", 1, "object")
             }
         }
     }
@@ -165,9 +169,9 @@ struct StoreMigrator {
     }
 
     /// Migrates the rows of the two-way engine's tables.
-    private mutating func migrateEngine(_ senders: SendingEnds) throws {
+    private mutating func migrateEngine(_ senders: SentLinkEnds) throws {
         var engine = EngineMigration(db, map, keys, senders)
-        try EngineDamage.located(in: db) { try engine.migrate() }
+        try EngineTableCheck.located(in: db) { try engine.migrate() }
         for loss in engine.losses { lose(loss.path, loss.what, loss.count, loss.unit) }
     }
 
@@ -176,9 +180,9 @@ struct StoreMigrator {
     }
 }
 
-/// The parts of the old model that become parts of the new one, by name or by `renamedFrom`.
+/// Maps the parts of a new model to parts of the old model, by name or by `renamedFrom`.
 struct MigrationMap {
-    /// An old association whose links go into a new one, possibly with its ends exchanged.
+    /// An old association whose links a new association takes, possibly with exchanged ends.
     struct LinkSource {
         var link: AssociationID
         var isFlipped: Bool
@@ -193,7 +197,7 @@ struct MigrationMap {
     /// The tables of the old model by name.
     let oldTables: [String: TableID]
     private(set) var links: [AssociationID: [LinkSource]] = [:]
-    /// The first new association that takes the links of each old one.
+    /// By old association, the first new association that takes its links.
     private(set) var linkSuccessors: [AssociationID: AssociationID] = [:]
 
     init(from old: SyncModel, to new: SyncModel) {
@@ -222,7 +226,7 @@ struct MigrationMap {
 
     // MARK: Attributes
 
-    /// Returns the old slot of an attribute.
+    /// Returns the old slot of an attribute; nil if the old model does not have the attribute.
     func slot(_ slot: Int, of entity: CompiledEntity) -> Int? {
         guard let before = entities[entity.id].map({ old.model.entities[$0] }) else { return nil }
         let attribute = new.model[entity.table].attributes[slot]
@@ -248,7 +252,7 @@ struct MigrationMap {
         return found
     }
 
-    /// Returns the old entities of an entity and its sub-entities.
+    /// Returns the old entities that became an entity and its subentities.
     private func owners(of entity: Int) -> [CompiledEntity] {
         new.model.entities[entity].family.compactMap { entities[$0] }.map { old.model.entities[$0] }
     }
@@ -263,7 +267,8 @@ struct MigrationMap {
         return owner.relationship(named: renamed)
     }
 
-    /// Returns whether the destination of a relationship is the same entity as before, or its parent or sub-entity.
+    /// Returns whether the new destination of a relationship is its old destination, or a superentity or subentity of
+    /// it.
     private func isSameDestination(_ before: CompiledRelationship, _ destination: Int) -> Bool {
         let family = old.model.entities[before.destination].family.compactMap { successors[$0] }
         return family.contains {
@@ -287,7 +292,7 @@ public enum MigrationPolicy: Sendable, Hashable {
     case allowingDataLoss
 }
 
-/// The changes and losses of a migration.
+/// The table changes and data losses of a migration.
 package struct MigrationReport: Sendable, Hashable, Codable {
     /// The differences between the models that change tables, by path in a schema file.
     package let changes: [SyncDiagnostic]

@@ -4,7 +4,7 @@ import SyncStore
 
 /// The changes of a list of rows, with the indexes that UIKit's batch updates and fetched results controllers use.
 ///
-/// The rows are ``SyncRow``s or values of a type.
+/// The rows are ``SyncRow``s or values of a Swift type.
 public struct RowChanges<Row: Sendable>: Sendable {
     /// The old and the new index of a row.
     public struct IndexChange: Sendable, Hashable {
@@ -24,10 +24,11 @@ public struct RowChanges<Row: Sendable>: Sendable {
     public let rows: [Row]
     /// The old indexes of rows that are no longer in the list, ascending.
     public let removed: [Int]
-    /// The new indexes of rows that were not in the list before, ascending. The first changes have all rows here.
+    /// The new indexes of rows that were not in the list before, ascending. The first value of an observation contains
+    /// all rows here.
     public let inserted: [Int]
-    /// The rows that changed their order relative to other rows, by new index. There are as few of them as possible.
-    /// Removed and inserted rows do not make other rows move.
+    /// The rows whose order relative to other rows changed, by new index. The list is as short as possible. It does not
+    /// contain rows that only shift because other rows are removed or inserted.
     public let moved: [IndexChange]
     /// The rows whose values or to-one links changed, whether they moved or not, by new index.
     public let updated: [IndexChange]
@@ -57,7 +58,8 @@ public struct RowChanges<Row: Sendable>: Sendable {
     /// Patience sorting takes O(n log n). The difference algorithm of the standard library takes O(n²) for a reordered
     /// list.
     private static func longestAscent(_ numbers: [Int]) -> Set<Int> {
-        // The index of the smallest number that ends a subsequence of each length, and of its predecessor.
+        // `ends[n]`: the index of the smallest number that ends a subsequence of length n + 1. `previous`: the index of
+        // the number before each number in its subsequence.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: numbers.count)
         for (index, number) in numbers.enumerated() {
@@ -82,9 +84,9 @@ public struct RowChanges<Row: Sendable>: Sendable {
 extension RowChanges: Equatable where Row: Equatable {}
 extension RowChanges: Hashable where Row: Hashable {}
 
-/// A row of an observed list. Two are equal if the row has no change to report.
+/// A row of an observed list. Two values are equal if there is no change to report.
 protocol ObservedListItem: Sendable, Equatable {
-    /// The type that the observer gets.
+    /// The type of the values that an observer receives.
     associatedtype Element: Sendable
 
     var element: Element { get }
@@ -96,7 +98,7 @@ struct ListedRowIdentity: Hashable, Sendable {
     private let entity: Int
     private let rowKey: String
 
-    /// - Parameter rowKey: The key of the row in its table.
+    /// - Parameter rowKey: The primary key or surrogate key of the row.
     init(_ entity: CompiledEntity, rowKey: some CustomStringConvertible) {
         self.entity = entity.keyOwner ?? entity.id
         self.rowKey = rowKey.description
@@ -111,7 +113,7 @@ struct ObservedRow: ObservedListItem {
     var element: SyncRow { record }
     var identity: ListedRowIdentity { ListedRowIdentity(record.type, rowKey: record.rowKey) }
 
-    /// Fetches the row with a key; nil if there is none.
+    /// Fetches the row with a key; nil if no row has the key.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
     static func fetch(_ entity: String, id: JSONValue, _ stack: DataStack, _ db: Database) throws -> ObservedRow? {
@@ -123,7 +125,7 @@ struct ObservedRow: ObservedListItem {
         return try fetch(select, stack, db, "FROM \(select.from) WHERE \(condition)", arguments).first
     }
 
-    /// - Parameter rest: The statement after the columns.
+    /// - Parameter rest: The part of the statement after the selected columns.
     static func fetch(
         _ select: RecordSQL, _ stack: DataStack, _ db: Database, _ rest: String, _ arguments: StatementArguments
     ) throws -> [ObservedRow] {

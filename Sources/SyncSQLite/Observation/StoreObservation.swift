@@ -1,17 +1,17 @@
 import GRDB
 public import SyncCore
 
-/// A sequence of the values of a query: the current value, then one for each transaction that changes it.
+/// A sequence of the values of a query: the current value, then a value after each transaction that changes it.
 ///
 /// A slow consumer may skip intermediate values but always receives the latest. The observation ends when its task is
-/// cancelled or its iterator is released. It fails with the errors of a fetch: the store has another model, a name is
-/// unknown, or the stack was closed (`storeClosed`).
+/// cancelled or its iterator is released. It fails with the errors of a fetch, for example for an unknown name, and
+/// with `storeClosed` when the stack is closed.
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     /// Starts an observation and returns a function that waits for the next value. The observation runs until that
     /// function is released.
     private let begin: @Sendable () -> () async throws -> Value?
 
-    /// - Parameter fetch: Reads the data of a value. Equal data must make equal values.
+    /// - Parameter fetch: Reads the data from which `value` creates a value. Equal data must give equal values.
     init<Read: Sendable & Equatable>(
         _ stack: DataStack, fetch: @escaping @Sendable (Database) throws -> Read,
         value: @escaping @Sendable (Read) -> Value
@@ -46,9 +46,9 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let nextValue: () async throws -> Value?
 
-        /// Waits for the next value; nil once the task is cancelled.
+        /// Waits for the next value and returns it; nil after the task is cancelled.
         ///
-        /// - Throws: ``SyncError``.
+        /// - Throws: ``SyncError`` of a fetch, or `storeClosed`.
         public mutating func next() async throws -> Value? { try await nextValue() }
     }
 }
@@ -77,16 +77,16 @@ extension Feed<SyncResult> {
 // MARK: - DataStack+Observation
 
 extension DataStack {
-    /// Observes the rows of an entity, including those of its sub-entities: their current values, then each change.
+    /// Observes the rows of an entity, including those of its subentities: their current values, then each change.
     ///
     /// ```swift
     /// for try await users in stack.observe("User", where: "age >= 18", orderedBy: "lastName") { show(users) }
     /// ```
-    /// A transaction gives at most one value. It gives none if these rows, their order and their to-one links are
-    /// unchanged. The observation notices all writes through the database of this stack: syncs, single rows, and writes
-    /// of the app with GRDB. It notices writes of other processes with the next write of this process.
+    /// A transaction produces at most one value. It produces no value if these rows, their order and their to-one links
+    /// are unchanged. The observation notices all writes through the database of this stack: syncs, single rows, and
+    /// writes of the app with GRDB. It notices writes of other processes only at the next write of this process.
     ///
-    /// - Parameter limit: The most rows to read; nil for all.
+    /// - Parameter limit: The maximum number of rows to read; nil for all.
     public func observe(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
@@ -95,13 +95,13 @@ extension DataStack {
         return StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0.map(\.record) }
     }
 
-    /// Observes the row with a key: its current value, then each change; nil while there is none. The key is converted
-    /// to the type of the primary key.
+    /// Observes the row with a key: its current value, then each change; nil while no row has the key. The key is
+    /// converted to the type of the primary key.
     public func observe(_ entity: String, id: JSONValue) -> StoreObservation<SyncRow?> {
         StoreObservation(self, fetch: { db in try ObservedRow.fetch(entity, id: id, self, db) }) { $0?.record }
     }
 
-    /// Observes the number of rows of an entity, including those of its sub-entities: the current number, then each
+    /// Observes the number of rows of an entity, including those of its subentities: the current number, then each
     /// change.
     public func observeCount(_ entity: String, where predicate: RowPredicate = .all) -> StoreObservation<Int> {
         StoreObservation(self, fetch: { db in try self.count(entity, where: predicate, in: db) }) { $0 }
@@ -124,8 +124,8 @@ extension DataStack {
             changesOf: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })
     }
 
-    /// The results of syncs and changes of single rows that this stack commits from now on, without empty results. A
-    /// payload in several transactions has one result for each.
+    /// The results of the syncs and single-row changes that this stack commits from now on, except empty results. A
+    /// payload that is written in several transactions has a result for each transaction.
     ///
     /// Syncs in the caller's transaction are not included, because only the caller knows whether it commits. The
     /// sequence ends when the stack is closed or released.

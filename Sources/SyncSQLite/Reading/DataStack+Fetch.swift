@@ -3,21 +3,21 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Fetches the rows of an entity, including those of its sub-entities.
+    /// Fetches the rows of an entity, including those of its subentities.
     ///
     /// ```swift
     /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
     /// ```
-    /// - Parameter limit: The most rows to fetch; nil for all.
+    /// - Parameter limit: The maximum number of rows to fetch; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
-    public func fetch(
+    package func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
     ) throws -> [SyncRow] {
         try reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
-    /// Fetches the rows of an entity, including those of its sub-entities.
+    /// Fetches the rows of an entity, including those of its subentities.
     public func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
@@ -25,26 +25,27 @@ extension DataStack {
         try await reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
-    /// Fetches the row with a key; nil if there is none. The key is converted to the type of the primary key.
+    /// Fetches the row with a key; nil if no row has the key. The key is converted to the type of the primary key.
     ///
-    /// A row whose temporary key was replaced by a remote ID is found by both, unless another row has the temporary key.
+    /// A row whose temporary key was replaced by a remote ID is found by either key, unless another row has that
+    /// temporary key.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`.
-    public func fetch(_ entity: String, id: JSONValue) throws -> SyncRow? {
+    package func fetch(_ entity: String, id: JSONValue) throws -> SyncRow? {
         try reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
-    /// Fetches the row with a key; nil if there is none. The key is converted to the type of the primary key.
+    /// Fetches the row with a key; nil if no row has the key. The key is converted to the type of the primary key.
     public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRow? {
         try await reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
-    /// Counts the rows of an entity, including those of its sub-entities.
-    public func count(_ entity: String, where predicate: RowPredicate = .all) throws -> Int {
+    /// Counts the rows of an entity, including those of its subentities.
+    package func count(_ entity: String, where predicate: RowPredicate = .all) throws -> Int {
         try reading { db in try self.count(entity, where: predicate, in: db) }
     }
 
-    /// Counts the rows of an entity, including those of its sub-entities.
+    /// Counts the rows of an entity, including those of its subentities.
     public func count(_ entity: String, where predicate: RowPredicate = .all) async throws -> Int {
         try await reading { db in try self.count(entity, where: predicate, in: db) }
     }
@@ -67,7 +68,7 @@ extension DataStack {
         return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
     }
 
-    /// Fetches the row of an entity with a key; nil if there is none.
+    /// Fetches the row of an entity with a key; nil if no row has the key.
     func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> SyncRow? {
         guard let (condition, arguments) = try condition(key, of: entity, in: db) else { return nil }
         let select = RecordSQL(entity, layout)
@@ -135,7 +136,8 @@ extension DataStack {
         }
     }
 
-    /// Returns the result of a read, if no other process wrote to an unlocked store meanwhile.
+    /// Runs a read and returns its result. Throws `databaseBusy` if the store is read without locks and its files have
+    /// changed.
     func unchanged<T>(_ body: () throws -> T) throws -> T {
         guard let unlocked else { return try body() }
         return try unlocked.reading(body)
@@ -169,10 +171,11 @@ extension CompiledModel {
 // MARK: - Fetch text
 
 extension DataStack {
-    /// Fetches the rows of an entity that match a condition in text form. Pass values that vary as arguments of
+    /// Fetches the rows of an entity that match a condition in text form. For values from variables, use
     /// ``RowPredicate/where(_:_:)``.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the call with a predicate.
+    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the method that takes a
+    ///   ``RowPredicate``.
     package func fetch(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> [SyncRow] {
@@ -200,28 +203,28 @@ extension DataStack {
 // MARK: - Related rows
 
 extension DataStack {
-    /// Fetches the related rows of a row: in their order if the relationship is ordered, else by key.
+    /// Fetches the rows that a relationship links to a row, in the order of an ordered relationship, otherwise by key.
     ///
-    /// A to-one relationship has one row or none.
+    /// For a to-one relationship, the array contains at most one row.
     ///
     /// - Throws: ``SyncError`` `unknownRelationship` or `databaseError`.
-    package func targets(of record: SyncRow, _ relationship: String) throws -> [SyncRow] {
-        try reading { db in try self.targets(of: record, relationship, in: db) }
+    package func fetchRelated(_ relationship: String, of row: SyncRow) throws -> [SyncRow] {
+        try reading { db in try self.fetchRelated(relationship, of: row, in: db) }
     }
 
-    /// Fetches the related rows of a row: in their order if the relationship is ordered, else by key.
-    public func targets(of record: SyncRow, _ relationship: String) async throws -> [SyncRow] {
-        try await reading { db in try self.targets(of: record, relationship, in: db) }
+    /// Fetches the rows that a relationship links to a row, in the order of an ordered relationship, otherwise by key.
+    public func fetchRelated(_ relationship: String, of row: SyncRow) async throws -> [SyncRow] {
+        try await reading { db in try self.fetchRelated(relationship, of: row, in: db) }
     }
 
-    /// Fetches the related rows of a row, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    public func targets(of record: SyncRow, _ relationship: String, in db: Database) throws -> [SyncRow] {
-        guard let relationship = record.type.relationship(named: relationship) else {
-            throw DatabaseErrorMapper.unknownRelationship(relationship, of: record.type)
+    /// Fetches the rows that a relationship links to a row, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func fetchRelated(_ relationship: String, of row: SyncRow, in db: Database) throws -> [SyncRow] {
+        guard let relationship = row.type.relationship(named: relationship) else {
+            throw DatabaseErrorMapper.unknownRelationship(relationship, of: row.type)
         }
-        let targets = TargetSQL(relationship, of: record.type, layout)
+        let targets = TargetSQL(relationship, of: row.type, layout)
         let sql = "SELECT \(targets.select.columns) \(try targets.rest)"
-        return try targets.select.fetch(db, sql, [record.rowKey])
+        return try targets.select.fetch(db, sql, [row.rowKey])
     }
 }
 
@@ -234,14 +237,14 @@ extension DataStack {
 /// user?["firstName"]?.string
 /// ```
 public struct SyncRow: Sendable, Hashable {
-    /// The entity of the row: of an inheritance hierarchy, the most specific one.
+    /// The entity of the row. In an inheritance hierarchy, this is the most specific entity.
     public let entity: String
-    /// The key of the row. It is set even if the key attribute is nil because the key is temporary. A row of a keyless entity has
-    /// its surrogate key.
+    /// The primary key of the row. If the key is temporary, it is set here, but the key attribute is nil. For a keyless
+    /// entity, this is the surrogate key.
     public let key: PrimaryKeyValue
-    /// The primary key of the row in its table, which foreign keys refer to.
+    /// The value of the table's key column, which foreign keys reference: the primary key or the surrogate key.
     package let rowKey: DatabaseValue
-    private let compiledEntity: Uncompared<CompiledEntity>
+    private let compiledEntity: EqualityIgnored<CompiledEntity>
     package var type: CompiledEntity { compiledEntity.value }
     /// One value per attribute slot of the inheritance hierarchy.
     package let values: [StoredValue]
@@ -252,7 +255,7 @@ public struct SyncRow: Sendable, Hashable {
         self.entity = entity
         self.key = key
         self.rowKey = rowKey
-        compiledEntity = Uncompared(type)
+        compiledEntity = EqualityIgnored(type)
         self.values = values
     }
 
@@ -268,7 +271,7 @@ public struct SyncRow: Sendable, Hashable {
 }
 
 extension SyncRow: CustomStringConvertible {
-    /// `User 6 (age: 20, firstName: "Ann")`, without nil values.
+    /// The entity, the key and the values that are not nil: `User 6 (age: 20, firstName: "Ann")`.
     public var description: String {
         let values = attributes.compactMap { name in
             self[name].flatMap { $0.isNull ? nil : "\(name): \(Self.text($0))" }

@@ -3,10 +3,10 @@ import GRDB
 package import SyncCore
 import SyncStore
 
-/// Access for a test kit beyond the rows of a store.
+/// Access to the internals of a store for the test kit.
 extension DataStack {
-    /// Returns how many rows the writing connection has changed since it was opened. An equal number means that nothing
-    /// was written.
+    /// Returns the number of rows that the writing connection has changed since it was opened. If two calls return the
+    /// same number, it wrote nothing between them.
     package func totalChanges() async throws -> Int {
         try await database.writeWithoutTransaction { db in db.totalChangesCount }
     }
@@ -50,10 +50,10 @@ extension DataStack {
 // MARK: - App tables
 
 extension DataStack {
-    /// Creates a store in memory in existing tables as an app might create them: not strict, with immediate foreign
-    /// keys without cascades of keys, and with an additional column in each table.
+    /// Creates a store in memory in existing tables, as an app might create them. The tables are not strict and have an
+    /// additional column. Their foreign keys are immediate and lack `ON UPDATE CASCADE`.
     ///
-    /// Nil for a model that cannot use existing tables.
+    /// Returns nil for a model that cannot use existing tables.
     package static func withExistingTables(_ model: SyncModel, transformers: TransformerPolicy) throws -> DataStack? {
         let layout = StoreLayout(model.compiled)
         if layout.tables.contains(where: { $0.hasSurrogateKey && $0.hasEntityColumn }) { return nil }
@@ -78,9 +78,9 @@ extension DataStack {
 
 // MARK: - Snapshot
 
-/// A row with the values of its attributes and to-one relationships, as a result lists them.
+/// A row with the values of its attributes and to-one relationships, in the form of a ``SyncResult``.
 package struct SnapshotRow: Sendable, Hashable {
-    /// The most specific entity of an inheritance hierarchy.
+    /// The entity of the row. In an inheritance hierarchy, this is the most specific entity.
     package let entity: String
     package let row: SyncResult.Row
 }
@@ -93,8 +93,8 @@ extension DataStack {
 
     /// Fetches the rows of an entity with their to-one relationships, in one read transaction, ordered by key.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`; `keylessEntity`, because rows without a key cannot be matched with a
-    ///   later snapshot; `invalidPredicate`, `modelMismatch`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `invalidPredicate`, `modelMismatch`. `keylessEntity`, because rows
+    ///   without a key cannot be matched with a later snapshot.
     package func snapshot(of entity: String, where predicate: RowPredicate) async throws -> [SnapshotRow] {
         let links = try model.compiled.keyedEntity(named: entity).relationships.filter { !$0.isToMany }.map(\.name)
         let selection = try links.isEmpty ? nil : self.selection(of: entity, columns: links, where: predicate)
@@ -128,12 +128,12 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `databaseError`.
     package func pendingReferences() throws -> [SyncResult.Link] {
-        try reading { db in try EngineDamage.located(in: db) { try self.pendingReferences(in: db) } }
+        try reading { db in try EngineTableCheck.located(in: db) { try self.pendingReferences(in: db) } }
     }
 
     /// Returns the pending references of the store, ordered by entity, key, relationship and position.
     package func pendingReferences() async throws -> [SyncResult.Link] {
-        try await reading { db in try EngineDamage.located(in: db) { try self.pendingReferences(in: db) } }
+        try await reading { db in try EngineTableCheck.located(in: db) { try self.pendingReferences(in: db) } }
     }
 
     private func pendingReferences(in db: Database) throws -> [SyncResult.Link] {
@@ -202,8 +202,8 @@ package struct StoreDump: Sendable, Hashable {
         self.tables = tables
     }
 
-    /// Returns a line for each table that differs, with the number of rows before and after and an example of a removed
-    /// and an added row.
+    /// Returns a line for each table that differs. The line contains the number of rows before and after, and an
+    /// example of a removed and of an added row.
     package func differences(from earlier: StoreDump) -> [String] {
         Set(tables.keys).union(earlier.tables.keys).sorted().compactMap { name in
             let now = tables[name] ?? []

@@ -38,7 +38,8 @@ struct RecordSQL {
 
     // MARK: Parts of statements
 
-    /// The selected columns: row key, entity if the table has several, attribute slots, and parts of composite keys.
+    /// The selected columns: the row key, the entity if the table has several, the attributes, and the parts of
+    /// composite keys.
     var columns: String {
         let own = table.hasEntityColumn ? [TableLayout.entityColumn] : []
         return (([table.keyColumn] + own + table.columns).map(column) + keyExpressions).joined(separator: ", ")
@@ -53,7 +54,7 @@ struct RecordSQL {
 
     func column(_ name: String) -> String { "\(SchemaSQL.quoted(Self.alias)).\(SchemaSQL.quoted(name))" }
 
-    /// Returns the expression of the value that a path leads to.
+    /// Returns the SQL expression for the value that a path leads to.
     func sql(_ path: RowPath) -> PathSQL {
         PathSQL(path, on: entity, layout: layout, alias: Self.alias, dialect: SQLiteDialect())
     }
@@ -144,7 +145,8 @@ struct RecordSQL {
     }
 }
 
-/// Selects the related rows of a relationship, in its order. The argument is the row key of the owner.
+/// Selects the rows that are related to a row, in the order of the relationship. The argument of the statement is the
+/// key of that row.
 struct TargetSQL {
     let select: RecordSQL
     private let relationship: CompiledRelationship
@@ -158,7 +160,7 @@ struct TargetSQL {
         link = layout[relationship.link]
     }
 
-    /// The statement after the columns.
+    /// The part of the statement after the selected columns.
     var rest: String {
         get throws {
             let byKey = try select.order(.byKey)
@@ -190,7 +192,7 @@ enum LinkOrderingSQL {
     /// Returns the terms of the `ORDER BY` clause.
     ///
     /// - Parameters:
-    ///   - place: The quoted column of positions; nil if the relationship is not ordered.
+    ///   - position: The quoted column of positions; nil if the relationship is not ordered.
     ///   - key: The terms that order rows with the same position.
     static func terms(position: String?, key: String) -> String {
         guard let position else { return key }

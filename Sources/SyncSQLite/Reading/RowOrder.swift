@@ -10,10 +10,10 @@ public import SyncCore
 /// ```
 /// Nil comes first, or last if the order is descending. Text is compared by its code points.
 public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-    /// One attribute, or a path to one, and its direction.
+    /// An attribute or a path, with the direction of its order.
     package struct Term: Sendable, Hashable {
-        /// The name of an attribute, or a path: to an attribute through to-one relationships, to a to-one relationship,
-        /// or to the number of rows of a to-many relationship. Examples: `company.name`, `company`, `notes.@count`.
+        /// The name of an attribute, or a path through to-one relationships. A path ends with an attribute, a to-one
+        /// relationship, or the count of a to-many relationship: `company.name`, `company`, `notes.@count`.
         package var attribute: String
         /// Whether the order is ascending.
         package var isAscending: Bool
@@ -25,22 +25,22 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
         }
     }
 
-    /// The attributes: the first is compared first.
+    /// The terms. Each term orders the rows that are equal by all earlier terms.
     package var terms: [Term]
 
     /// Creates an order from terms.
     package init(_ terms: [Term]) { self.terms = terms }
 
-    /// Creates an order from names of attributes, with a minus before descending ones.
+    /// Creates an order from names of attributes. A minus before a name means descending order.
     public init(_ names: [String]) {
         terms = names.map { name in
             name.hasPrefix("-") ? Term(String(name.dropFirst()), ascending: false) : Term(name)
         }
     }
 
-    /// Creates an order from the name of one attribute, with a minus for descending order.
+    /// Creates an order from the name of one attribute. A minus before the name means descending order.
     public init(stringLiteral name: String) { self.init([name]) }
-    /// Creates an order from names of attributes, with a minus before descending ones.
+    /// Creates an order from names of attributes. A minus before a name means descending order.
     public init(arrayLiteral names: String...) { self.init(names) }
 
     /// The order by key: numbers by size, text by code points, dates by time.
@@ -50,13 +50,13 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
 // MARK: - Key paths
 
 extension RowOrder {
-    /// Creates an order by an attribute of a type: `RowOrder(\User.lastName, ascending: false)`. A key path to anything else throws
-    /// where the order is used.
+    /// Creates an order by an attribute of a type: `RowOrder(\User.lastName, ascending: false)`. A key path to another
+    /// property causes an error when the order is used.
     public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init([Term(path, ascending: isAscending)])
     }
 
-    /// Returns this order with one more attribute.
+    /// Returns this order with an additional attribute, which orders rows that are otherwise equal.
     public func then<Value: SyncEntity>(
         _ path: PartialKeyPath<Value>, ascending isAscending: Bool = true
     ) -> RowOrder {
@@ -75,7 +75,8 @@ extension RowOrder.Term {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension RowOrder {
-    /// Creates an order from sort descriptors of Foundation: `try RowOrder([SortDescriptor(\User.age, order: .reverse)])`.
+    /// Creates an order from Foundation's sort descriptors: `try RowOrder([SortDescriptor(\User.age, order:
+    /// .reverse)])`.
     ///
     /// Text is ordered by code points. On Apple platforms the default comparator of `SortDescriptor(\.name)` is
     /// localized, and no database index has that order. Use `SortDescriptor(\.name, comparator: .lexical)`.
@@ -88,7 +89,7 @@ extension RowOrder {
 
     /// Creates an order from a sort descriptor of Foundation.
     ///
-    /// - Throws: ``SyncError`` as ``init(_:)-([SortDescriptor<Value>])`` does.
+    /// - Throws: The errors of ``init(_:)-([SortDescriptor<Value>])``.
     package init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws { try self.init([descriptor]) }
 }
 
@@ -96,14 +97,14 @@ extension RowOrder {
 extension RowOrder.Term {
     /// Creates an order from a sort descriptor of Foundation.
     ///
-    /// - Throws: ``SyncError`` as ``RowOrder/init(_:)-([SortDescriptor<Value>])`` does.
+    /// - Throws: The errors of ``RowOrder/init(_:)-([SortDescriptor<Value>])``.
     package init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws {
         if var comparator = descriptor.stringComparator {
             comparator.order = .forward
             guard comparator == .lexical else {
                 throw SyncError(
                     .invalidOption,
-                    "the store cannot order by the rules of a language; use 'comparator: .lexical'",
+                    "the store cannot order strings by the rules of a locale; use 'comparator: .lexical'",
                     entity: Value.entityName)
             }
         }

@@ -3,7 +3,7 @@ import GRDBSQLite
 package import SyncCore
 import SyncStore
 
-/// The rows of an entity and the columns to read, as a statement that reads them one at a time.
+/// A statement that reads columns of the rows of an entity, one row at a time.
 package struct RowSelection: Sendable {
     package struct Column: Sendable {
         /// The path, as the caller gave it.
@@ -17,14 +17,15 @@ package struct RowSelection: Sendable {
 }
 
 extension DataStack {
-    /// Resolves the names of a query in the model.
+    /// Creates the statement for a query.
     ///
     /// - Parameters:
-    ///   - paths: The columns to read, as in `["id", "user.login"]`; nil for all attributes and to-one relationships.
-    ///   - limit: The most rows to read; nil for all.
+    ///   - paths: The columns to read, for example `["id", "user.login"]`; nil for all attributes and to-one
+    ///     relationships.
+    ///   - limit: The maximum number of rows to read; nil for all.
     ///   - offset: The number of rows to skip.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, or `invalidOption` for a path
-    ///   without a single value.
+    ///   that leads to several values.
     package func selection(
         of entity: String, columns paths: [String]? = nil, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0
@@ -41,10 +42,10 @@ extension DataStack {
             sql: sql + RecordSQL.window(limit, offset), arguments: arguments)
     }
 
-    /// Reads the rows of a selection one at a time, in one read transaction. Cancelling the task ends it.
+    /// Reads the rows of a selection one at a time, in one read transaction. Cancelling the task ends the read.
     ///
-    /// - Parameter body: Called with the current row, which is valid until it returns. An error that it throws ends the
-    ///   read and is rethrown.
+    /// - Parameter body: Called with each row, which is valid only during the call. An error of `body` ends the read
+    ///   and is rethrown.
     package func forEachRow(
         of selection: RowSelection, _ body: @escaping @Sendable (RowReader) throws -> Void
     ) async throws {
@@ -55,7 +56,7 @@ extension DataStack {
     }
 }
 
-/// The current row of a selection. It returns values as SQLite has them, so only values that are read are copied.
+/// The current row of a selection. A value is copied only when it is read.
 package final class RowReader {
     package enum Storage { case null, integer, real, text, blob }
 
@@ -79,10 +80,10 @@ package final class RowReader {
 
     package func real(_ column: Int) -> Double { statement.real(column) }
 
-    /// Returns the bytes of a text, valid until the next row. They may not be UTF-8 if another program wrote them.
+    /// Returns the bytes of a text, valid until the next row. Text that another program wrote may not be valid UTF-8.
     package func text(_ column: Int) -> UnsafeBufferPointer<UInt8> { statement.text(column) }
 
-    /// Returns the value as an attribute of this type; null if it cannot be converted.
+    /// Returns the value as an attribute of this type; null if the value cannot be converted.
     package func value(_ column: Int, as type: AttributeType) -> StoredValue {
         ColumnValue.storedValue(statement.value(column), as: type)
     }

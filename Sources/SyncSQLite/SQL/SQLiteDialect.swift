@@ -5,7 +5,7 @@ package import SyncStore
 
 /// The SQL dialect of SQLite, with the functions and the collation that ``PredicateSQL/install(in:)`` adds.
 struct SQLiteDialect: SQLDialect {
-    /// SQLite's limit on bound values, minus space for those of the surrounding statement.
+    /// SQLite's limit on bound values, minus a reserve for values of the surrounding statement.
     let maximumArguments = 32_000
 
     // MARK: Values
@@ -24,8 +24,7 @@ struct SQLiteDialect: SQLDialect {
 
     func argument(folded text: String) -> SQLArgument { .bytes(Data(text.utf8)) }
 
-    /// Text with a NUL and an empty blob are written as expressions: GRDB would truncate the text, and bind the blob as
-    /// NULL.
+    /// Writes text with a NUL and empty blobs as expressions. GRDB would truncate the text and bind the blob as NULL.
     func bind(_ value: SQLArgument, _ arguments: inout SQLArguments) -> String {
         switch value {
         case .bytes(let data) where data.isEmpty: return "x''"
@@ -46,7 +45,7 @@ struct SQLiteDialect: SQLDialect {
 
     func isSame(_ expression: String, _ value: String) -> String { "\(expression) IS \(value)" }
 
-    /// A long list is bound as one JSON array, because SQLite limits the number of bound values.
+    /// Binds a long list as one JSON array, because SQLite limits the number of bound values.
     func isIn(_ expression: String, _ values: [SQLArgument], _ arguments: inout SQLArguments) -> String {
         if values.count > 100, let array = Self.json(values) {
             return "\(expression) IN (SELECT value FROM json_each(\(bind(.text(array), &arguments))))"
@@ -60,12 +59,12 @@ struct SQLiteDialect: SQLDialect {
 
     func isLocalKey(_ column: String) -> String { "\(column) GLOB '\(Self.localKey)'" }
 
-    /// The `GLOB` pattern for ``TemporaryKey/isLocal(_:)``.
+    /// The `GLOB` pattern of temporary keys that are text, as ``TemporaryKey/isLocal(_:)`` recognizes them.
     private static let localKey =
         TemporaryKey.prefix
         + TemporaryKey.digits.map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
 
-    /// Returns nil unless the values are all texts or all integers.
+    /// Returns the values as a JSON array; nil unless all are text without a NUL, or all are integers.
     private static func json(_ values: [SQLArgument]) -> String? {
         let texts = values.compactMap { value in
             if case .text(let text) = value, !text.utf8.contains(0) { text } else { nil }
@@ -111,7 +110,8 @@ extension SQLiteDialect {
         "\(left) \(operation == .remainder ? "%" : operation.rawValue) \(right)"
     }
 
-    /// SQLite continues with floating-point numbers when an integer overflows.
+    /// Returns an expression that is NULL if the value is not an integer. SQLite converts integers that overflow to
+    /// floating-point numbers.
     func whole(_ expression: String) -> String {
         "(SELECT CASE typeof(v) WHEN 'integer' THEN v END FROM (SELECT \(expression) AS v))"
     }
@@ -121,8 +121,8 @@ extension SQLiteDialect {
 
 // Text is compared as bytes, because SQLite's text functions stop at a NUL.
 extension SQLiteDialect {
-    /// Returns an expression for the bytes of folded text. The function returns text, because an empty blob would
-    /// become NULL.
+    /// Returns an expression for the bytes of folded text. `sync_fold` returns text, because GRDB would turn an empty
+    /// blob into NULL.
     func folded(_ expression: String) -> String { "CAST(sync_fold(\(bytes(expression))) AS BLOB)" }
 
     func holds(
@@ -155,7 +155,7 @@ extension SQLiteDialect {
 // MARK: - SQLArgument+DatabaseValue
 
 extension SQLArgument {
-    /// The value for GRDB.
+    /// The value in the form that GRDB binds.
     var databaseValue: DatabaseValue {
         switch self {
         case .null: .null
@@ -173,7 +173,7 @@ extension PredicateSQL {
     /// Compiles a condition for SQLite, with the functions that ``install(in:)`` adds.
     ///
     /// - Parameter alias: The alias of the entity's table in the statement.
-    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, it lists the known ones.
+    /// - Throws: ``SyncError`` `invalidPredicate`. The message for an unknown name lists the known names.
     package init(
         _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
     ) throws {
@@ -183,7 +183,7 @@ extension PredicateSQL {
     /// The values to bind, in order.
     package var databaseValues: [DatabaseValue] { arguments.map(\.databaseValue) }
 
-    /// Returns the condition that a row belongs to the entity or a sub-entity; nil if all rows of the table do.
+    /// Returns the condition that a row belongs to the entity or a subentity; nil if all rows of the table do.
     package static func familyCondition(_ entity: CompiledEntity, layout: StoreLayout, alias: String) -> String? {
         familyCondition(entity, layout: layout, alias: alias, dialect: SQLiteDialect())
     }
@@ -214,8 +214,8 @@ extension PredicateSQL {
         left < right ? .orderedAscending : right < left ? .orderedDescending : .orderedSame
     }
 
-    /// `sync_fold(utf8)` folds text for a comparison without case. It takes a blob because GRDB ends text arguments at
-    /// a NUL.
+    /// `sync_fold(utf8)` folds text for a case-insensitive comparison. It takes a blob because GRDB ends text arguments
+    /// at a NUL.
     package static let foldFunction = DatabaseFunction("sync_fold", argumentCount: 1, pure: true) { values in
         guard let text = utf8(values[0]) else { return nil }
         let folded = CaseFolding.fold(text)

@@ -5,14 +5,14 @@ import SyncStore
 
 /// Conversion between attribute values and column values.
 package enum ColumnValue {
-    /// Returns the complete text of a column. GRDB reads text up to its first NUL.
+    /// Returns the complete text of a column. GRDB's own accessors end text at the first NUL.
     static func text(_ bytes: Data?) -> DatabaseValue {
         bytes.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
     }
 
     /// Returns the column value of an attribute of this type.
     ///
-    /// A value of another type is returned as it is, so that the table rejects it. A value that does not fit
+    /// A value of another type is converted by its own type, so that the table rejects it. A value that does not fit
     /// (``fits(_:_:)``) may become NULL.
     package static func databaseValue(_ value: StoredValue, as type: AttributeType) -> DatabaseValue {
         if type == .transformable || type == .json { return jsonText(value) }
@@ -30,9 +30,10 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns the attribute value of a column. A value of another type, from another program, is nil.
+    /// Returns the attribute value of a column. A value of another type, which another program wrote, becomes
+    /// ``StoredValue/null``.
     ///
-    /// - Parameter isKey: Whether the column is the key of the row. A temporary key is nil.
+    /// - Parameter isKey: Whether the column is the key of the row. A temporary key then becomes ``StoredValue/null``.
     package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue
     {
         if isKey, TemporaryKey.isLocal(value) { return .null }
@@ -61,7 +62,7 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns the key in a column as results report it; nil for NULL and blobs.
+    /// Returns the key in a column in the form of a ``SyncResult``; nil for NULL and blobs.
     package static func recordKey(_ value: DatabaseValue, as type: AttributeType) -> PrimaryKeyValue? {
         switch value.storage {
         case .int64(let value): .integer(value)
@@ -73,13 +74,14 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns a parameter and the value to bind. GRDB binds text up to its first NUL, but blobs completely.
+    /// Returns an SQL expression with one parameter, and the value to bind. GRDB binds text only up to its first NUL,
+    /// so text with a NUL is bound as a blob.
     package static func bound(_ value: DatabaseValue) -> (sql: String, value: DatabaseValue) {
         guard case .string(let text) = value.storage, text.utf8.contains(0) else { return ("?", value) }
         return ("CAST(? AS TEXT)", Data(text.utf8).databaseValue)
     }
 
-    /// Returns the value as an SQL literal; nil for NULL and for text that has no SQL literal.
+    /// Returns the value as an SQL literal; nil for NULL and for text with a NUL character.
     static func literal(_ value: DatabaseValue) -> String? {
         switch value.storage {
         case .null: nil
@@ -90,7 +92,7 @@ package enum ColumnValue {
         }
     }
 
-    /// JSON null becomes NULL, so that a column has only one form of nil.
+    /// Returns the JSON text of a value. JSON null becomes NULL, so that a column has only one form of nil.
     private static func jsonText(_ value: StoredValue) -> DatabaseValue {
         let json: JSONValue =
             switch value {
@@ -111,7 +113,8 @@ package enum ColumnValue {
 
 /// The canonical text of values in columns. Equal values have equal text.
 enum ColumnText {
-    /// Returns a decimal without exponent and redundant zeros; nil if it is not a number or has too many digits.
+    /// Returns a decimal without an exponent and without redundant zeros; nil if the value is not a number or has too
+    /// many digits.
     static func decimal(_ value: Decimal) -> String? {
         var text: [UInt8] = []
         let isNumber = Array("\(value)".utf8).withUnsafeBufferPointer { DecimalText.append($0, to: &text) }

@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Dangling links, which a connection with foreign keys off can leave behind. They are removed, so that they do not
-/// link to a new row with the same key.
+/// Finds and removes dangling links, which a connection with foreign keys off can leave behind. A dangling link that
+/// stays would reference a later row with the same key.
 struct DanglingLinks {
     let layout: StoreLayout
     let db: Database
@@ -28,7 +28,7 @@ struct DanglingLinks {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table(link)) WHERE \(condition(link)))") ?? false
     }
 
-    /// Returns whether there are dangling links, if only the rows in `ends` may be missing.
+    /// Returns whether there are dangling links, provided that only rows in `ends` can be missing.
     func exist(_ link: AssociationID, among ends: DanglingCandidates) throws -> Bool {
         guard ends.areAll else { return try exist(link) }
         return try isMissing(ends.first, at: .first, of: link) || isMissing(ends.second, at: .second, of: link)
@@ -86,13 +86,13 @@ struct DanglingLinks {
         return found
     }
 
-    /// Removes the dangling links. Referencing rows stay and lose the link, whatever the delete rule: no payload
-    /// omitted them.
+    /// Removes the dangling links of an association. Referencing rows lose the link but stay, regardless of delete
+    /// rules, because no payload omitted them.
     func remove(_ link: AssociationID) throws { try remove(link, where: condition(link), []) }
 
     // MARK: Links of a row
 
-    /// Removes the remains of an earlier row with this key: the links to it, and its pending references.
+    /// Removes the links to an earlier row with this key, and the pending references of that row.
     func remove(linksTo key: DatabaseValue, in table: TableID) throws {
         for link in layout.model.links {
             for end in [CompiledAssociation.End.first, .second] where link.side(end).table == table {
@@ -151,16 +151,17 @@ struct DanglingLinks {
     }
 }
 
-/// Rows without a node at the ends of links, which may not be stored.
+/// Rows that have no node, but that links reference. These rows may be missing from the store.
 struct DanglingCandidates {
     private(set) var first: Set<RowKey> = []
     private(set) var second: Set<RowKey> = []
-    /// Whether these are all such rows of the stored links. Then the links need not be searched.
+    /// Whether these are all rows that have no node, but that the links reference. If so, only these rows need to be
+    /// looked up.
     private(set) var areAll: Bool
 
     init(areAll: Bool = true) { self.areAll = areAll }
 
-    /// - Parameter row: The key; nil for a value that is not a key.
+    /// - Parameter row: The key of a row; nil if the column contains a value that is not a key.
     mutating func record(_ row: RowKey?, at end: CompiledAssociation.End) {
         guard let row else {
             areAll = false

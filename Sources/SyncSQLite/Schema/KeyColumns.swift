@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The columns of the primary key of an entity. A foreign key to a table with surrogate keys stands for the key columns
-/// of the referenced row.
+/// The columns of the primary key of an entity. If a part is a foreign key to a table with surrogate keys, the key
+/// columns of the referenced row take its place.
 struct KeyColumns: Sendable {
     /// A part of a key.
     indirect enum Part: Sendable {
@@ -17,12 +17,14 @@ struct KeyColumns: Sendable {
     let table: TableLayout
     let type: KeyType
     let parts: [Part]
-    /// The types of the values of the parts, with the values of referenced rows in place of their foreign keys.
+    /// The types of the leaves: the values of the key. For a foreign key to a table with surrogate keys, the leaves are
+    /// the key values of the referenced row.
     let leaves: [AttributeType]
-    /// The condition that a row shares keys with the entity; nil if all rows of the table do.
+    /// The condition that the entity of a row has the same ``CompiledEntity/keyOwner``; nil if this holds for all rows
+    /// of the table.
     private let sharing: @Sendable (_ alias: String?) -> String?
 
-    /// Nil for a keyless entity.
+    /// Returns nil for a keyless entity.
     init?(_ entity: CompiledEntity, _ layout: StoreLayout) {
         guard let type = layout.model.keyType(of: entity.id), let owner = entity.keyOwner else { return nil }
         let hierarchy = layout.model[entity.table]
@@ -58,7 +60,7 @@ struct KeyColumns: Sendable {
         return false
     }
 
-    /// The columns of the parts in the table.
+    /// The column of each part.
     var columns: [String] {
         parts.map { part in
             switch part {
@@ -69,7 +71,7 @@ struct KeyColumns: Sendable {
 
     // MARK: SQL
 
-    /// Returns an expression for each leaf, for a row with this alias.
+    /// Returns an SQL expression for each leaf of the row with this alias.
     func expressions(of row: String) -> [String] {
         parts.flatMap { part -> [String] in
             switch part {
@@ -84,9 +86,9 @@ struct KeyColumns: Sendable {
         }
     }
 
-    /// Returns the condition that a row has a key, among the rows that share keys with the entity.
+    /// Returns the condition that a row has a key, and that its entity has the same ``CompiledEntity/keyOwner``.
     ///
-    /// - Parameter values: An expression for each leaf; nil for parameters.
+    /// - Parameter values: An SQL expression for each leaf; nil to use parameters.
     func condition(of row: String, equals values: [String]? = nil) -> String {
         var values = (values ?? leaves.map { _ in "?" })[...]
         let conditions = [condition(of: row, &values), sharing(row)]
@@ -106,7 +108,7 @@ struct KeyColumns: Sendable {
         }.joined(separator: " AND ")
     }
 
-    /// Returns expressions for the leaves of the key that an expression returns.
+    /// Returns SQL expressions for the leaves of the key that an SQL expression returns.
     func leaves(ofKey expression: String) -> [String] {
         guard isComposite else { return [expression] }
         return paths.map { "json_extract(\(expression), '$\($0)')" }
@@ -123,7 +125,7 @@ struct KeyColumns: Sendable {
 
     /// Returns the values of the key columns of a row with this key.
     ///
-    /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored.
+    /// - Throws: ``SyncError`` `rowNotFound` if the key references a row that is not stored.
     func values(of key: RowKey, entity: String, in db: Database) throws -> [DatabaseValue] {
         guard case .composite(let types) = type else { return [key.databaseValue] }
         guard let values = key.parts(types), values.count == parts.count else {
@@ -144,7 +146,7 @@ struct KeyColumns: Sendable {
         }
     }
 
-    /// Returns the leaves of a key as parameters; nil if it is not a key of this type.
+    /// Returns the leaves of a key as parameters; nil if the key is not of this type.
     func bound(_ key: RowKey) -> [(sql: String, value: DatabaseValue)]? {
         guard let leaves = key.leaves(type), leaves.count == self.leaves.count else { return nil }
         return leaves.map { ColumnValue.bound($0.databaseValue) }
@@ -152,7 +154,7 @@ struct KeyColumns: Sendable {
 
     /// Binds the leaves of a key, starting at a parameter.
     ///
-    /// - Returns: Whether it is a key of this type.
+    /// - Returns: Whether the key is of this type.
     func bind(_ key: RowKey, to statement: RawStatement, at first: Int) -> Bool {
         guard let leaves = key.leaves(type), leaves.count == self.leaves.count else { return false }
         for (index, leaf) in leaves.enumerated() { statement.bind(leaf, at: first + index) }

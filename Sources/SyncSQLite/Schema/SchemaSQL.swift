@@ -15,8 +15,8 @@ package struct SchemaSQL: Sendable {
 
     /// The version of the internal tables.
     static let version = 1
-    /// The version for a store in existing tables. Earlier versions of the library do not know it, so they do not
-    /// migrate the tables.
+    /// The version for a store in existing tables. Earlier versions of Sync reject this version, so they do not migrate
+    /// the tables.
     static let existingTablesVersion = 2
 
     /// The internal tables, which do not depend on the model.
@@ -54,16 +54,16 @@ package struct SchemaSQL: Sendable {
         SQLiteDialect().literal(text)
     }
 
-    /// Returns the condition that a row belongs to one of these entities, for tables of several: `"sync_entity" IN
-    /// ('A', 'B')`.
+    /// Returns the condition that a row is of one of these entities, for a table with several entities: `"sync_entity"
+    /// IN ('A', 'B')`.
     package static func entityCondition(_ entities: [Int], _ layout: StoreLayout, alias: String? = nil) -> String {
         SQLiteDialect().entityCondition(entities, layout, alias: alias)
     }
 
-    /// Returns the condition that a row shares its key with an entity that declares one; nil if all rows of the table
-    /// do.
+    /// Returns the condition that the entity of a row has this ``CompiledEntity/keyOwner``; nil if this holds for all
+    /// rows of the table.
     ///
-    /// It is the condition of the partial index of the key. SQLite uses that index only for an identical condition.
+    /// The partial unique index of the key has this condition. SQLite uses that index only for an identical condition.
     static func sharedKeyCondition(_ owner: Int, _ layout: StoreLayout, alias: String? = nil) -> String? {
         let table = layout.model.entities[owner].table
         guard layout[table].hasSurrogateKey, layout[table].hasEntityColumn else { return nil }
@@ -110,7 +110,8 @@ struct TableSQL {
         return "CREATE TABLE \(SchemaSQL.quoted(names.name)) (\n  \(parts.joined(separator: ",\n  "))\n) STRICT"
     }
 
-    /// Only attributes of the root can be `NOT NULL`, because rows of other entities lack the others.
+    /// Only attributes of the root entity can be `NOT NULL`, because some rows of the table lack the attributes of
+    /// subentities.
     private func column(_ slot: Int) -> String {
         let attribute = hierarchy.attributes[slot]
         let type = SchemaSQL.columnType(attribute.type)
@@ -157,7 +158,7 @@ struct TableSQL {
         return foreign + owners.compactMap(uniqueKey)
     }
 
-    /// Returns the unique index over the key that an entity shares with its sub-entities.
+    /// Returns the unique index over the key that an entity shares with its subentities.
     private func uniqueKey(_ owner: Int) -> String? {
         let entity = layout.model.entities[owner]
         guard let key = KeyColumns(entity, layout) else { return nil }
@@ -169,7 +170,7 @@ struct TableSQL {
 
     // MARK: Views
 
-    /// A view for each sub-entity, with its columns.
+    /// A view for each subentity, with its columns.
     var views: [String] {
         hierarchy.entities.filter { $0 != hierarchy.root }.map(view)
     }
@@ -193,7 +194,7 @@ struct TableSQL {
 
 /// The statements for the join table of a many-to-many association.
 enum JoinTableSQL {
-    /// Returns no statements for an association that is stored as a foreign key.
+    /// Returns the statements; an empty array for an association that is stored as a foreign key.
     static func statements(_ id: AssociationID, _ layout: StoreLayout) -> [String] {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[id]
         else { return [] }
@@ -218,12 +219,12 @@ enum JoinTableSQL {
     }
 }
 
-/// Creates the triggers of the outbox.
+/// Creates the SQL of the outbox's triggers.
 enum TriggerSQL {
     /// - Parameters:
     ///   - event: `AFTER INSERT`, `BEFORE UPDATE OF "a"`, …
-    ///   - condition: The condition under which it fires.
-    ///   - statements: The statements of its body, each with a semicolon.
+    ///   - condition: The condition under which the trigger fires.
+    ///   - statements: The statements of the body, each with a semicolon.
     static func create(
         _ name: String, _ event: String, on table: String, when condition: String, _ statements: [String]
     ) -> String {

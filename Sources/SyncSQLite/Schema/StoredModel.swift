@@ -3,9 +3,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The model of a store, which the store keeps as a schema file.
+/// Reads and writes the model of a store. The store contains its model as the text of a schema file.
 enum StoredModel {
-    /// How a database without the tables of a store is treated.
+    /// The treatment of a database without the tables of a store.
     enum Empty { case empty, notAStore, appDatabase }
 
     /// A model as the text of a schema file.
@@ -23,7 +23,7 @@ enum StoredModel {
         /// - Throws: ``SyncError`` `cannotOpenStore`.
         func model() throws -> SyncModel {
             do {
-                return try SyncModel(schema: Data(text.utf8))
+                return try SyncModel(schemaData: Data(text.utf8))
             } catch {
                 throw SyncError(
                     .cannotOpenStore, "cannot read the model that is stored in the store", underlying: "\(error)")
@@ -33,19 +33,18 @@ enum StoredModel {
         /// Returns whether the tables of the two models differ.
         func needsMigration(to model: SyncModel) throws -> Bool {
             let schema = Schema(model)
-            // Most stores are opened with their own model, which need not be parsed then.
+            // Most stores are opened with the model that they contain. This model then need not be parsed.
             if self == schema { return false }
             return try !ModelDifferences(stored: self.model(), given: schema.model()).problems.isEmpty
         }
     }
 
-    /// Returns the model of the store; nil if the database has no tables, or no tables of a store, and `empty` allows
-    /// it.
+    /// Returns the model of the store; nil if the database has no tables of a store and `empty` allows this.
     static func read(_ db: Database, or empty: Empty) throws -> SyncModel? {
         try schema(db, or: empty)?.model()
     }
 
-    /// Returns the text of the stored model; nil as for ``read(_:or:)``.
+    /// Returns the text of the stored model; nil under the same conditions as ``read(_:or:)``.
     static func schema(_ db: Database, or empty: Empty) throws -> Schema? {
         guard try db.tableExists("sync_model", in: "main") else {
             if empty == .appDatabase { return nil }
@@ -96,7 +95,7 @@ enum StoredModel {
         return report
     }
 
-    /// Creates the tables. Throws for a model whose schema file could not be read back.
+    /// Creates the tables and stores the model. Throws for a model whose schema file could not be read back.
     static func create(_ model: SyncModel, in db: Database) throws {
         let schema = Schema(model)
         _ = try schema.model()
@@ -120,7 +119,7 @@ enum StoredModel {
         try insert(schema, version, in: db)
     }
 
-    /// Stores another model.
+    /// Stores a model, unless it is already the stored model.
     static func update(_ model: SyncModel, in db: Database) throws {
         let new = Schema(model)
         if try schema(db, or: .appDatabase) != new { try replace(with: new, in: db) }
@@ -131,7 +130,7 @@ enum StoredModel {
         try EngineMigration.unblockRows(in: db)
     }
 
-    /// Creates the tables of a store in a database, or migrates existing ones, in one transaction.
+    /// Creates the tables of a store in a database, or migrates its tables to the model.
     ///
     /// - Returns: The version of the schema afterwards.
     static func createOrMigrate(_ model: SyncModel, policy: MigrationPolicy, in db: Database) throws -> Int? {
@@ -158,11 +157,11 @@ enum StoredModel {
     }
 }
 
-/// The tables and triggers of fingerprints, which earlier versions created in a store.
+/// The tables and triggers that earlier versions of Sync created in a store, and that have no use any more.
 enum RetiredTables {
     static let names = ["sync_fingerprints", "sync_fingerprint", "sync_fingerprint_seal", "sync_written"]
 
-    /// Drops them from a store. Triggers come first, because they write to the tables.
+    /// Drops the retired tables and triggers. Triggers come first, because they write to the tables.
     static func drop(in db: Database) throws {
         let tables = names.map(\.literal).joined(separator: ", ")
         let found = try Row.fetchAll(

@@ -2,13 +2,13 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Compares the stored join rows of one table, as they are read, with those that the payload asserts.
+/// Compares the stored join rows of one table with the join rows that the payload asserts.
 struct JoinRowMatcher {
     private(set) var asserted: ResolvedJoinRows
     private(set) var compared = JoinTableDiff()
-    /// Whether a join row of a row without a node was read, and stays.
+    /// Whether a stored join row that stays references a row without a node.
     private(set) var hasUnmatchedRows = false
-    /// The rows without a node in join rows that were read, if the caller asked for them.
+    /// The rows that have no node, but that stored join rows reference; empty unless the caller asked for them.
     private(set) var unmatchedEnds = DanglingCandidates()
     private let collectsUnmatchedEnds: Bool
     private let link: CompiledAssociation
@@ -37,13 +37,13 @@ struct JoinRowMatcher {
 
     func table(_ end: CompiledAssociation.End) -> SyncTable { end == .first ? first : second }
 
-    /// Returns the stored nodes at an end whose links are replaced.
+    /// Returns the nodes at an end that are stored and whose list is replaced.
     func rowsWithReplacedLinks(_ end: CompiledAssociation.End) -> some Sequence<NodeID> {
         let table = table(end)
         return (end == .first ? asserted.first : asserted.second).nodes.lazy.filter { table.isPresent($0, as: .stored) }
     }
 
-    /// Returns asserted pairs of stored nodes whose links are not replaced at either end.
+    /// Returns the asserted join rows between stored nodes for which neither node's list is replaced.
     func unreplacedRows() -> [ResolvedJoinRows.Row] {
         asserted.rows.filter {
             !asserted.first.isReplaced($0.first) && !asserted.second.isReplaced($0.second)
@@ -58,7 +58,7 @@ struct JoinRowMatcher {
         var guess = 0
         while try statement.step() {
             try counter.advance()
-            // Join rows are often stored in the order of the payload.
+            // Join rows are often stored in the order of the payload, so try the next asserted join row first.
             if isGuessed, guess < asserted.rows.count,
                 firstLookup.integerKey(asserted.rows[guess].first.index) == statement.integer(0),
                 secondLookup.integerKey(asserted.rows[guess].second.index) == statement.integer(1)
@@ -72,13 +72,14 @@ struct JoinRowMatcher {
         try counter.finish()
     }
 
-    /// Compares a join row that may be read from both ends, only once.
+    /// Compares a stored join row, unless it was already read from the other end.
     mutating func compareOnce(_ statement: RawStatement) {
         guard let rows = rows(statement), seen.insert(rows).inserted else { return }
         _ = compare(statement)
     }
 
-    /// Compares one stored join row with the asserted ones. Returns the index of the equal one; nil if there is none.
+    /// Compares a stored join row with the asserted join rows. Returns the index of the asserted join row with the same
+    /// ends; nil if there is none.
     mutating func compare(_ statement: RawStatement) -> Int? {
         let (one, other) = (
             node(statement, 0, first, firstLookup, firstColumns),
@@ -127,11 +128,11 @@ struct JoinRowMatcher {
 
 /// The statements that read and write the join table of an association.
 ///
-/// The columns that they read are the key of the first row, the key of the second row, and the position of each row in
-/// the other's list.
+/// Statements that read return four columns: the keys of the first and the second row, and the positions of the link in
+/// their lists.
 struct JoinTableStatements {
     let table: String
-    /// Whether the links of rows at either end are ordered.
+    /// Whether the lists at one or both ends are ordered.
     let isOrdered: Bool
     private let db: Database
     private let name: String
@@ -140,7 +141,7 @@ struct JoinTableStatements {
     private let firstOrder: String?
     private let secondOrder: String?
 
-    /// Nil for an association that is stored as a foreign key.
+    /// Returns nil for an association that is stored as a foreign key.
     init?(_ link: AssociationID, _ layout: StoreLayout, _ db: Database) {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[link]
         else { return nil }
@@ -166,7 +167,7 @@ struct JoinTableStatements {
     /// Reads all join rows.
     func all() throws -> RawStatement { try RawStatement(db, select) }
 
-    /// Reads the join rows of the rows at one end with keys in a range, in the order of their keys.
+    /// Reads the join rows whose key at one end is in a range, in the order of that key.
     func joinRows(of rows: KeyRange, at end: CompiledAssociation.End) throws -> RawStatement {
         let column = column(end)
         let statement = try RawStatement(db, select + KeyRange.condition(column) + " ORDER BY \(column)")
@@ -179,17 +180,17 @@ struct JoinTableStatements {
         try RawStatement(db, select + " WHERE \(column(end)) = ?")
     }
 
-    /// Reads one join row. The parameters are its keys.
+    /// Reads one join row. The parameters are its two keys.
     func one() throws -> RawStatement { try RawStatement(db, select + " WHERE \(first) = ? AND \(second) = ?") }
 
     // MARK: Writing
 
-    /// Deletes one join row. The parameters are its keys.
+    /// Deletes one join row. The parameters are its two keys.
     func removal() throws -> RawStatement {
         try RawStatement(db, "DELETE FROM \(table) WHERE \(first) = ? AND \(second) = ?")
     }
 
-    /// Inserts join rows. The parameters of each are its keys, and its position at each ordered end.
+    /// Inserts join rows. The parameters of each join row are its two keys and its position at each ordered end.
     func insertion(of count: Int) throws -> BulkInsertion {
         let names = [first, second] + [firstOrder, secondOrder].compactMap { $0 }
         return try BulkInsertion(

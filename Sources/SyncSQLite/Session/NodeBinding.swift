@@ -1,7 +1,7 @@
 import SyncCore
 import SyncStore
 
-/// Binds the values to write for the nodes of a table to statements.
+/// Binds the values of the nodes of a table to the parameters of statements that write them.
 struct NodeBinding {
     private let table: SyncTable
     private let columns: RowColumns
@@ -39,7 +39,7 @@ struct NodeBinding {
 
     // MARK: Rows
 
-    /// Returns the name of a node in errors: its key, as far as the payload has it, and its entity.
+    /// Returns the name of a node in errors: the parts of its key that the payload contains, and its entity.
     func name(of node: NodeID) -> String {
         let entity = table.payloadEntity(of: node)
         let (slots, start) = slots(of: node)
@@ -53,7 +53,7 @@ struct NodeBinding {
         return parts.isEmpty ? "of \(entity.name)" : "\(parts.joined(separator: ", ")) of \(entity.name)"
     }
 
-    /// Binds all columns of a new row. Its parameters begin after an offset.
+    /// Binds all columns of a new row. The parameters of the row begin after `offset`.
     func bindRow(of node: NodeID, to statement: RawStatement, _ offset: Int) {
         bindKey(of: node, to: statement, at: offset + 1)
         if let entity = columns.entity {
@@ -84,7 +84,8 @@ struct NodeBinding {
         }
     }
 
-    /// Returns the array with the effective values of a node, and the index of the first; an empty array for none.
+    /// Returns the array that contains the effective values of a node, and the index of its first value. The array is
+    /// empty if the node has no effective values.
     @inline(__always)
     private func slots(of node: NodeID) -> (slots: [PackedValue], start: Int) {
         let version = Int(values.versions[node.index])

@@ -4,7 +4,7 @@ import GRDBSQLite
 package import SyncCore
 import SyncStore
 
-/// A prepared statement that is bound and stepped directly, for loops over many rows.
+/// A prepared statement that is bound and stepped with the C functions of SQLite, for loops over many rows.
 ///
 /// GRDB owns the statement and its transaction. This type avoids the `DatabaseValue` that GRDB creates for each value.
 final class RawStatement {
@@ -130,7 +130,7 @@ final class RawStatement {
 
     func string(_ column: Int) -> String { String(decoding: text(column), as: UTF8.self) }
 
-    /// Returns the value of a column. A text with a NUL is complete.
+    /// Returns the value of a column. Text is complete even if it contains a NUL.
     func value(_ column: Int) -> DatabaseValue {
         let index = Int32(truncatingIfNeeded: column)
         guard sqlite3_column_type(handle, index) == SQLITE_TEXT else {
@@ -200,7 +200,7 @@ struct ProgressCounter {
 /// The number of rows of a table, compared with a limit.
 enum TableSize {
     case empty
-    /// At most the limit, so a scan of the table is worthwhile.
+    /// At most the limit. A scan of the table then costs less than lookups.
     case small
     case large
 
@@ -209,7 +209,7 @@ enum TableSize {
         if try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true {
             self = .empty
         } else {
-            // `OFFSET` costs half of what `count(*)` does.
+            // `OFFSET` takes half the time of `count(*)`.
             let isLarge = try Bool.fetchOne(
                 db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) LIMIT 1 OFFSET ?)", arguments: [limit])
             self = isLarge ?? false ? .large : .small
@@ -239,21 +239,21 @@ extension RowKey {
 }
 
 extension TemporaryKey {
-    /// Returns whether the value of a key column is a temporary key, which is nil as an attribute.
+    /// Returns whether the value of a key column is a temporary key. The key attribute of such a row is nil.
     static func isLocal(_ value: DatabaseValue) -> Bool { RowKey(value)?.isLocal ?? false }
 }
 
 // MARK: - NodeID+Index
 
 extension NodeID {
-    /// The same as `index` of ``SyncCore``. Functions of other modules are not inlined, which is measurable in loops
-    /// over millions of rows.
+    /// The same as `index` in the module `SyncCore`. Functions of other modules are not inlined, which is measurable in
+    /// loops over millions of rows.
     @inline(__always)
     var index: Int { Int(number) }
 }
 
 extension PackedValue {
-    /// The same as ``integer``, without a call into another module, which is measurable in loops over millions of rows.
+    /// The same as ``integer``, but inlined. A call into another module is measurable in loops over millions of rows.
     @inline(__always)
     var storedInteger: Int64 { Int64(bitPattern: UInt64(high) << 32 | UInt64(low)) }
 }

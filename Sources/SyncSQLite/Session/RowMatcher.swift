@@ -1,11 +1,11 @@
 import SyncCore
 import SyncStore
 
-/// Matches the rows of one table, as they are read, with the nodes, and records their stored values.
+/// Matches the stored rows of one table with nodes, and records which columns differ.
 ///
 /// It owns the matches of the table during the loop that reads the rows. ``finish()`` returns them to the table.
 struct RowMatcher {
-    /// How rows of a referenced table are found.
+    /// The properties of a referenced table that are needed to find its nodes.
     private struct Target {
         let lookup: NodeLookup
         let key: (type: AttributeType, owner: Int)?
@@ -22,12 +22,12 @@ struct RowMatcher {
     private let pool: TextPool
     private let matchesRows: Bool
     private let compares: Bool
-    /// The last target of each node in the payload, by foreign key, as a guess of the stored one; empty if the payload
-    /// has none.
+    /// By foreign key and node, the last target that the payload asserts, as a guess of the stored target. Empty for a
+    /// foreign key without assertions.
     private let expected: [[Int32]]
     private var keyText = CompositeKeyText()
     private(set) var matches: MatchedNodes
-    /// The rows that unmatched rows reference, if they have no node either.
+    /// By association, the rows that have no node, but that unmatched rows reference.
     private(set) var danglingCandidates: [AssociationID: DanglingCandidates] = [:]
 
     init(_ table: SyncTable, _ session: SQLiteSession, _ pass: MatchPass, expecting expected: [[Int32]] = []) {
@@ -59,7 +59,7 @@ struct RowMatcher {
 
     // MARK: Finding nodes
 
-    /// Returns the node of a stored row.
+    /// Returns the node of a stored row; nil for an unmatched row.
     mutating func node(_ statement: RawStatement, entity: Int, guess: Int) -> Int? {
         let compiled = model.entities[entity]
         if columns.hasSurrogateKey, let known = table.keys.node(ofSurrogate: statement.integer(0)) {
@@ -71,7 +71,7 @@ struct RowMatcher {
             return lookup.node(statement, 0, columns.types[slot], keyOwner, pool, guess: guess)
         }
         let column = columns.attributes + slot
-        // A guess from another key space may have an equal key and be a different row.
+        // A guess with a different key owner may have an equal key and be a different row.
         let guess = batch.hasKeys(of: keyOwner) ? guess : -1
         return lookup.node(statement, column, columns.types[slot], keyOwner, pool, guess: guess)
     }
@@ -143,7 +143,7 @@ struct RowMatcher {
         }
         matches.foreignKeys[index].targets[node] = .unmatched
         if targets[index].lookup.hasOwned, let key = statement.key(column) {
-            matches.foreignKeys[index].unnamedTargets[NodeID(node)] = key
+            matches.foreignKeys[index].targetsWithoutNode[NodeID(node)] = key
         }
     }
 
@@ -153,7 +153,7 @@ struct RowMatcher {
     private mutating func compare(_ statement: RawStatement, node: Int) {
         let version = Int(values.versions[node])
         guard version >= 0 else { return }
-        // A row that was matched by its key has that key.
+        // A row that was matched by its key has the same key, so do not compare it.
         let key = batch.nodes[node].key.kind == .absent ? -1 : columns.keySlot
         let differing =
             version < batch.versionCount
@@ -179,8 +179,7 @@ struct RowMatcher {
         return differing
     }
 
-    /// Returns whether different bytes are the same value: JSON or a decimal that another program wrote in another
-    /// form.
+    /// Returns whether a stored text is the same value in another form: JSON or a decimal that another program wrote.
     private func isSameValue(_ statement: RawStatement, _ column: Int, _ slot: PackedValue, _ type: AttributeType)
         -> Bool
     {
@@ -220,7 +219,7 @@ struct RowMatcher {
         if isNeeded { matches.unmatchedRows.rows.append(.init(key: key, entity: entity)) }
     }
 
-    /// Filters the unmatched rows from an index on.
+    /// Filters the unmatched rows from the index `start` to the end.
     mutating func filterUnmatchedRows(from start: Int, _ keeping: ([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])
         rethrows
     {
@@ -238,7 +237,7 @@ final class RowColumns: Sendable {
     let entity: Int?
     let attributes: Int
     let foreignKeys: Int
-    /// The column of the position for each foreign key; nil if the other end is not ordered.
+    /// For each foreign key, the index of its position column; nil if the list at the other end is not ordered.
     let orders: [Int?]
     /// All column names, quoted, for SELECT and INSERT.
     let names: [String]
@@ -304,7 +303,8 @@ final class RowColumns: Sendable {
         targets = hierarchy.foreignKeys.map { layout.model[$0].second.table }
     }
 
-    /// The indexes in `names` that an INSERT fills. The key comes once, although it is an attribute too.
+    /// The indexes in `names` that an INSERT fills. A key that is also an attribute is twice in `names`, but only once
+    /// here.
     var inserted: [Int] {
         var seen: Set<String> = []
         return names.indices.filter { seen.insert(names[$0]).inserted }
@@ -315,7 +315,7 @@ final class RowColumns: Sendable {
 
     /// Returns the entity that a row names in a column, or the root of the hierarchy if the table has no such column.
     ///
-    /// - Throws: ``SyncError`` `databaseError` if the model has no such entity, as a fetch of the row does.
+    /// - Throws: ``SyncError`` `databaseError` if the model has no such entity.
     func entity(_ statement: RawStatement, at column: Int?) throws -> Int {
         guard let column else { return hierarchy.root }
         guard let id = model.entityID(statement.string(column)), model.entities[id].table == hierarchy.id else {
@@ -326,7 +326,7 @@ final class RowColumns: Sendable {
         return id
     }
 
-    /// Returns the quoted name of a column by its number in ``ChangedColumns``.
+    /// Returns the quoted name of a column.
     func name(of column: TableColumn) -> String {
         switch column {
         case .attribute(let slot): names[attributes + slot]

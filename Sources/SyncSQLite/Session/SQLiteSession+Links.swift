@@ -28,7 +28,7 @@ extension SQLiteSession {
         let select =
             "SELECT \(names.other), \(names.position ?? "NULL"), \(names.otherPosition ?? "NULL") FROM \(names.table)"
         let order = " ORDER BY \(LinkOrderingSQL.terms(position: names.position, key: names.other))"
-        // The rows with the foreign key column are stored, but the rows that it references may not be.
+        // The rows with the foreign key are stored, but the rows that it references may be missing.
         if link.storage == .foreignKey, end == .second { return "\(select) WHERE \(names.mine) = ?\(order)" }
         let target = columns(link.side(end.other).table)
         let isStored =
@@ -158,10 +158,10 @@ extension SQLiteSession {
 
 // MARK: - Join rows
 
-// Compares stored join rows with those that a payload asserts.
+// Compares stored join rows with the join rows that a payload asserts.
 extension SQLiteSession {
     /// Compares all join rows if the payload has many nodes. Otherwise it compares the join rows of nodes with replaced
-    /// links, and each other asserted pair.
+    /// lists, and all other asserted join rows one by one.
     package func diff(_ asserted: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws
         -> JoinTableDiff
     {
@@ -195,7 +195,7 @@ extension SQLiteSession {
         return reader.compared
     }
 
-    /// Compares the join rows of nodes whose links are replaced.
+    /// Compares the join rows of nodes whose lists are replaced.
     private func compareJoinRows(
         of nodes: [NodeID], at end: CompiledAssociation.End, _ stored: JoinTableStatements,
         _ reader: inout JoinRowMatcher,
@@ -204,7 +204,7 @@ extension SQLiteSession {
         guard !nodes.isEmpty else { return }
         let table = reader.table(end)
         let lookup = lookups[table.id.index]
-        // A join row may be read again from the other end. That only matters if it has a position.
+        // A scan of a key range ignores positions, and does not detect join rows that were read from the other end.
         if !stored.isOrdered, isOnlyEnd, lookup.hasIntegerKeys,
             let range = KeyRange(nodes.lazy.map { lookup.integerKey($0.index) }, factor: 12)
         {
@@ -222,7 +222,7 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    /// Compares pairs whose links are not replaced at either end.
+    /// Compares asserted join rows for which neither node's list is replaced.
     private func compare(
         _ rows: [ResolvedJoinRows.Row], _ stored: JoinTableStatements, _ reader: inout JoinRowMatcher
     ) throws {
@@ -246,11 +246,10 @@ extension SQLiteSession {
 /// The table that stores the links of an association, as seen from one of its ends. The names are quoted.
 struct LinkTable {
     let table: String
-    /// The columns with the key of the row at this end, and of the row at the other end.
+    /// The columns with the keys of the linked rows: `mine` for this end, `other` for the other end.
     let mine: String
     let other: String
-    /// The columns with the position in the list of the row at this end, and of the row at the other end; nil if not
-    /// ordered.
+    /// The columns with the positions of a link in the lists of its two rows; nil for a list that is not ordered.
     let position: String?
     let otherPosition: String?
 
@@ -272,8 +271,8 @@ struct LinkTable {
 
 // MARK: - NextPositionSQL
 
-/// A query for the next position in the ordered list of a row. It comes after the linked rows, and after pending
-/// references, which keep their positions.
+/// A query for the next position in the ordered list of a row. This position follows those of linked rows and those
+/// that are reserved for pending references.
 enum NextPositionSQL {
     /// Returns a query whose only parameter is the key of the row; nil if this end of the association is not ordered.
     static func query(_ link: AssociationID, _ end: CompiledAssociation.End, _ layout: StoreLayout) -> String? {

@@ -3,7 +3,7 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// Matches stored rows with nodes. It scans the table, or looks up each key if the table is much larger than the
+// Matches stored rows with nodes. The session scans a table, or looks up each key if the table is much larger than the
 // payload.
 extension SQLiteSession {
     package func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws {
@@ -40,7 +40,7 @@ extension SQLiteSession {
         }
     }
 
-    /// Returns whether a table has at most `limit` rows. A table that was found to be large is not measured again.
+    /// Compares the number of rows of a table with a limit. A table that was found to be large is not counted again.
     func size(of table: String, limit: Int) throws -> TableSize {
         if let known = scratch[table], known >= limit { return .large }
         let size = try TableSize(of: table, limit: limit, in: db)
@@ -55,7 +55,7 @@ extension SQLiteSession {
         _ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter, within range: KeyRange? = nil
     ) throws {
         let columns = columns(table.id)
-        // Rows come in the order of integer keys, so rows and nodes can be merged.
+        // With integer keys, the statement reads rows in the order of their keys, so rows and nodes can be merged.
         var cursor = columns.isOrderedByKey ? lookups[table.id.index].integerKeys.map { SortedKeyIterator($0) } : nil
         let statement = try RawStatement(
             db,
@@ -94,7 +94,7 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    /// Returns the last target of each foreign key in the payload, which is probably the stored one.
+    /// Returns the last target that the payload asserts, by foreign key and node. It is probably the stored target.
     private func expectedTargets(_ table: SyncTable) -> [[Int32]] {
         table.hierarchy.foreignKeys.map { link in
             guard let assertions = plan?[link].assertions, !assertions.isEmpty else { return [] }
@@ -106,7 +106,7 @@ extension SQLiteSession {
         let columns = columns(table.id)
         let batch = table.batch
         var statements: [Int: (statement: RawStatement, key: KeyColumns?)] = [:]
-        // In the order of the table, so that neighboring rows are on the same page.
+        // Look up keys in the order of the table, so that consecutive rows are on the same page.
         let order = lookups[table.id.index].integerKeys.map { KeySorter.ascending($0) } ?? []
         var matcher = RowMatcher(table, self, pass)
         defer { matcher.finish() }
@@ -142,10 +142,10 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    /// Returns ` WHERE key = ?` with a condition for each part of the key, among the rows that share keys with the
-    /// entity.
+    /// Returns a `WHERE` clause that selects the row with a key, among the rows whose entity has the same
+    /// ``CompiledEntity/keyOwner``. A composite key has a condition for each part.
     ///
-    /// - Parameter value: An expression for the key; nil for parameters.
+    /// - Parameter value: An SQL expression for the key; nil to use parameters.
     func keyCondition(_ entity: CompiledEntity, equals value: String? = nil) -> String {
         let columns = columns(entity.table)
         guard columns.hasSurrogateKey, let key = KeyColumns(entity, layout) else {
@@ -176,7 +176,8 @@ struct SortedKeyIterator {
         return nodes.isEmpty ? position : Int(nodes[position])
     }
 
-    /// Returns the node that is `distance` keys ahead; nil if the nodes are in the order of their keys.
+    /// Returns the node that is `distance` keys ahead; nil if there is none, or if the nodes are in the order of their
+    /// keys.
     @inline(__always)
     func node(ahead distance: Int) -> Int? {
         position + distance < nodes.count ? Int(nodes[position + distance]) : nil
@@ -187,7 +188,7 @@ struct SortedKeyIterator {
 struct KeyRange {
     let keys: ClosedRange<Int64>
 
-    /// Nil if the range may have more than `factor` rows for each key, or if there are no keys.
+    /// Returns nil if the range may have more than `factor` rows for each key, or if there are no keys.
     init?(_ keys: some Collection<Int64>, factor: Int) {
         guard let low = keys.min(), let high = keys.max(),
             UInt64(bitPattern: high &- low) < UInt64(keys.count * factor)
@@ -195,7 +196,7 @@ struct KeyRange {
         self.keys = low...high
     }
 
-    /// Returns a condition with two parameters.
+    /// Returns the `WHERE` clause for a range, with two parameters.
     static func condition(_ column: String) -> String { " WHERE \(column) BETWEEN ? AND ?" }
 
     func bind(to statement: RawStatement) {
@@ -204,12 +205,13 @@ struct KeyRange {
     }
 }
 
-/// Binds the row keys of the nodes of a table. It is a class, so that no part of the graph is copied for a key.
+/// Binds the row keys of the nodes of a table. It is a class, so that binding a key copies no part of the payload
+/// graph.
 final class NodeKeys {
     private let keys: NodeRowKeys
     private let batch: NodeBatch
     private let pool: TextPool
-    /// Whether all keys are the keys of the batch, which is the common case.
+    /// Whether the batch contains the row keys of all nodes, which is the common case.
     private let areInBatch: Bool
 
     init(_ table: SyncTable) {
@@ -229,10 +231,10 @@ final class NodeKeys {
     }
 }
 
-/// Finds the nodes of one batch by their keys. It is a class, so that a lookup copies no part of the graph.
+/// Finds the nodes of one batch by their keys. It is a class, so that a lookup copies no part of the payload graph.
 final class NodeLookup: Sendable {
     private let batch: NodeBatch
-    /// Whether the keys of all nodes are integers in one key space.
+    /// Whether all nodes have integer keys with the same ``CompiledEntity/keyOwner``.
     let hasIntegerKeys: Bool
 
     init(_ batch: NodeBatch) {
@@ -252,8 +254,8 @@ final class NodeLookup: Sendable {
     /// Whether the payload has nodes that are identified by their owners.
     var hasOwned: Bool { !batch.owners.isEmpty }
 
-    /// Returns the node of the key in a column. It tries `guess` first, because rows are often in the order of the
-    /// payload; -1 for no guess.
+    /// Returns the node whose key is in a column. It tries the node `guess` first, because rows are often in the order
+    /// of the payload. Pass -1 for no guess.
     @inline(__always)
     func node(
         _ statement: RawStatement, _ column: Int, _ type: AttributeType, _ keyOwner: Int, _ pool: TextPool, guess: Int
@@ -289,8 +291,8 @@ final class NodeLookup: Sendable {
 
     // MARK: Prefetching
 
-    /// Prefetches a node and its values, which are read soon. If rows are not in the order of the payload, each read
-    /// would be a cache miss.
+    /// Prefetches a node and its values, which are about to be read. If rows are not in the order of the payload, each
+    /// read would otherwise be a cache miss.
     @inline(__always)
     func prefetch(_ node: Int, version: Int) {
         batch.nodes.withUnsafeBufferPointer { nodes in

@@ -2,8 +2,8 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// A store may have more pending references than rows. A small payload therefore reads only the references of its nodes,
-// and those whose rows arrived without a sync since the last check.
+// A store may have more pending references than rows. For a small payload, the session therefore reads only references
+// from and to its nodes, and references to rows that were inserted without a sync.
 extension SQLiteSession {
     package func pendingReferences() throws -> [PositionedReference] {
         guard hasReferences, let tables else { return [] }
@@ -26,8 +26,8 @@ extension SQLiteSession {
 
     // MARK: Lookup
 
-    /// Returns the pending references from and to the nodes of a table. References to a node that is only referenced
-    /// and not stored stay pending, so they are not read.
+    /// Returns the pending references from and to the nodes of a table. It skips references to nodes that have no
+    /// record and are not stored, because these references stay pending.
     private func referencesOfNodes(_ table: SyncTable) throws -> [PositionedReference] {
         let entities = layout.entityNames(of: [table.id])
         let owned = "WHERE owner_entity IN (\(entities)) AND owner_key = ?"
@@ -153,9 +153,9 @@ extension SQLiteSession {
 
 // MARK: - Dangling links
 
-// A search for dangling links in all links would cost more than most syncs. The session searches short link tables, and
-// all
-// links once it finds a dangling one at a node. Links stay valid until another connection writes.
+// A search of all links for dangling links would cost more than most syncs. So the session searches only small link
+// tables. Once it finds a dangling link of a node, it searches all links. Links stay valid until another connection
+// writes.
 extension SQLiteSession {
     /// Tables with at most this number of rows are always searched.
     private static let few = 1000
@@ -239,7 +239,7 @@ extension SQLiteSession {
         guard table.matches.isScanned else {
             return try dangling.exist(link.id, of: others.compactMap(table.rowKey))
         }
-        // The table was scanned with its unmatched rows, so all other rows reference nodes.
+        // The scan read all rows of the table. Rows that are neither in `others` nor in `ends` reference nodes.
         if let ends, others.count * 6 <= table.batch.nodes.count {
             guard try !dangling.exist(link.id, of: others.compactMap(table.rowKey)) else { return true }
             guard try !dangling.exist(link.id, among: ends) else { return true }

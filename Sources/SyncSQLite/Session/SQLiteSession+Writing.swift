@@ -2,8 +2,8 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// Inserts, updates and deletes, with one prepared statement each. Foreign keys are deferred, so tables may come in any
-// order.
+// Inserts, updates and deletes, with one prepared statement each. Foreign keys are deferred, so the order of the tables
+// does not matter.
 extension SQLiteSession {
     package func insert(_ nodes: [NodeID], _ table: SyncTable) throws {
         let columns = columns(table.id)
@@ -25,7 +25,7 @@ extension SQLiteSession {
     /// Inserts a row that is not a node of a payload.
     ///
     /// - Parameter values: The values by attribute slot of the table.
-    /// - Returns: The primary key of the row in its table, or its surrogate key.
+    /// - Returns: The primary key of the row, or its surrogate key.
     func insert(_ values: [(slot: Int, value: DatabaseValue)], of entity: CompiledEntity) throws -> DatabaseValue {
         let table = layout[entity.table]
         var columns = values.map { table.columns[$0.slot] }
@@ -172,7 +172,7 @@ extension SQLiteSession {
 
     // MARK: Conditions
 
-    /// The number of rows that are checked at once.
+    /// The number of row keys that are passed to `keeping` at once.
     private static let rowsAtOnce = 4096
 
     package func rows(
@@ -237,11 +237,12 @@ extension SQLiteSession {
 
 // MARK: - BulkInsertion
 
-/// Inserts rows into one table, many with each statement if the effect is the same. That saves most of the cost per
-/// statement in SQLite.
+/// Inserts rows into one table, with several rows in each statement where possible. This avoids most of SQLite's cost
+/// per statement.
 ///
-/// `OR FAIL` avoids the statement journal that SQLite needs to undo a statement of several rows. Any failure rolls back
-/// the whole transaction. Triggers would inherit `OR FAIL`, so a table with triggers gets its rows one at a time.
+/// `OR FAIL` avoids the statement journal that SQLite needs to undo a statement of several rows. The statement journal
+/// is not needed, because any failure rolls back the whole transaction. Triggers would inherit `OR FAIL`, so rows of a
+/// table with triggers are inserted one at a time.
 struct BulkInsertion {
     private static let rowsPerStatement = 16
 
@@ -259,8 +260,8 @@ struct BulkInsertion {
     ) throws {
         self.width = width
         self.db = db
-        // Parameters have a number only if it is not the next one, because SQLite searches all numbered parameters
-        // linearly.
+        // A parameter is numbered only if its number is not the next one, because SQLite searches all numbered
+        // parameters linearly.
         var last = 0
         func parameter(_ number: Int) -> String {
             defer { last = number }

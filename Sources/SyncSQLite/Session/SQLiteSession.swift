@@ -3,16 +3,16 @@ package import GRDB
 package import SyncCore
 package import SyncStore
 
-/// SQLite inside one transaction, as the `StoreSession` of a sync.
+/// The `StoreSession` for SQLite: access to the database inside one transaction.
 package final class SQLiteSession {
     package let db: Database
     let layout: StoreLayout
-    /// The columns of each table, created on demand because a session may handle a single row.
+    /// The columns of each table, created on demand because a session may handle only a single row.
     private var columns: [RowColumns?]
     let statements: StatementCache
-    /// The monitor's knowledge for this transaction.
+    /// The access to the facts of the ``StoreMonitor``.
     private let visit: StoreMonitor.Visit
-    /// By quoted table name, a number that its row count is known to exceed.
+    /// By quoted table name, a number that the table's row count is known to exceed.
     package var scratch: [String: Int] = [:]
 
     // The state of the running sync.
@@ -24,11 +24,12 @@ package final class SQLiteSession {
     private var start: StoreMonitor.Moment?
     /// Whether the store had pending references when the sync began.
     private(set) var hasReferences = false
-    /// The tables to which no row that a reference waits for can have been added without a sync.
+    /// The resolved tables: only syncs have added rows, so no pending reference waits for a row that they already
+    /// contain.
     private(set) var resolvedTables: Set<TableID> = []
-    /// The links that are known to be valid.
+    /// The associations whose links are known to be valid.
     var validLinks = StoreMonitor.ValidLinks()
-    /// For links that were read in part, the rows at their ends that may not be stored.
+    /// By association, the rows that have no node, but that links reference. These rows may be missing from the store.
     var danglingCandidates: [AssociationID: DanglingCandidates] = [:]
     /// Whether the caller's transaction already had unresolved foreign keys, which the caller must resolve.
     private var hadOpenLinks = false
@@ -67,9 +68,9 @@ extension SQLiteSession: StoreSession {
         validLinks = visit.validLinks(at: start)
     }
 
-    /// Records, when the transaction commits, that only syncs have written to the settled tables.
+    /// Ends the sync. If the transaction commits, the monitor records the resolved tables.
     package func end(awaits: Bool) throws {
-        // The graph may be large, and so may that of the next chunk.
+        // Release the payload graph now. It may be large, and so may the graph of the next chunk.
         (plan, tables, lookups) = (nil, nil, [])
         guard let start, hasReferences || awaits else { return }
         visit.setResolvedTables(resolvedTables, since: start)
@@ -91,7 +92,7 @@ extension SQLiteSession: StoreSession {
 
     package func reserveCapacity(forInserting count: Int) throws { try PageCache.grow(forInserting: count, db) }
 
-    /// Checks foreign keys before the commit, whose error would not name the violations.
+    /// Checks foreign keys before the commit. The error of a failed commit would not name the violations.
     package func checkLinks() throws {
         guard hasOpenLinks else { return }
         try ForeignKeyViolations(db, layout, ofOwnTables: hadOpenLinks).refuse()
@@ -101,7 +102,7 @@ extension SQLiteSession: StoreSession {
 
     package func notifyObservers(of tables: [TableID], andLinks: Bool) throws {
         let names = tables.map { layout[$0].name } + (andLinks ? layout.joinTables : [])
-        // GRDB copies a region each time a table is added to it, so the regions are kept small.
+        // GRDB copies a region each time a table is added to it, so build several small regions.
         for start in stride(from: 0, to: names.count, by: Self.tablesPerNotice) {
             var region = DatabaseRegion()
             for name in names[start..<min(start + Self.tablesPerNotice, names.count)] {
@@ -147,7 +148,7 @@ extension SQLiteSession {
 
 // MARK: - Row flags
 
-// Row flags of a paged import that take too much memory move to a temporary table of this connection.
+// The row flags of a large paged import are moved from memory to a temporary table of this connection.
 extension SQLiteSession {
     package func rowFlags(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
         let statement = try statements.statement("SELECT mark FROM temp.\(table) WHERE tree = ? AND key = ?")
@@ -175,7 +176,8 @@ extension SQLiteSession {
         return table
     }
 
-    /// Creates a table that lasts until the import or the connection ends. `ANY` keeps the keys unconverted.
+    /// Creates a temporary table for row flags, which exists until the import or the connection ends. The column type
+    /// `ANY` keeps keys unconverted.
     private func makeRowFlagTable() throws -> String {
         let name = "\"sync_run_\(UUID().uuidString)\""
         try db.execute(

@@ -8,50 +8,48 @@ extension DataStack {
     ///
     /// ```swift
     /// let tag = try stack.insert("Tag", values: ["remoteID": 1, "name": "red"])
-    /// let note = try stack.insert("Note", values: ["text": "Hello"], links: ["tags": [tag]])
+    /// let note = try stack.insert("Note", values: ["text": "Hello"], relationships: ["tags": [tag]])
     /// ```
-    /// Missing values get the defaults of the model. A row without a key gets a temporary one, as ``makeTemporaryKey(for:)``
-    /// returns it.
+    /// Missing values get the defaults of the model. A row without a key gets a temporary key.
     ///
     /// - Parameters:
     ///   - values: The values by attribute name. They are converted to the types of the attributes as in a sync.
-    ///   - links: The related rows by relationship name, from either end of a link. If the inverse is to-one, the
-    ///     related rows move to the new row.
+    ///   - relationships: The related rows by relationship name. If the inverse is to-one, a related row loses its
+    ///     previous link.
     /// - Returns: The stored row.
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `unknownAttribute`, `unknownRelationship`,
-    ///   `typeMismatch`, `primaryKeyMissing`, `duplicateKey`, `rowNotFound` for a related row that is not stored any
-    ///   more, or
-    ///   `databaseError`. Nothing is written then.
+    ///   `typeMismatch`, `primaryKeyMissing`, `duplicateKey`, `rowNotFound` for a related row that is no longer stored,
+    ///   or `databaseError`. Nothing is written then.
     @discardableResult
-    public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:]
+    package func insert(
+        _ entity: String, values: [String: JSONValue] = [:], relationships: [String: [SyncRow]] = [:]
     ) throws -> SyncRow {
-        try writing { db in try self.insert(entity, values: values, links: links, in: db) }
+        try writing { db in try self.insert(entity, values: values, relationships: relationships, in: db) }
     }
 
     /// Inserts a row with values by attribute name.
     @discardableResult
     public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:]
+        _ entity: String, values: [String: JSONValue] = [:], relationships: [String: [SyncRow]] = [:]
     ) async throws -> SyncRow {
-        try await writing { db in try self.insert(entity, values: values, links: links, in: db) }
+        try await writing { db in try self.insert(entity, values: values, relationships: relationships, in: db) }
     }
 
-    /// Inserts a row with stored values by attribute name, which must have the types of the attributes.
+    /// Inserts a row with stored values by attribute name. The values must have the types of the attributes.
     @discardableResult
     package func insert(
-        _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRow]] = [:]
+        _ entity: String, storedValues: [String: StoredValue], relationships: [String: [SyncRow]] = [:]
     ) throws -> SyncRow {
-        try writing { db in try self.insert(entity, storedValues: storedValues, links: links, in: db) }
+        try writing { db in try self.insert(entity, storedValues: storedValues, relationships: relationships, in: db) }
     }
 
     /// Returns a temporary key for a new row that has no remote ID.
     ///
-    /// Integers count up from the smallest `Int64`. Strings are `local-` and a UUID. UUIDs are random, and are not
-    /// temporary. The key attribute of a row with a temporary key is nil: an integer below −2⁶², or a string with this
-    /// prefix.
+    /// Integer keys count up from `Int64.min`. String keys consist of `local-` and a UUID. An integer below −2⁶², or a
+    /// string of this form, is a temporary key, and the key attribute of its row is nil. UUID keys are random and do
+    /// not count as temporary.
     ///
-    /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if the type has no temporary keys,
+    /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if the primary key is composite or of another type,
     ///   `unknownEntity` or `databaseError`.
     package func makeTemporaryKey(for entity: String) throws -> JSONValue {
         let compiled = try model.compiled.entity(named: entity)
@@ -68,15 +66,15 @@ extension DataStack {
     /// Inserts a row with values by attribute name, inside ``write(_:)-(_)``.
     @discardableResult
     public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:], in db: Database
+        _ entity: String, values: [String: JSONValue] = [:], relationships: [String: [SyncRow]] = [:], in db: Database
     ) throws -> SyncRow {
-        try RowInserter(self, entity, db).insert(values, links)
+        try RowInserter(self, entity, db).insert(values, relationships)
     }
 
     package func insert(
-        _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRow]] = [:], in db: Database
+        _ entity: String, storedValues: [String: StoredValue], relationships: [String: [SyncRow]] = [:], in db: Database
     ) throws -> SyncRow {
-        try RowInserter(self, entity, db).insert(storedValues, links)
+        try RowInserter(self, entity, db).insert(storedValues, relationships)
     }
 
     package func makeTemporaryKey(for entity: CompiledEntity, in db: Database) throws -> DatabaseValue {
@@ -148,7 +146,7 @@ struct RowInserter {
         let entity = try stack.model.compiled.entity(named: name)
         guard !entity.isAbstract else {
             throw SyncError(
-                .abstractEntity, "'\(name)' is abstract; insert a row of one of its sub-entities", entity: name)
+                .abstractEntity, "'\(name)' is abstract; insert a row of one of its subentities", entity: name)
         }
         self.stack = stack
         self.entity = entity
@@ -157,7 +155,7 @@ struct RowInserter {
         session = SQLiteSession(StoreMonitor.unwatched(db), stack.layout)
     }
 
-    func insert(_ values: [String: JSONValue], _ links: [String: [SyncRow]]) throws -> SyncRow {
+    func insert(_ values: [String: JSONValue], _ relationships: [String: [SyncRow]]) throws -> SyncRow {
         var stored: [String: StoredValue] = [:]
         for (name, value) in values {
             let type = try attribute(name).type
@@ -169,10 +167,10 @@ struct RowInserter {
                 throw misfit(name, type)
             }
         }
-        return try insert(stored, links)
+        return try insert(stored, relationships)
     }
 
-    func insert(_ values: [String: StoredValue], _ links: [String: [SyncRow]]) throws -> SyncRow {
+    func insert(_ values: [String: StoredValue], _ relationships: [String: [SyncRow]]) throws -> SyncRow {
         for (name, value) in values {
             let type = try attribute(name).type
             guard ColumnValue.fits(value, type) else { throw misfit(name, type) }
@@ -185,27 +183,27 @@ struct RowInserter {
                 try stack.checkIsFree(key, of: entity, in: db)
             }
         }
-        try checkCompositeKey(values, links)
+        try checkCompositeKey(values, relationships)
         let rowKey = try session.insert(slots, of: entity)
         try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: rowKey, in: hierarchy.id)
         for relationship in entity.relationships {
-            if let targets = links[relationship.name] { try link(rowKey, by: relationship, to: targets) }
+            if let targets = relationships[relationship.name] { try link(rowKey, by: relationship, to: targets) }
         }
-        if let unknown = links.keys.first(where: { entity.relationship(named: $0) == nil }) {
+        if let unknown = relationships.keys.first(where: { entity.relationship(named: $0) == nil }) {
             throw DatabaseErrorMapper.unknownRelationship(unknown, of: entity)
         }
         return try stored(rowKey)
     }
 
-    /// Checks that a composite key is complete and not taken.
-    private func checkCompositeKey(_ values: [String: StoredValue], _ links: [String: [SyncRow]]) throws {
+    /// Checks that a composite key is complete and that no row has it.
+    private func checkCompositeKey(_ values: [String: StoredValue], _ relationships: [String: [SyncRow]]) throws {
         guard let key = entity.compositeKey else { return }
         let parts = try key.parts.map { part -> PrimaryKeyValue in
             let (name, part): (String, PrimaryKeyValue?) =
                 switch part {
                 case .attribute(let slot): (hierarchy.attributes[slot].name, recordKey(slot, values))
                 case .relationship(let index):
-                    (entity.relationships[index].name, links[entity.relationships[index].name]?.first?.key)
+                    (entity.relationships[index].name, relationships[entity.relationships[index].name]?.first?.key)
                 }
             guard let part else {
                 throw SyncError(

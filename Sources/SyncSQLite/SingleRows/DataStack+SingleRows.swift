@@ -3,10 +3,10 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Inserts the row of one JSON record, or updates the row with its key.
+    /// Inserts a row from a JSON record, or updates the stored row with the same primary key.
     ///
-    /// Records nested in it are synced as ``Sync`` does, and children that a nested list omits are deleted. Other rows
-    /// of the entity stay unchanged.
+    /// Nested records are synced too, and children that a nested list omits are deleted. Other rows of the entity stay
+    /// unchanged.
     ///
     /// ```swift
     /// try await stack.write { db in
@@ -14,8 +14,8 @@ extension DataStack {
     /// }
     /// ```
     /// - Returns: The stored row, and the changes.
-    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, `typeMismatch` if it lacks a
-    ///   value that a new row requires, `entityMismatch` if the key belongs to a row of another entity,
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key. `typeMismatch` if the record
+    ///   lacks a value that a new row requires. `entityMismatch` if the key belongs to a row of another entity.
     ///   `recordExpected`, `unknownEntity`, `abstractEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
     public func insertOrUpdate(
@@ -32,7 +32,7 @@ extension DataStack {
         return try sync(singleRecord: try builder.map(singleRecord: record), options, in: db, isOwn: isOwn)
     }
 
-    /// Inserts the row of one JSON record, or updates the row with its key, in one transaction.
+    /// Inserts a row from a JSON record, or updates the stored row with the same primary key, in one transaction.
     @discardableResult
     package func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
@@ -90,16 +90,16 @@ extension DataStack {
 // MARK: - Update
 
 extension DataStack {
-    /// Updates the attributes and relationships of a row that the JSON record contains.
+    /// Updates a row with the attributes and relationships that a JSON record contains.
     ///
-    /// Absent keys keep their values, and null clears them. A key attribute among the values changes the key of the
-    /// row, and references to the row follow.
+    /// An attribute or relationship that is absent from the record stays unchanged, and null clears it. If the record
+    /// contains another primary key, the row gets that key, and references to the row are updated.
     ///
     /// - Parameters:
     ///   - id: The key, which is converted to the type of the primary key. It may be a temporary key.
-    ///   - values: A JSON record. It may lack its key.
+    ///   - values: A JSON record, which need not contain the primary key.
     /// - Returns: The stored row and the changes; nil if no row has this key.
-    /// - Throws: ``SyncError`` `duplicateKey` if another row has the key among the values, `recordExpected`,
+    /// - Throws: ``SyncError`` `duplicateKey` if another row has the new primary key, `recordExpected`,
     ///   `unknownEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
     public func update(
@@ -147,7 +147,7 @@ extension DataStack {
         }
     }
 
-    /// Updates the attributes and relationships of a row that the JSON record contains, in one transaction.
+    /// Updates a row with the attributes and relationships that a JSON record contains, in one transaction.
     @discardableResult
     package func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
@@ -160,16 +160,15 @@ extension DataStack {
     }
 }
 
-// MARK: - Fill
+// MARK: - Attributes
 
 extension DataStack {
     /// Sets the attributes of one row from a JSON record, by the rules of a sync. Its relationships stay unchanged.
     ///
     /// - Parameter predicate: Selects the row; nil inserts a new row with the defaults of the model.
     /// - Returns: The stored row, and a diagnostic for each value that did not fit.
-    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches, `duplicateKey`, `recordExpected`, and the
-    ///   errors of
-    ///   ``insert(_:storedValues:links:)``. Nothing is written then.
+    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches, `duplicateKey`, `recordExpected`; the
+    ///   errors of ``insert(_:storedValues:relationships:)``. Nothing is written then.
     @discardableResult
     package func updateAttributes(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
@@ -215,7 +214,7 @@ extension DataStack {
         ).first
     }
 
-    /// Writes the values that differ, and returns the key of the row afterwards.
+    /// Writes the values that differ. Returns the value of the table's key column afterwards.
     private func write(
         _ values: [String: StoredValue], to row: SyncRow, _ entity: CompiledEntity, _ db: Database
     ) throws -> DatabaseValue {

@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Changes the key of a stored row. References follow by `ON UPDATE CASCADE` of the foreign keys, or by statements in
-/// existing tables.
+/// Changes the key of a stored row. Foreign keys that reference the row are updated by `ON UPDATE CASCADE`, or by
+/// statements in existing tables.
 struct KeyUpdate {
     private let stack: DataStack
     private let row: SyncRow
@@ -15,9 +15,10 @@ struct KeyUpdate {
         self.db = db
     }
 
-    /// Changes the key, and returns the key of the row in its table afterwards.
+    /// Changes the key of the row. Returns the value of the table's key column afterwards: the new key, or the
+    /// unchanged surrogate key.
     ///
-    /// - Throws: ``SyncError`` `duplicateKey`; `rowNotFound` if a part is the key of a row that is not stored.
+    /// - Throws: ``SyncError`` `duplicateKey`; `rowNotFound` if the key references a row that is not stored.
     @discardableResult
     func rekey(to key: RowKey) throws -> DatabaseValue {
         let entity = row.type
@@ -44,7 +45,7 @@ struct KeyUpdate {
     private func updateReferences(to key: DatabaseValue, in hierarchy: EntityHierarchy) throws {
         for link in stack.model.compiled.links {
             for end in [CompiledAssociation.End.first, .second] where link.side(end).table == hierarchy.id {
-                // The first end has the foreign key column; its rows keep their keys.
+                // The foreign key column at the first end references only rows at the second end.
                 if link.storage == .foreignKey, end == .first { continue }
                 let names = LinkTable(link, end, stack.layout)
                 try db.execute(
@@ -79,7 +80,7 @@ struct KeyUpdate {
 }
 
 extension DataStack {
-    /// Throws if a row has the key, among the rows that share keys with the entity.
+    /// Throws `duplicateKey` if a row has the key and its entity has the same ``CompiledEntity/keyOwner``.
     func checkIsFree(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws {
         guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return }
         let condition = columns.condition(of: columns.table.name, equals: values.map(\.sql))

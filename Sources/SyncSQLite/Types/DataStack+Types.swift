@@ -8,14 +8,13 @@ extension DataStack {
     /// let adults = try await stack.fetch(User.self, where: "age >= 18", orderedBy: "firstName", including: \.notes)
     /// ```
     /// - Parameters:
-    ///   - limit: The most rows to fetch; nil for all.
-    ///   - skip: Called with each row that cannot be read as a value of the type, which is then left out; nil if such a
-    ///     row is an error. A sync rejects such values if it knows the types, but rows may be older than a type or
-    ///     written by other means.
+    ///   - limit: The maximum number of rows to fetch; nil for all.
+    ///   - skip: Called with each row that cannot be read as a value of the type. The row is then left out. If nil,
+    ///     such a row is an error. Rows can be unreadable if they are older than the type, or if other code wrote them.
     ///   - relationships: The relationships whose rows are loaded. The properties of other relationships are empty.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `invalidPredicate`,
     ///   `typeMismatch` for a value that does not fit the type of its property, or `databaseError`.
-    public func fetch<Value: EntityRecord>(
+    package func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
@@ -43,17 +42,17 @@ extension DataStack {
         try TypedRows(type, self, relationships, skipping: skip).fetch(predicate, order, limit, db).map(\.element)
     }
 
-    /// Fetches the row with a key as a value of its type; nil if there is none. The key is an `Int`, a `String`, a
-    /// `UUID`, or for a composite key a ``JSONValue``.
-    public func fetch<Value: EntityRecord>(
+    /// Fetches the row with a key as a value of its type; nil if no row has the key. The key is an `Int`, a `String` or
+    /// a `UUID`, or a ``JSONValue`` for a composite key.
+    package func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) throws -> Value? {
         let rows = try TypedRows(type, self, relationships)
         return try reading { db in try rows.fetch(id: id, db)?.element }
     }
 
-    /// Fetches the row with a key as a value of its type; nil if there is none. The key is an `Int`, a `String`, a
-    /// `UUID`, or for a composite key a ``JSONValue``.
+    /// Fetches the row with a key as a value of its type; nil if no row has the key. The key is an `Int`, a `String` or
+    /// a `UUID`, or a ``JSONValue`` for a composite key.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) async throws -> Value? {
@@ -68,12 +67,12 @@ extension DataStack {
         try TypedRows(type, self, relationships).fetch(id: id, db)?.element
     }
 
-    /// Counts the rows of an entity, including those of its sub-entities.
-    public func count<Value: EntityRecord>(_ type: Value.Type, where predicate: RowPredicate = .all) throws -> Int {
+    /// Counts the rows of an entity, including those of its subentities.
+    package func count<Value: EntityRecord>(_ type: Value.Type, where predicate: RowPredicate = .all) throws -> Int {
         try count(Value.entityName, where: predicate)
     }
 
-    /// Counts the rows of an entity, including those of its sub-entities.
+    /// Counts the rows of an entity, including those of its subentities.
     public func count<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all
     ) async throws -> Int {
@@ -84,14 +83,15 @@ extension DataStack {
 // MARK: - Decodable
 
 extension DataStack {
-    /// Fetches the rows of an entity and decodes them by the names of their attributes. The type need not be a record.
+    /// Fetches the rows of an entity and decodes them by the names of their attributes. The type need not be an
+    /// ``EntityRecord``.
     ///
     /// ```swift
     /// struct Line: Decodable { var id: Int, title: String, dueAt: Date? }
     /// let lines = try await stack.fetch("Task", as: Line.self, where: "isDone == false")
     /// ```
-    /// - Parameter skip: Called with each row that cannot be decoded, which is then left out; nil if such a row is an
-    ///   error.
+    /// - Parameter skip: Called with each row that cannot be decoded. The row is then left out. If nil, such a row is
+    ///   an error.
     /// - Throws: ``SyncError`` `typeMismatch` for a row that cannot be decoded, and the errors of
     ///   ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``.
     public func fetch<Value: Decodable & Sendable>(
@@ -137,12 +137,12 @@ extension DataStack {
     /// ```swift
     /// for try await users in try stack.observe(User.self, where: "age >= 18", orderedBy: "lastName") { show(users) }
     /// ```
-    /// See ``observe(_:where:orderedBy:limit:)``. Changes of the loaded related rows count too.
+    /// See ``observe(_:where:orderedBy:limit:)``. A change of a loaded related row produces a value too.
     ///
     /// - Parameters:
-    ///   - limit: The most rows to read; nil for all.
-    ///   - skip: Called, for each list that is read, with the rows that cannot be read as values of the type. They are
-    ///     left out. Without it the sequence fails at the first such row.
+    ///   - limit: The maximum number of rows to read; nil for all.
+    ///   - skip: Called with each row that cannot be read as a value of the type, each time that the list is read. The
+    ///     row is then left out. If nil, the sequence fails at the first such row.
     ///   - relationships: The relationships whose rows are loaded.
     /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observe<Value: EntityRecord>(
@@ -163,8 +163,8 @@ extension DataStack {
         }
     }
 
-    /// Observes the row with a key as a value of its type: its current value, then each change; nil while there is
-    /// none.
+    /// Observes the row with a key as a value of its type: its current value, then each change; nil while no row has
+    /// the key.
     ///
     /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observe<Value: EntityRecord>(

@@ -4,14 +4,14 @@ public import SyncCore
 /// A Swift type whose values are rows of an entity, and GRDB records.
 ///
 /// The macro `@Entity` generates the conformance. As GRDB records, the types read the tables of a stack with
-/// `User.fetchAll(db)`, the query interface and `ValueObservation`. `insert`, `update` and `save` write columns as
-/// syncs do. `update`, `save`,
-/// `delete` and `exists` find the row by the primary key of the entity, whatever the primary key of the table is.
+/// `User.fetchAll(db)`, the query interface and `ValueObservation`. `insert`, `update` and `save` write columns in the
+/// same format as syncs. `update`, `save`, `delete` and `exists` find the row by the primary key of the entity, even if
+/// the table has a different primary key.
 public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
     /// The type of the key in foreign keys: the type of the primary key, or ``RowNumber`` for a composite key.
     associatedtype SyncKey: AttributeValue
 
-    /// The key in foreign keys that reference the row; nil if the value does not know it.
+    /// The key in foreign keys that reference the row; nil if the value does not contain it.
     var syncKey: SyncKey? { get }
 
     /// The primary key as JSON: an array for a composite key, null for a keyless entity.
@@ -28,12 +28,12 @@ public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
     func encode(into row: inout EntityRowEncoder) throws
 
     /// Sets the loaded rows of a relationship.
-    mutating func load(_ rows: [any EntityRecord], of relationship: String)
+    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String)
 }
 
 extension EntityRecord {
-    /// Does nothing: the type has no relationships.
-    public mutating func load(_ rows: [any EntityRecord], of relationship: String) {}
+    /// Does nothing. This default implementation is for types without relationships.
+    public mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) {}
 
     /// Returns a primary key as JSON: a value, or an array for a composite key.
     public static func syncID(of parts: any AttributeValue...) -> JSONValue {
@@ -41,14 +41,14 @@ extension EntityRecord {
             ? keyPart(parts[0]) : parts.isEmpty ? .null : .array(parts.map { keyPart($0) })
     }
 
-    /// The table of the entity, unless the model names another one. For a sub-entity, the view of its rows in the
-    /// shared table.
+    /// The name of the entity, which is the default name of its table. For a subentity, this is the name of a view of
+    /// its rows in the shared table.
     public static var databaseTableName: String { entityName }
 
     /// Decodes a row that GRDB fetched.
     public init(row: Row) throws { try self.init(entityRow: EntityRowDecoder(row, of: Self.entityName)) }
 
-    /// Encodes the columns of the row, as syncs write them.
+    /// Encodes the columns of the row in the same format as syncs.
     public func encode(to container: inout PersistenceContainer) throws {
         var values = EntityRowEncoder(of: Self.entityName)
         try encode(into: &values)
@@ -57,10 +57,11 @@ extension EntityRecord {
     }
 }
 
-/// Returns a part of a key as JSON. It is no member, because the compiler crashes where a protocol opens the existential.
+/// Returns a part of a key as JSON. It is not a member, because the compiler crashes if a protocol extension opens the
+/// existential.
 private func keyPart(_ value: any AttributeValue) -> JSONValue { value.storedValue.jsonForm }
 
-/// A column as GRDB's query interface names it. A UUID is stored as text, so compare with its `uuidString`.
+/// A column in GRDB's query interface. A UUID is stored as text, so compare the column with a `uuidString`.
 public typealias EntityColumn = Column
 
 /// The values of a row, as an ``EntityRecord`` encodes them.
@@ -70,14 +71,14 @@ public struct EntityRowEncoder {
         let relationship: String
         let column: String
         let key: StoredValue
-        /// Whether the key is a row number of this store, which JSON does not contain.
+        /// Whether the key is a ``RowNumber``, which has no meaning in JSON.
         let isRowNumber: Bool
     }
 
     private let entity: String
     private(set) var attributes: [(name: String, value: StoredValue, column: String)] = []
     private(set) var references: [Reference] = []
-    /// The related rows of relationships, as far as they are loaded.
+    /// The related rows of each loaded relationship.
     private(set) var related: [String: [any EntityRecord]] = [:]
 
     init(of entity: String) { self.entity = entity }
@@ -98,7 +99,7 @@ public struct EntityRowEncoder {
         try set(attribute, to: value.rawValue, in: column)
     }
 
-    /// Encodes the raw value of an attribute, or nil.
+    /// Encodes the raw value of an optional attribute.
     public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value?, in column: String? = nil)
         throws
     where Value.RawValue: AttributeValue {
@@ -118,10 +119,10 @@ public struct EntityRowEncoder {
         }
     }
 
-    /// Encodes the referenced row of a to-one relationship.
+    /// Encodes the foreign key of a to-one relationship.
     ///
     /// - Parameter column: The foreign key column.
-    public mutating func refer<Key: AttributeValue>(_ relationship: String, to key: Key?, in column: String) {
+    public mutating func setForeignKey<Key: AttributeValue>(_ relationship: String, to key: Key?, in column: String) {
         references.append(
             Reference(
                 relationship: relationship, column: column, key: key?.storedValue ?? .null,
@@ -129,7 +130,7 @@ public struct EntityRowEncoder {
     }
 
     /// Encodes the related rows of a relationship; nil if they are not loaded.
-    public mutating func relate<Row: EntityRecord>(_ relationship: String, to rows: [Row]?) {
+    public mutating func setRelated<Row: EntityRecord>(_ relationship: String, to rows: [Row]?) {
         if let rows { related[relationship] = rows }
     }
 
@@ -186,7 +187,7 @@ public struct EntityRowDecoder {
         return value
     }
 
-    /// Returns the value whose raw value is in a column, or nil.
+    /// Returns the value whose raw value is in a column; nil if the column is NULL.
     public func value<Value: RawRepresentable>(_ column: String, as type: Value?.Type = Value?.self) throws -> Value?
     where Value.RawValue: AttributeValue {
         guard let raw = try self.value(column, as: Value.RawValue?.self) else { return nil }
@@ -231,14 +232,15 @@ public struct EntityRowDecoder {
 // MARK: - RelatedRows+Loading
 
 extension RelatedRows where Row: EntityRecord {
-    /// Sets the loaded rows.
+    /// Sets the loaded rows. Rows of another type are ignored.
     public mutating func load(_ rows: [any EntityRecord]) { self.rows = rows.compactMap { $0 as? Row } }
 }
 
 // MARK: - SyncResult+EntityRecord
 
 extension SyncResult {
-    /// The changes of the rows of a type. `result[User.self].inserted` has `Int`s if those are its keys.
+    /// The changes of the rows of a type. For example, `result[User.self].inserted` contains `Int` keys if the primary
+    /// key of `User` is an `Int`.
     public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<Value.SyncKey> {
         typedChanges(of: Value.entityName, by: Value.SyncKey.self)
     }

@@ -1,8 +1,8 @@
 public import GRDB
 public import SyncCore
 
-/// The stored row of a value, if the value does not have the primary key of the table: the row number for a composite
-/// key, or an ID of the app beside the remote ID. GRDB finds rows by the primary key of the table.
+/// The stored row of a value that lacks the primary key of its table. GRDB finds rows only by the primary key of the
+/// table. This key can be a row number, for a composite key, or an ID of the app beside the remote ID.
 struct RecordRow: Sendable {
     private typealias Cell = (column: String, value: DatabaseValue)
 
@@ -15,7 +15,7 @@ struct RecordRow: Sendable {
 
     /// Looks up the row of a value, and makes it current while `body` runs.
     ///
-    /// - Parameter needsKey: Whether a value of a keyless entity throws, because GRDB cannot find its row.
+    /// - Parameter needsKey: Whether to throw for a value of a keyless entity, whose row GRDB cannot find.
     /// - Throws: ``SyncError`` `keylessEntity`, `typeMismatch`, and errors of SQLite.
     static func during<Value: EntityRecord, Result>(
         _ value: Value, needsKey: Bool = false, _ db: Database, _ body: () throws -> Result
@@ -52,7 +52,8 @@ struct RecordRow: Sendable {
         for (column, value) in current.primaryKey { container[column] = value }
     }
 
-    /// Returns nil if the value has the primary key of the table, or if no row has its key.
+    /// Finds the row of a value. Returns nil if the value has the primary key of the table, or if no row has the key of
+    /// the value.
     private static func find<Value: EntityRecord>(
         _ value: Value, _ needsKey: Bool, _ db: Database
     ) throws -> RecordRow? {
@@ -71,7 +72,7 @@ struct RecordRow: Sendable {
                 "'\(Value.entityName)' has no primary key; update its rows with SQL, or sync their owner",
                 entity: Value.entityName)
         }
-        // Several rows may lack a part of the key, so it does not identify a row.
+        // Several rows may lack a part of the key, so an incomplete key does not identify a row.
         guard !key.contains(where: \.value.isNull) else { return nil }
         let row = try Row.fetchOne(
             db,
@@ -83,7 +84,7 @@ struct RecordRow: Sendable {
             table: table, key: key.map(\.value), primaryKey: Array(zip(primaryKey, row.databaseValues)))
     }
 
-    /// Returns the columns of the entity's primary key, with their values; nil if it has none.
+    /// Returns the columns of the entity's primary key, with their values; nil if the entity has no primary key.
     private static func key<Value: EntityRecord>(of type: Value.Type, _ values: EntityRowEncoder) throws -> [Cell]? {
         let names = Value.syncEntity.keyNames
         let cells = try values.cells.filter { names.contains($0.name) }.map { ($0.column, $0.value) }
@@ -92,7 +93,7 @@ struct RecordRow: Sendable {
 }
 
 extension SyncModel.Entity {
-    /// The attributes and relationships of the primary key, as far as the entity declares them.
+    /// The names of the attributes and relationships of the primary key; empty for a keyless entity.
     fileprivate var keyNames: [String] {
         if let primaryKey { return primaryKey.parts }
         let marked = attributes.filter(\.isPrimaryKey).map(\.name)
@@ -101,10 +102,11 @@ extension SyncModel.Entity {
     }
 }
 
-// GRDB calls these around each write of a record, also for a generic `PersistableRecord`.
+// GRDB calls these methods around each write of a record, even if it knows the record only as a generic
+// `PersistableRecord`.
 extension EntityRecord {
-    /// Makes GRDB find the row by the primary key of the entity, to update or save it. A type with a different
-    /// implementation is found by the primary key of its table only.
+    /// Makes GRDB find the row by the primary key of the entity, to update or save it. If a type implements this method
+    /// itself, GRDB finds its rows only by the primary key of the table.
     public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
         _ = try RecordRow.during(self, db, save)
     }
@@ -123,12 +125,12 @@ extension EntityRecord {
     public func exists(_ db: Database) throws -> Bool { try RecordRow.exists(self, db) }
 }
 
-/// The number of a row in this store. It is the foreign key to a row with a composite key, or without a key.
+/// The surrogate key of a row in this store. Foreign keys to rows with a composite key, or without a key, contain it.
 public struct RowNumber: AttributeValue, Hashable {
-    /// The number.
+    /// The surrogate key.
     public let value: Int64
 
-    /// Integers.
+    /// The coding as an integer attribute.
     public static let attributeCoding = AttributeCoding<RowNumber>(
         .integer, decode: { $0.int.map { RowNumber(value: $0) } }, encode: { .integer($0.value) })
 }

@@ -2,7 +2,7 @@ import GRDB
 public import SyncCore
 import SyncStore
 
-/// A row as a value of its type, with the columns that it was read from, by which it is compared.
+/// A row as a value of its type, with the columns that it was read from. Rows are compared by these columns.
 struct TypedRow<Value: EntityRecord>: ObservedListItem {
     let element: Value
     let identity: ListedRowIdentity
@@ -23,7 +23,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 
     private let stack: DataStack
     private let loaded: [Loaded]
-    /// Called with rows that are left out; nil if such rows are errors.
+    /// Called with each unreadable row, which is then left out; nil if such a row is an error.
     private let skip: (@Sendable (UnreadableRow) -> Void)?
 
     /// - Throws: ``SyncError`` `unknownRelationship`.
@@ -72,7 +72,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         }
     }
 
-    /// Returns nil for a row that is left out.
+    /// Decodes a row and its related rows; nil for a row that is left out.
     private func typedRow(_ row: Row, _ entity: CompiledEntity, _ db: Database) throws -> TypedRow<Value>? {
         guard var value = try readable(Value.self, row, row["sync_row"], entity, db) else { return nil }
         let key: DatabaseValue = row["sync_row"]
@@ -84,14 +84,14 @@ struct TypedRows<Value: EntityRecord>: Sendable {
             let rows = try targets.compactMap { row in
                 try readable(relationship.destination, row, row["sync_row"], target, db)
             }
-            value.load(rows, of: relationship.relationship)
+            value.setRelated(rows, for: relationship.relationship)
         }
         let name = row[TableLayout.entityColumn] as String?
         let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? entity
         return TypedRow(element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: cells)
     }
 
-    /// Decodes a row; nil if it is left out, after `skip` was called.
+    /// Decodes a row. If the row is unreadable, calls `skip` and returns nil, or throws if `skip` is nil.
     private func readable<Record: EntityRecord>(
         _ type: Record.Type, _ row: Row, _ rowKey: DatabaseValue, _ entity: CompiledEntity, _ db: Database
     ) throws -> Record? {
@@ -135,11 +135,11 @@ public struct UnreadableRow: Sendable, Hashable {
     package let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The error of the value, with its column in ``SyncError/path``.
+    /// The error, with the column of the unreadable value in ``SyncError/path``.
     public let error: SyncError
 }
 
-/// Values of Swift types as rows of an exporter, which makes JSON from them that a sync can read.
+/// Supplies values of Swift types to the exporter, which converts them to JSON that a sync can read.
 struct TypedSource: ExportSource {
     struct SourceRow {
         let entity: CompiledEntity
@@ -167,7 +167,7 @@ struct TypedSource: ExportSource {
         }
         var references: [String: JSONValue] = [:]
         for reference in given.references where given.related[reference.relationship] == nil {
-            // A row number means nothing in JSON, so this row cannot be referenced.
+            // A row number has no meaning in JSON, so this reference is omitted.
             if reference.isRowNumber, !reference.key.isNull { continue }
             references[reference.relationship] = reference.key.jsonForm
         }
@@ -186,7 +186,7 @@ struct TypedSource: ExportSource {
         try (row.related[relationship.name] ?? []).map { try self.row($0) }
     }
 
-    /// Rows that are not loaded are treated like pending references: the export omits the relationship.
+    /// Relationships that are not loaded are treated like pending references: the export omits them.
     func isPending(_ row: SourceRow, along relationship: String) -> Bool {
         row.related[relationship] == nil && row.references[relationship] == nil
             && row.entity.relationship(named: relationship)?.isToMany == true
@@ -200,9 +200,8 @@ struct TypedSource: ExportSource {
 extension DataStack {
     /// Returns values as a JSON payload, with the loaded rows of their relationships.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`; `typeMismatch` for a value that cannot be encoded, and for a type
-    ///   with an
-    ///   attribute that a sync cannot read back from JSON.
+    /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
+    ///   that a sync cannot read back from JSON.
     package func payload<Value: EntityRecord>(of values: [Value]) throws -> JSONValue {
         var options = ExportOptions()
         options.exportsAll = true

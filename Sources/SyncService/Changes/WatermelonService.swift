@@ -2,26 +2,27 @@ package import Foundation
 package import HTTPTypes
 package import SyncCore
 
-/// An endpoint of [WatermelonDB's sync protocol](https://watermelondb.dev/docs/Sync/Backend): one URL that returns the
-/// changes of all tables since a timestamp, and accepts local changes.
+/// The service of an endpoint that implements [WatermelonDB's sync
+/// protocol](https://watermelondb.dev/docs/Sync/Backend). One URL returns the changes of all tables since a timestamp,
+/// and accepts local changes.
 ///
 /// The implementation relies on these properties:
 ///
-/// - A response is a consistent snapshot.
-/// - A push is one transaction. If one of its rows changed since the last pull, the service rejects it as a whole. The
+/// - A response has the changes of all tables at one point in time.
+/// - A push is one transaction. If one of its rows changed since the last pull, the service rejects the whole push. The
 ///   engine then pulls, merges and pushes again.
-/// - A new row that already exists is updated, so in-doubt requests are sent again.
-/// - The client assigns IDs of 16 characters. Rows are sent complete.
+/// - If a new row exists already, the service updates it. Therefore the engine may repeat an in-doubt request.
+/// - The client assigns IDs of 16 characters, and sends complete rows.
 ///
-/// The statuses 400 and 422 may also mean a conflict. So the engine pulls first. If the push is rejected again, the
-/// engine halves the batch until it finds the rejected change.
+/// The statuses 400 and 422 may also mean a conflict. Therefore the engine first pulls and pushes again. If the service
+/// rejects that push too, the engine halves the batch until it finds the rejected change.
 package struct WatermelonService: SyncService {
     let exchange: ServiceHTTPClient
     private let tables: [String: String]
     let schemaVersion: Int
     private var keyPaths: [String: [String]] = [:]
 
-    /// Creates a service.
+    /// Creates a service for an endpoint.
     ///
     /// - Parameters:
     ///   - url: The complete URL of the endpoint.
@@ -46,19 +47,19 @@ package struct WatermelonService: SyncService {
             hasSharedCursor: true, pushesAtomically: true, requiresCompleteRecords: true)
     }
 
-    /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
+    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Returns a text without the values of secret headers.
+    /// Masks the values of secret headers in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The URL of the endpoint.
     package var identity: String { exchange.base.absoluteString }
 
-    /// Returns the table.
+    /// Returns the name of the table.
     package func filter(of entity: String) -> String { table(of: entity) }
 
-    /// Returns the service with the key paths of the model's IDs.
+    /// Returns a copy of the service that knows the key paths of the model's primary keys.
     package func configured(for entities: [ServiceEntity]) -> WatermelonService {
         var service = self
         for entity in entities { service.keyPaths[entity.name] = entity.keyPaths.first }
@@ -73,8 +74,8 @@ package struct WatermelonService: SyncService {
         try exchange.url([], [("last_pulled_at", cursor ?? "null")] + more)
     }
 
-    /// Returns a hash of the record as its version, since the protocol has none. Null members do not count, because a
-    /// service may omit them.
+    /// Returns a hash of a record, which is used as its version, because the protocol has no versions. Null members do
+    /// not count, because a service may omit them.
     static func version(of record: JSONValue) -> String {
         guard case .object(let members) = record else { return "" }
         let held = members.filter { $0.value != .null && !PulledChanges.ofClients.contains($0.key) }
@@ -87,15 +88,15 @@ package struct WatermelonService: SyncService {
 
     /// Pulls the changes of several entities since a timestamp, in one request.
     package func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
-        // The engine pulls all rows after a change of the model, so it never needs a migration.
+        // The engine pulls all records after a change of the model, so it never requests a migration.
         let url = try url(since: cursor, [("schema_version", "\(schemaVersion)"), ("migration", "null")])
-        let answer = try await exchange.send(.get, url)
-        switch answer.status {
+        let response = try await exchange.send(.get, url)
+        switch response.status {
         case 200..<300: break
         case 410 where cursor != nil: throw ServiceError.cursorInvalid
-        default: throw answer.refusal
+        default: throw response.refusal
         }
-        let changes = try PulledChanges(answer.json(), answer.endpoint)
+        let changes = try PulledChanges(response.json(), response.endpoint)
         var pages: [String: PullPage] = [:]
         for entity in entities {
             let table = table(of: entity)
@@ -103,25 +104,25 @@ package struct WatermelonService: SyncService {
             pages[entity] = PullPage(
                 records: rows, cursor: changes.timestamp,
                 isFullListing: changes.has(table) && (cursor == nil || changes.isReplacement(table)),
-                serverTime: answer.time)
+                serverTime: response.time)
         }
         return pages
     }
 
-    /// Sets the ID at the key path of the model.
+    /// Copies the ID of a record to the key path of the model's primary key.
     private func named(_ row: RemoteRecord, _ entity: String) -> RemoteRecord {
         var row = row
         row.record = row.record?.setting(row.id, at: keyPath(of: entity))
         return row
     }
 
-    /// Pulls the changes of one entity. The response has the other tables too.
+    /// Pulls the changes of one entity, and ignores the other tables of the response.
     package func pull(_ request: PullRequest) async throws -> PullPage {
         let pages = try await pull([request.entity], since: request.cursor)
         return pages[request.entity] ?? PullPage(records: [], cursor: request.cursor)
     }
 
-    /// Fetches rows by ID. It pulls all rows, because the protocol has no request for single rows.
+    /// Fetches records by ID. It pulls all records, because the protocol has no request for single records.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         let rows = try await pull(PullRequest(entity: entity, cursor: nil)).records
         return ids.map { id in
@@ -132,7 +133,7 @@ package struct WatermelonService: SyncService {
 
 /// The response to a pull: changes by table, and the timestamp.
 struct PulledChanges {
-    /// Columns that only clients have.
+    /// The columns that exist only on clients.
     static let ofClients = ["_status", "_changed"]
 
     /// The cursor for the next pull.
@@ -140,7 +141,9 @@ struct PulledChanges {
     private let changes: JSONValue
     private let strategy: JSONValue?
 
-    /// - Throws: ``ServiceError`` `invalidResponse`.
+    /// Reads the response to a pull.
+    ///
+    /// - Throws: ``ServiceError`` `invalidResponse` if `changes` or `timestamp` is missing.
     init(_ json: JSONValue, _ place: String) throws {
         guard let changes = json["changes"], case .object = changes else {
             throw ServiceError.invalidResponse("no object at 'changes' (\(place))")
@@ -153,7 +156,7 @@ struct PulledChanges {
         strategy = json["experimentalStrategy"]
     }
 
-    /// Returns whether the response has the table.
+    /// Returns whether the response has changes of a table.
     func has(_ table: String) -> Bool { changes[table] != nil }
 
     /// Returns whether the changes of a table list all of its rows.
@@ -162,7 +165,7 @@ struct PulledChanges {
         return own == "replacement"
     }
 
-    /// Returns new and changed rows, and tombstones.
+    /// Returns the new and changed records of a table, and tombstones.
     ///
     /// - Throws: ``ServiceError`` `invalidResponse`.
     func rows(of table: String) throws -> [RemoteRecord] {
@@ -207,25 +210,24 @@ extension JSONValue {
 extension WatermelonService {
     /// Pushes all changes in one atomic request.
     ///
-    /// - Throws: ``ServiceError`` `stalePush` if something changed since the last pull, `batchRejected` if the service
-    ///   rejects a change, and the errors of all services. The service then applied nothing, or the push may be
-    ///   repeated.
+    /// - Throws: ``ServiceError`` `stalePush` if a row changed since the last pull; `batchRejected` if the service
+    ///   rejects a change; errors of ``ServiceHTTPClient``. In all cases, repeating the push is harmless.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         // The service cannot detect conflicts without the timestamp of a pull.
         guard let cursor = operations.first?.cursor else { throw ServiceError.stalePush }
-        let answer = try await exchange.send(.post, url(since: cursor), changes(operations))
-        switch answer.status {
-        case 200..<300: return try outcomes(answer, operations)
+        let response = try await exchange.send(.post, url(since: cursor), changes(operations))
+        switch response.status {
+        case 200..<300: return try outcomes(response, operations)
         case 409, 412: throw ServiceError.stalePush
-        case 400, 422: throw ServiceError.batchRejected("status \(answer.status): \(answer.message)")
-        default: throw answer.refusal
+        case 400, 422: throw ServiceError.batchRejected("status \(response.status): \(response.message)")
+        default: throw response.refusal
         }
     }
 
     private func changes(_ operations: [PushOperation]) throws -> JSONValue {
         var changes: [String: [PushOperation.Kind: [JSONValue]]] = [:]
         for operation in operations {
-            guard let id = operation.id else { throw ServiceError.invalidResponse("a row has no ID") }
+            guard let id = operation.id else { throw ServiceError.invalidResponse("a row has no remote ID") }
             changes[table(of: operation.entity), default: [:]][operation.kind, default: []]
                 .append(operation.kind == .delete ? id : row(operation, id))
         }
@@ -244,13 +246,15 @@ extension WatermelonService {
         operation.record.without(at: keyPath(of: operation.entity)).setting(id, at: ["id"])
     }
 
-    /// Returns the outcomes: all changes are applied, except those that the response lists as rejected.
-    private func outcomes(_ answer: ServiceHTTPClient.Response, _ operations: [PushOperation]) throws -> [PushOutcome] {
-        // A proxy may have sent the response. The service sends no body, or JSON.
-        let isBlank = answer.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
-        let said: JSONValue = isBlank ? [:] : try answer.json()
+    /// Returns the outcomes of a successful push: the service applied all changes except those that the response lists
+    /// as rejected.
+    private func outcomes(_ response: ServiceHTTPClient.Response, _ operations: [PushOperation]) throws -> [PushOutcome]
+    {
+        // The service sends JSON or no body. A proxy may have sent anything else.
+        let isBlank = response.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
+        let said: JSONValue = isBlank ? [:] : try response.json()
         guard case .object = said else {
-            throw ServiceError.invalidResponse("the response is not an object (\(answer.endpoint))")
+            throw ServiceError.invalidResponse("the response is not an object (\(response.endpoint))")
         }
         let rejected = said["experimentalRejectedIds"]
         return operations.map { operation in

@@ -25,39 +25,40 @@ extension EngineRun {
         var count = 0
         while true {
             let (page, request) = (trail.page, PullRequest(entity: entity, cursor: cursor, page: trail.page))
-            let answer: PullPage
+            let response: PullPage
             do {
-                answer = try await asking { [service] in try await service.pull(request) }
+                response = try await asking { [service] in try await service.pull(request) }
             } catch let failure as ServiceError where rest != nil && failure.isOfPage {
-                // The service does not accept the token of the page any more: begin with the first page.
+                // The service no longer accepts the token of the page: begin with the first page.
                 (trail, rest) = (PageLoopDetector(entity), nil)
                 continue
             }
             rest = nil
-            let goesOn = try await hasNextPage(after: answer, &trail, entity)
-            try checkTimes(answer.records, of: entity)
-            if answer.isFullListing, page == nil { try await store.beginListing(of: entity, lease) }
+            let goesOn = try await hasNextPage(after: response, &trail, entity)
+            try checkTimes(response.records, of: entity)
+            if response.isFullListing, page == nil { try await store.beginListing(of: entity, lease) }
             var outcome = try await store.apply(
-                PulledPage(answer, of: entity, acceptsOlderVersions: cursor == nil), lease)
-            // Quarantined records are tried again before the run ends. They are counted then.
+                PulledPage(response, of: entity, acceptsOlderVersions: cursor == nil), lease)
+            // The run tries quarantined records again before it ends, and counts them then.
             outcome[entity].blocked = 0
             record(outcome)
-            recordSkipped(answer, of: entity, after: count)
-            count += answer.records.count + answer.invalidRecords.count
-            if count > 0 || answer.nextPage != nil { send(.pulled(entity: entity, rows: count, of: answer.total)) }
+            recordSkipped(response, of: entity, after: count)
+            count += response.records.count + response.invalidRecords.count
+            if count > 0 || response.nextPage != nil { send(.pulled(entity: entity, rows: count, of: response.total)) }
             guard goesOn else {
-                if answer.isFullListing { listed.withLock { $0.insert(entity) } }
+                if response.isFullListing { listed.withLock { $0.insert(entity) } }
                 return
             }
         }
     }
 
-    /// Returns whether there is another page. If the pages have no end, the next run begins with the first page.
-    private func hasNextPage(after answer: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws
+    /// Returns whether there is another page. If the pages form a loop, throws an error, and the next run begins with
+    /// the first page.
+    private func hasNextPage(after response: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws
         -> Bool
     {
         do {
-            return try trail.hasNext(answer.nextPage, after: answer.records.map(\.id))
+            return try trail.hasNext(response.nextPage, after: response.records.map(\.id))
         } catch {
             let page = PulledPage(entity: entity, rows: [], end: .anew, isListing: false, serverTime: nil)
             _ = try await store.apply(page, lease)
@@ -72,12 +73,14 @@ extension EngineRun {
         else { return }
         throw SyncError(
             .invalidOption,
-            "lastWriterWins requires the time of every record, and the service's \(entity) "
+            "lastWriterWins requires the modification time of every record, and the service's \(entity) "
                 + "\(row.id.description) has none: "
                 + (row.version.map { "its version '\($0)' is not a time" } ?? "it has no version"), entity: entity)
     }
 
-    /// - Parameter count: The number of records of the pages before.
+    /// Reports the records of a page that have no ID.
+    ///
+    /// - Parameter count: The number of records in the earlier pages of this pull.
     private func recordSkipped(_ page: PullPage, of entity: String, after count: Int) {
         guard let first = page.invalidRecords.first else { return }
         recordChanges(of: entity) { changes in
@@ -116,7 +119,7 @@ extension EngineRun {
             let cursor = cursors[entity]?.cursor
             var trail = PageLoopDetector(entity)
             do {
-                // The first page may have known records only, and a later page changes.
+                // The first page may have only known records, and a later page may have changes.
                 while true {
                     let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
                     if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) {
@@ -173,7 +176,8 @@ extension EngineRun {
         var operation = operation
         try await findCursor()
         operation.cursor = operation.cursor ?? cursor.value
-        let outcome = try await service.pushed([operation]).first ?? .unknown("the service did not answer")
+        let outcome =
+            try await service.pushed([operation]).first ?? .unknown("the service returned no outcome for the change")
         let rows: [PulledPage.Record]
         switch outcome {
         case .applied(let row):
@@ -198,7 +202,7 @@ extension EngineRun {
             throw SyncError(.serviceFailure, "the service has another version of the row; sync, then try again")
         case .notFound:
             throw SyncError(.rowNotFound, "the service no longer has the row", entity: operation.entity)
-        case .retry: throw SyncError(.serviceFailure, "the service asks to retry later")
+        case .retry: throw SyncError(.serviceFailure, "the service asks to wait; try again later")
         case .silent: throw SyncError(.serviceFailure, "the response does not tell the outcome of the change")
         case .rejected(let reason), .unknown(let reason): throw SyncError(.serviceFailure, reason)
         }
@@ -227,8 +231,8 @@ extension PulledPage.Record {
 
 // MARK: - Pulling with one cursor for all entities
 
-// One transaction writes the pages of all entities and their cursors, so that no row is stored without the rows that
-// changed with it.
+// One transaction writes the pages and cursors of all entities. Therefore rows that changed together at the service are
+// also stored together.
 extension EngineRun {
     func pullTogether() async throws {
         let cursors = try await store.cursors(registration)
@@ -242,7 +246,8 @@ extension EngineRun {
             pages = try await self.pages(since: nil)
         }
         if let page = pages.values.first(where: { $0.nextPage != nil }) {
-            throw ServiceError.invalidResponse("a pull of all entities has a next page, '\(page.nextPage ?? "")'")
+            throw ServiceError.invalidResponse(
+                "a pull of all entities must return one page, but it names the next page '\(page.nextPage ?? "")'")
         }
         for entity in entities where pages[entity]?.isFullListing == true {
             try await store.beginListing(of: entity, lease)
@@ -254,7 +259,7 @@ extension EngineRun {
             },
             lease)
         for entity in entities {
-            // Quarantined records are tried again before the run ends. They are counted then.
+            // The run tries quarantined records again before it ends, and counts them then.
             outcome[entity].blocked = 0
             pulled.withLock { $0.insert(entity) }
             if let page = pages[entity], !page.records.isEmpty {
@@ -269,8 +274,8 @@ extension EngineRun {
         try await asking { [service, entities] in try await service.pull(entities, since: cursor) }
     }
 
-    /// Returns the oldest cursor. Returns nil, which pulls everything, if an entity has no cursor or if the cursors
-    /// have no order.
+    /// Returns the oldest cursor. Returns nil to pull everything, if an entity has no cursor or the cursors have no
+    /// order.
     static func oldest(_ cursors: [String?]) -> String? {
         guard let first = cursors.first, !cursors.contains(nil) else { return nil }
         let known = cursors.compactMap(\.self)

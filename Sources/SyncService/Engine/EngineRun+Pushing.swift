@@ -1,8 +1,8 @@
 import SyncCore
 import SyncStore
 
-// Requests are stored before they are sent, so that an interrupted run can resolve them. Their outcomes are stored as
-// they arrive.
+// The engine stores requests before it sends them, so that a later run can resolve the requests of an interrupted run.
+// It stores outcomes as they arrive.
 extension EngineRun {
     private static let preparedRequestLimit = 100
     /// The most pulls during one push, each after the service rejected the push as outdated.
@@ -10,17 +10,17 @@ extension EngineRun {
 
     func push() async throws {
         send(.phase(.pushing))
-        heldBack.withLock { $0 = [] }
+        createsAfterPull.withLock { $0 = [] }
         try await recover()
         var batchSize = max(1, service.capabilities.maxBatchSize)
-        // A change may have been blocked by a row whose deletion is known by now.
+        // A change may have been blocked because of a row that this run has deleted since.
         if report.value.total.pulledDeletes > 0 { _ = try await store.retryBlocked(entities, lease) }
-        // The rows that a blocked row references may exist by now, or again.
+        // The service may now have the rows that a blocked row references.
         if start.hasBlockedChanges || report.value.total.blockedChanges > 0 {
             _ = try await store.retryBelow(entities, lease)
         }
         var count = try await pushAll(&batchSize)
-        // Rows below a row that the service accepted can be sent once the service lists that row.
+        // Rows that reference an accepted row can be sent once the service lists the accepted row.
         if try await waitForAcceptedRows() {
             count += try await pushAll(&batchSize)
             send(.pushed(rows: count))
@@ -35,14 +35,15 @@ extension EngineRun {
         send(.pushed(rows: count))
     }
 
-    /// Applies the deletions that the push discovered, and pushes rows that the deletions restored.
+    /// Applies the deletions that the push discovered. Then pushes the rows that the conflict policy restores.
     func pushAfterDeletions() async throws {
         guard !entitiesWithMissingRows.value.isEmpty else { return }
         try await delete()
         try await push()
     }
 
-    /// Pushes the pending changes, then once more those that were made meanwhile. The next run pushes later changes.
+    /// Pushes the pending changes, then the changes that were made during the first push. The next run pushes later
+    /// changes.
     ///
     /// - Returns: The number of changes that the service applied.
     private func pushAll(_ batchSize: inout Int) async throws -> Int {
@@ -68,12 +69,12 @@ extension EngineRun {
                 try await catchUp()
             }
             send(.pushed(rows: count))
-            // An in-doubt request is resolved before another change of its row is sent.
+            // Resolve in-doubt requests before sending another change of the same row.
             try await recoverAll()
         }
     }
 
-    /// Pulls and merges the changes because of which the service rejected a push.
+    /// Pulls and merges the remote changes that made the service reject a push.
     private func catchUp() async throws {
         try await pull()
         try await reconcile()
@@ -81,7 +82,9 @@ extension EngineRun {
         send(.phase(.pushing))
     }
 
-    /// - Parameter rounds: The number of pulls that rejected pushes caused.
+    /// Sends requests in batches, and stores their outcomes.
+    ///
+    /// - Parameter rounds: The number of pulls that rejected pushes have caused so far.
     /// - Returns: The number of changes that the service applied.
     private func send(
         _ requests: [OutgoingRequest], _ batchSize: inout Int, rounds: Int
@@ -95,7 +98,7 @@ extension EngineRun {
                 let outcomes = try await pushed(batch)
                 rest = rest.dropFirst(batch.count)
                 count += try await complete(batch, outcomes)
-                await patience.succeeded()
+                await backoff.succeeded()
                 if service.capabilities.pushesAtomically {
                     batchSize = min(batchSize * 2, service.capabilities.maxBatchSize)
                 }
@@ -113,11 +116,11 @@ extension EngineRun {
                 }
                 try await isolate(batch, .rejected(reason), &rest, &batchSize)
             } catch ServiceError.stalePush where rounds >= Self.mostRounds {
-                let reason = "the service has another version, even after \(rounds) pulls"
+                let reason = "the service has changes that were not pulled yet, even after \(rounds) pulls"
                 try await isolate(batch, .failing(reason), &rest, &batchSize)
             } catch let failure as ServiceError where failure.isTransient {
                 do {
-                    try await patience.wait(after: failure)
+                    try await backoff.wait(after: failure)
                 } catch {
                     try await postpone(rest, after: failure)
                     throw error
@@ -130,8 +133,8 @@ extension EngineRun {
         return count
     }
 
-    /// Returns unsent requests to the outbox after a failure. If the service pushes atomically, the response may have
-    /// been lost: the requests stay in doubt, and the next run resolves them.
+    /// Returns unsent requests to the outbox after a failure. If an atomic push may have succeeded without a response,
+    /// the requests stay in doubt instead, and the next run resolves them.
     private func postpone(_ requests: ArraySlice<OutgoingRequest>, after failure: ServiceError) async throws {
         switch failure {
         case .unreachable, .invalidResponse: if service.capabilities.pushesAtomically { return }
@@ -140,7 +143,8 @@ extension EngineRun {
         try await postpone(requests)
     }
 
-    /// Finds the rejected change of a batch: halves the batch until the change is alone.
+    /// Halves the batch size to find the change that makes the service reject a batch. If the batch has a single
+    /// change, stores the outcome of the change.
     private func isolate(
         _ batch: [OutgoingRequest], _ outcome: RequestOutcome.Outcome, _ rest: inout ArraySlice<OutgoingRequest>,
         _ batchSize: inout Int
@@ -151,8 +155,9 @@ extension EngineRun {
         record(try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
-    /// Merges rows that this push restores and another device has restored already. A service with idempotency keys
-    /// reports such rows on the create. A service with IDs of the client may overwrite them.
+    /// Merges rows that this push would restore but that another device has already restored. A service with
+    /// idempotency keys returns such a row in the response to the create. A service with client-assigned IDs might
+    /// overwrite it.
     ///
     /// - Returns: The requests that are still to be sent.
     private func matchRestored(_ requests: [OutgoingRequest]) async throws -> [OutgoingRequest] {
@@ -178,14 +183,14 @@ extension EngineRun {
     }
 
     func postpone(_ requests: ArraySlice<OutgoingRequest>) async throws {
-        // An earlier attempt may have been applied: such a request stays in doubt.
+        // A request with an earlier attempt stays in doubt, because the service may have applied that attempt.
         let certain = requests.filter { service.capabilities.pushesAtomically || !$0.isTriedAgain }
         let replies = certain.map { RequestOutcome(request: $0, outcome: .postponed) }
         _ = try await store.complete(replies, serverTime: nil, lease)
     }
 
-    /// Resolves a request that the service rejected as too large. A deletion has no large body, so the reason may be
-    /// another one that passes.
+    /// Resolves a request that the service rejected as too large. A deletion has no large body, so its rejection may
+    /// have a temporary reason.
     func complete(tooLarge request: OutgoingRequest) async throws {
         let reason = "the service rejected the request as too large (HTTP 413)"
         let outcome: RequestOutcome.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
@@ -202,12 +207,13 @@ extension EngineRun {
         var done = 0
         var failure: ServiceError?
         for (index, request) in requests.enumerated() {
-            // A missing outcome is unknown.
-            let answer = index < outcomes.count ? outcomes[index] : .unknown("the service did not answer")
-            if case .retry(let after) = answer {
-                failure = .retryLater(after: after, "the service asks to retry later")
+            // If an outcome is missing, it is unknown.
+            let response =
+                index < outcomes.count ? outcomes[index] : .unknown("the service returned no outcome for the change")
+            if case .retry(let after) = response {
+                failure = .retryLater(after: after, "it postponed a change")
             }
-            let outcome = try await outcome(of: answer, request, isReplay: isReplay)
+            let outcome = try await outcome(of: response, request, isReplay: isReplay)
             switch outcome {
             case .applied:
                 done += 1
@@ -219,23 +225,24 @@ extension EngineRun {
         }
         let outcome = try await store.complete(replies, serverTime: nil, lease)
         record(outcome)
-        if let failure { try await patience.wait(after: failure) }
+        if let failure { try await backoff.wait(after: failure) }
         return done
     }
 
     private func outcome(
-        of answer: PushOutcome, _ request: OutgoingRequest, isReplay: Bool
+        of response: PushOutcome, _ request: OutgoingRequest, isReplay: Bool
     ) async throws -> RequestOutcome.Outcome {
-        let outcome = try await outcome(of: answer, request)
+        let outcome = try await outcome(of: response, request)
         guard request.kind == .create, isReplay || request.isTriedAgain else { return outcome }
         switch outcome {
-        // The row was edited after the attempt that may have created it, and the response may show that attempt.
+        // The row was edited after the attempt that may have created it. The response may have the values of that
+        // attempt.
         case .applied(let row?) where !isReplay && row.record != nil: return .conflict(row)
         case .rejected(let reason) where !isReplay:
-            openRequests.withLock { $0.insert(request.id) }
+            unresolvedRequests.withLock { $0.insert(request.id) }
             return .rejectedAfterRetry(reason)
         case .notFound where !isReplay:
-            openRequests.withLock { $0.insert(request.id) }
+            unresolvedRequests.withLock { $0.insert(request.id) }
             return .rejectedAfterRetry("the service does not accept rows at this address")
         case .postponed: return .unknown
         default: return outcome
@@ -248,7 +255,7 @@ extension EngineRun {
         case .applied(nil) where request.kind == .create && request.remoteID == nil,
             .silent where request.kind == .create && request.remoteID == nil:
             guard let row = try await find(request) else {
-                lookedFor.withLock { $0.insert(request.id) }
+                searchedCreates.withLock { $0.insert(request.id) }
                 return .accepted(isCertain: outcome != .silent)
             }
             return .applied(PulledPage.Record(row, isWhole: service.capabilities.returnsRecords))
@@ -306,9 +313,10 @@ extension PulledPage.Record {
 
 // MARK: - Checking responses
 
-// A response is used only if it has the requested row. A cache may return another row: the outcome is then unknown.
+// The engine uses a response only if it has the requested row. A cache may return another row; the outcome is then
+// unknown.
 extension EngineRun {
-    /// Sends changes. The outcome is unknown if the response has another row.
+    /// Sends changes, and checks that each response has the row of its request. If not, the outcome is unknown.
     ///
     /// - Parameter isReplay: Whether the requests are in doubt.
     func pushed(_ requests: [OutgoingRequest], isReplay: Bool = false) async throws -> [PushOutcome] {
@@ -339,9 +347,9 @@ extension EngineRun {
     }
 
     /// Returns the response to a fetch; nil if it has another row.
-    func checked(_ answer: FetchOutcome?, _ id: JSONValue, _ entity: String) throws -> FetchOutcome? {
-        if case .found(let row)? = answer, try !store.areSame(row.id, id, of: entity) { return nil }
-        return answer
+    func checked(_ response: FetchOutcome?, _ id: JSONValue, _ entity: String) throws -> FetchOutcome? {
+        if case .found(let row)? = response, try !store.areSame(row.id, id, of: entity) { return nil }
+        return response
     }
 
     /// Returns whether a record is the row of a request.
@@ -355,25 +363,25 @@ extension EngineRun {
             guard operation(of: request).mayGiveAnotherID else { return false }
         }
         if request.kind == .create, !isRepeated {
-            // The lost attempt may have created the row, and a pull may have stored it since.
+            // An attempt without a response may have created the row, and a pull may have stored the row since.
             let since = isReplay || request.isTriedAgain ? request.edit : nil
             if try await !store.unknown([row.id], of: request.entity, since: since).isEmpty { return true }
-            // Another device restored the row with the same key, and a pull stored its row: the service always returns
-            // that row.
+            // Another device may have restored the row with the same idempotency key, and a pull may have stored that
+            // row. The service then returns that row for every attempt.
             if request.isRestoration, request.attempts >= Self.mostTries - 1 { return true }
         }
         return isSame(row, request)
     }
 }
 
-/// The row that a response has.
+/// The row in a response.
 private struct AnsweredRow: Hashable {
     let entity: String
     let id: JSONValue
 }
 
 extension PushOutcome {
-    /// The record that a response has.
+    /// The record in the response; nil if there is none.
     fileprivate var row: RemoteRecord? {
         switch self {
         case .applied(let row), .conflict(let row), .alreadyExists(let row): row
@@ -383,7 +391,8 @@ extension PushOutcome {
 }
 
 extension PushOperation {
-    /// Whether the row may have another ID afterwards: a new row, or a row whose composite key changes.
+    /// Whether the change may give the row another ID. Such a change creates a row, or updates a row with a composite
+    /// key.
     var mayGiveAnotherID: Bool {
         switch (kind, id) {
         case (.create, _), (.update, .array?): true

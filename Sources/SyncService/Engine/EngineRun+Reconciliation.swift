@@ -1,7 +1,7 @@
 import SyncCore
 import SyncStore
 
-// A row that a full listing lacks is fetched before it is deleted.
+// If a full listing lacks a row, the engine fetches the row by ID before it deletes the row.
 extension EngineRun {
     private static let fetchSize = 50
 
@@ -14,7 +14,7 @@ extension EngineRun {
             }
             let missing = try await store.missing(from: entity, lease)
             var gone: [JSONValue] = []
-            // A shared pull is one consistent snapshot, so its missing rows need no confirmation.
+            // A pull of all entities is consistent, so the rows that it lacks need no confirmation.
             let asked = service.capabilities.hasSharedCursor ? [] : missing
             if asked.isEmpty { gone = missing }
             for ids in asked.parts(of: Self.fetchSize) {
@@ -23,7 +23,7 @@ extension EngineRun {
                     switch row {
                     case .notFound: gone.append(id)
                     case .found(let row): try await apply([row], entity)
-                    // The row may exist: the user may not see it.
+                    // The row may exist, because the service hides it from the user.
                     case .forbidden: break
                     }
                 }
@@ -33,8 +33,8 @@ extension EngineRun {
         }
     }
 
-    /// Returns whether this run, or one that was interrupted afterwards, has pulled all rows of an entity. If the
-    /// service needs separate listings, an interrupted one is repeated.
+    /// Returns whether a pull has listed all rows of an entity: in this run, or in an earlier run that was interrupted
+    /// after the pull. If the service needs separate listings, an interrupted listing is repeated instead.
     private func wasListed(_ entity: String) -> Bool {
         listed.value.contains(entity)
             || service.capabilities.deletionDetection == .tombstones
@@ -48,37 +48,38 @@ extension EngineRun {
         if let refusal = try await deleteWithinLimit() { throw refusal }
     }
 
-    /// Deletes the rows that the service deleted or lacks. If that exceeds the deletion limit, the rows stay, and rows
-    /// that reference them are not sent.
+    /// Deletes the rows that the service deleted or lacks. If the deletions exceed the deletion limit, the rows stay,
+    /// and the engine does not send rows that reference them.
     ///
     /// - Returns: The error of the deletion limit, to throw at the end of the run.
     func deleteWithinLimit() async throws -> SyncError? {
         let (outcome, refusal) = try await store.applyDeletions(
-            limit: settings.deletionLimit, listed: entities.filter(reconciledEntities.value.contains), lease)
+            limit: configuration.deletionLimit, listed: entities.filter(reconciledEntities.value.contains), lease)
         record(outcome)
         return refusal
     }
 
     private func isDue(_ entity: String) -> Bool {
         guard let last = start.cursors[entity]?.lastListing else { return true }
-        let now = settings.clock.now().milliseconds
-        return now.clampedSubtracting(last) >= Int64(settings.reconciliationInterval.seconds * 1000) || now < last
+        let now = configuration.clock.now().milliseconds
+        return now.clampedSubtracting(last) >= Int64(configuration.reconciliationInterval.seconds * 1000) || now < last
     }
 
-    /// Lists all IDs. Rows that are not stored in the listed version are taken from the listing, or fetched.
+    /// Lists all IDs of an entity. If a row is not stored in the listed version, the engine takes the record from the
+    /// listing, or fetches it.
     private func list(_ entity: String) async throws {
         try await store.beginListing(of: entity, lease)
         var trail = PageLoopDetector("IDs of \(entity)")
         var comparesVersions = true
         while true {
-            let answer = try await asking { [service, page = trail.page] in
+            let response = try await asking { [service, page = trail.page] in
                 try await service.list(of: entity, page: page)
             }
             let news = try await store.insertListed(
-                answer.ids.map { ListedRecord(id: $0, version: comparesVersions ? answer.versions[$0] : nil) },
+                response.ids.map { ListedRecord(id: $0, version: comparesVersions ? response.versions[$0] : nil) },
                 of: entity, lease)
             let wanted = Set(news.unknown + news.outdated)
-            let given = answer.records.filter { wanted.contains($0.id) }
+            let given = response.records.filter { wanted.contains($0.id) }
             try await apply(given, entity)
             let rest = wanted.subtracting(given.map(\.id))
             for ids in news.unknown.filter(rest.contains).parts(of: Self.fetchSize) {
@@ -87,11 +88,11 @@ extension EngineRun {
             for ids in news.outdated.filter(rest.contains).parts(of: Self.fetchSize) where comparesVersions {
                 let rows = try await found(ids, entity)
                 try await apply(rows, entity)
-                // The versions of the listing have another format than those of the records: comparing would fetch all
-                // rows in each reconciliation.
-                comparesVersions = rows.isEmpty || rows.contains { isListed($0, answer) }
+                // If no fetched record has its listed version, listings and records have different version formats.
+                // Comparing the versions would then fetch all rows in each reconciliation.
+                comparesVersions = rows.isEmpty || rows.contains { isListed($0, response) }
             }
-            guard try trail.hasNext(answer.nextPage, after: answer.ids) else { return }
+            guard try trail.hasNext(response.nextPage, after: response.ids) else { return }
         }
     }
 

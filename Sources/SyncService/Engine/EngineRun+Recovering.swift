@@ -2,8 +2,8 @@ import Foundation
 import SyncCore
 import SyncStore
 
-// The service may have applied an in-doubt request. It is resolved before the pull: a row that it created would
-// otherwise be pulled as a second row.
+// The service may have applied an in-doubt request. The engine resolves such a request before the pull. Otherwise the
+// pull would insert a second row for a record that the request created.
 extension EngineRun {
     /// The most attempts for a request whose outcome stays unknown.
     static let mostTries = 3
@@ -20,24 +20,27 @@ extension EngineRun {
         var requests = try await unanswered()
         if !requests.isEmpty { send(.phase(.recovering)) }
         if service.capabilities.pushesAtomically, !requests.isEmpty {
-            // They are sent again. If the service applied them, the last pull shows it, or the service rejects the push
-            // as outdated.
+            // The push sends the requests again. If the service had applied them, the last pull returned their changes,
+            // or the service rejects the push as outdated.
             let replies = requests.map { RequestOutcome(request: $0, outcome: .inDoubt) }
             _ = try await store.complete(replies, serverTime: nil, lease)
             return
         }
         while !requests.isEmpty {
             for request in requests {
-                if isBeforePull, try await holdsBack(request) { continue }
+                if isBeforePull, try await resolveOrPostpone(request) { continue }
                 try await recover(request)
             }
             requests = try await unanswered()
         }
     }
 
-    /// Returns whether a create waits for the pull. Its row may have been created and then deleted by another device:
-    /// the tombstone must be pulled first. See `LocalRowState.isTried`.
-    private func holdsBack(_ request: OutgoingRequest) async throws -> Bool {
+    /// Resolves a create whose row the service has, or postpones the create until after the pull. The service may have
+    /// created the row, and another device may have deleted it. The pull must then return the tombstone first. See
+    /// `LocalRowState.isTried`.
+    ///
+    /// - Returns: False if the create does not depend on the pull.
+    private func resolveOrPostpone(_ request: OutgoingRequest) async throws -> Bool {
         let capabilities = service.capabilities
         guard request.kind == .create, capabilities.createIdempotency == .clientID,
             capabilities.deletionDetection == .tombstones, let id = request.remoteID
@@ -46,14 +49,15 @@ extension EngineRun {
             _ = try await complete([request], [.conflict(row)])
             return true
         }
-        heldBack.withLock { $0.insert(request.id) }
+        createsAfterPull.withLock { $0.insert(request.id) }
         _ = try await store.complete([RequestOutcome(request: request, outcome: .unknown)], serverTime: nil, lease)
         return true
     }
 
     private func unanswered() async throws -> [OutgoingRequest] {
         try await store.inDoubtRequests(lease).filter {
-            !openRequests.value.contains($0.id) && !heldBack.value.contains($0.id) && !lookedFor.value.contains($0.id)
+            !unresolvedRequests.value.contains($0.id) && !createsAfterPull.value.contains($0.id)
+                && !searchedCreates.value.contains($0.id)
         }
     }
 
@@ -71,44 +75,45 @@ extension EngineRun {
         if case .notFound = outcome, request.kind == .create, try await isAbsent(request) {
             return try await complete(usedID: request)
         }
-        if let reason = outcome.refusal, mayBeMade(request) { return try await refusedAgain(request, reason) }
+        if let reason = outcome.refusal, mayHaveCreatedRow(request) { return try await refusedAgain(request, reason) }
         guard case .unknown(let reason) = outcome else {
             _ = try await complete([request], [outcome], isReplay: true)
             return
         }
         guard request.attempts >= Self.mostTries - 1 else {
             _ = try await complete([request], [outcome])
-            return try await patience.wait(after: .unreachable(reason))
+            return try await backoff.wait(after: .unreachable(reason))
         }
-        // The service accepts other requests, so the failure belongs to this row and does not stop the others.
-        if let row = try await foundAtLast(request) {
+        // The service accepts other requests, so the failure concerns only this row and does not stop the others.
+        if let row = try await rowOfLastAttempt(request) {
             _ = try await complete([request], [.applied(row)])
             return
         }
         let failure = "the service failed \(Self.mostTries) times: \(reason)"
-        if mayBeMade(request) { return try await leaveOpen(request, failure) }
+        if mayHaveCreatedRow(request) { return try await leaveOpen(request, failure) }
         let failed = RequestOutcome(request: request, outcome: .failing(failure))
         record(try await store.complete([failed], serverTime: nil, lease))
     }
 
     // MARK: Accepted rows that the service does not list yet
 
-    /// The delays, as fractions of `EngineSettings.settleTime`, before the run asks again for accepted rows that the
-    /// service does not list.
+    /// The delays, as fractions of ``SyncEngine/Configuration/inDoubtTimeout``, after which the run looks again for
+    /// accepted rows that the service did not list.
     private static let pauses = [1.0, 2, 4, 8].map { $0 / 15 }
 
-    /// Waits for accepted rows that the service does not list yet, as far as `EngineSettings.patience` allows. Blocks
-    /// the rows that it still does not list. This run sends none of them again.
+    /// Waits until the service lists the rows that it accepted, as long as ``SyncEngine/Configuration/retryTimeout``
+    /// allows. Then blocks the changes of rows that the service still does not list. This run does not send these
+    /// changes again.
     ///
-    /// - Returns: Whether the service lists any of them now.
+    /// - Returns: Whether the service now lists any of these rows.
     func waitForAcceptedRows() async throws -> Bool {
-        guard start.hasInDoubtRequests || !lookedFor.value.isEmpty else { return false }
+        guard start.hasInDoubtRequests || !searchedCreates.value.isEmpty else { return false }
         var isAnyListed = false
         for part in Self.pauses {
             let requests = try await acceptedRequests()
             guard !requests.isEmpty else { return isAnyListed }
-            let seconds = settings.inDoubtTimeout.seconds * part
-            guard try await patience.pauses(seconds, "the service accepted a row that it does not list yet") else {
+            let seconds = configuration.inDoubtTimeout.seconds * part
+            guard try await backoff.pauses(seconds, "the service accepted a row that it does not list yet") else {
                 return isAnyListed
             }
             for request in requests {
@@ -123,13 +128,13 @@ extension EngineRun {
 
     private func acceptedRequests() async throws -> [OutgoingRequest] {
         try await store.inDoubtRequests(lease).filter {
-            $0.acceptedAtEdit != nil && !openRequests.value.contains($0.id)
+            $0.acceptedAtEdit != nil && !unresolvedRequests.value.contains($0.id)
         }
     }
 
-    /// Looks for the row of an accepted request.
+    /// Looks for the row of an accepted request, and completes the request if the service lists the row.
     private func isListed(_ request: OutgoingRequest) async throws -> Bool {
-        lookedFor.withLock { $0.insert(request.id) }
+        searchedCreates.withLock { $0.insert(request.id) }
         guard let row = try await find(request) else { return false }
         _ = try await complete([request], [.applied(row)], isReplay: true)
         return true
@@ -137,20 +142,20 @@ extension EngineRun {
 
     private func isOverdue(_ request: OutgoingRequest) -> Bool {
         let taken = Date(timeIntervalSince1970: Double(request.preparedAt) / 1000)
-        return settings.clock.now().timeIntervalSince(taken) >= settings.inDoubtTimeout.seconds
+        return configuration.clock.now().timeIntervalSince(taken) >= configuration.inDoubtTimeout.seconds
     }
 
     private func block(notListed request: OutgoingRequest) async throws {
-        openRequests.withLock { $0.insert(request.id) }
+        unresolvedRequests.withLock { $0.insert(request.id) }
         let reason = "the service accepted the row but does not list it; the row is not sent again"
         record(
             try await store.complete(
                 [RequestOutcome(request: request, outcome: .notListed(reason))], serverTime: nil, lease))
     }
 
-    /// Returns whether an in-doubt attempt may have created the row. If the engine looks for rows before it sends
-    /// again, it has not.
-    private func mayBeMade(_ request: OutgoingRequest) -> Bool {
+    /// Returns whether an earlier attempt may have created the row. It cannot have done so if the engine looks for the
+    /// row before it repeats a create.
+    private func mayHaveCreatedRow(_ request: OutgoingRequest) -> Bool {
         guard request.kind == .create else { return false }
         switch service.capabilities.createIdempotency {
         case .idempotencyKey, .clientID: return true
@@ -158,8 +163,8 @@ extension EngineRun {
         }
     }
 
-    /// Handles a rejected repetition. The earlier attempt may have created the row: if it is not found, the change is
-    /// blocked with its key.
+    /// Resolves a create that the service rejected when it was repeated. An earlier attempt may have created the row.
+    /// If the row is not found, the change is blocked, and the request keeps its idempotency key.
     private func refusedAgain(_ request: OutgoingRequest, _ reason: String) async throws {
         if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
             _ = try await complete([request], [.conflict(row)])
@@ -176,16 +181,17 @@ extension EngineRun {
     }
 
     private func leaveOpen(_ request: OutgoingRequest, _ reason: String) async throws {
-        openRequests.withLock { $0.insert(request.id) }
+        unresolvedRequests.withLock { $0.insert(request.id) }
         let outcome = RequestOutcome(request: request, outcome: .rejectedAfterRetry(reason))
         record(try await store.complete([outcome], serverTime: nil, lease))
     }
 
-    /// Returns the row that the last attempt created, if there is one.
-    private func foundAtLast(_ request: OutgoingRequest) async throws -> RemoteRecord? {
+    /// Returns the record that the last attempt created; nil if there is none. For a request that needs no such search,
+    /// pulls a page to check that the service responds.
+    private func rowOfLastAttempt(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         switch (request.kind, service.capabilities.createIdempotency) {
         case (.create, .markerField), (.create, .matchByContent):
-            try await waitForInDoubtRequest(since: settings.clock.now())
+            try await waitForInDoubtRequest(since: configuration.clock.now())
             return try await find(request)
         case (.create, _), (.update, _), (.delete, _):
             _ = try await asking { [service] in
@@ -199,10 +205,10 @@ extension EngineRun {
         switch request.kind {
         case .create:
             switch service.capabilities.createIdempotency {
-            // The service creates no second row.
+            // A repeated create does not create a second row.
             case .clientID, .idempotencyKey: return try await again(request)
             case .markerField, .matchByContent:
-                // Rows with a composite key have their ID from the client.
+                // A row with a composite key has an ID that the client assigned.
                 if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
                     return .conflict(row)
                 }
@@ -211,29 +217,29 @@ extension EngineRun {
                 return try await again(request)
             }
         case .update:
-            guard let id = request.remoteID else { return .rejected("the row has no ID") }
+            guard let id = request.remoteID else { return .rejected("the row has no remote ID") }
             switch try await fetch(id, request.entity) {
             case .found(let row)? where row.version != nil && row.version == request.version:
                 return try await again(request)
-            // Merge: the fields that were applied are the same on both sides.
+            // Merge the record: fields that the service applied are equal on both sides.
             case .found(let row)?: return .conflict(row)
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
             case .notFound?: return .notFound
-            case nil: return .unknown("the service returned another row than the requested one")
+            case nil: return .unknown("the service returned a row other than the requested one")
             }
         case .delete: return try await again(request)
         }
     }
 
-    /// Resolves a create whose ID the service rejects although it has no such row. A restored row has its former ID and
-    /// gets another one. Any other row was created by an earlier attempt and has been deleted by another device.
+    /// Resolves a create whose ID the service rejects although it has no row with the ID. A restored row has its former
+    /// ID and gets a new one. In any other case, an earlier attempt created the row, and another device deleted it.
     private func complete(usedID request: OutgoingRequest) async throws {
         if request.isRestoration {
             _ = try await complete([request], [.notFound], isReplay: true)
         } else {
             record(
                 try await store.complete(
-                    [RequestOutcome(request: request, outcome: .deletedSinceMade)], serverTime: nil, lease))
+                    [RequestOutcome(request: request, outcome: .createdThenDeleted)], serverTime: nil, lease))
         }
     }
 
@@ -245,7 +251,7 @@ extension EngineRun {
     private func again(_ request: OutgoingRequest) async throws -> PushOutcome {
         let outcome = try await asking { try await pushed([request], isReplay: true).first }
         switch outcome {
-        // The lost request created this row.
+        // The request without a response created this row.
         case .alreadyExists(let row?): return .conflict(row)
         case .alreadyExists(nil):
             guard let id = request.remoteID else { return .rejected("the service already has such a row") }
@@ -254,38 +260,38 @@ extension EngineRun {
             }
             return .conflict(row)
         case let outcome?: return outcome
-        case nil: return .unknown("the service did not answer")
+        case nil: return .unknown("the service returned no outcome for the change")
         }
     }
 
-    /// Waits as long as the service may still apply the request.
+    /// Waits until the service can no longer apply an in-doubt request.
     private func waitForInDoubtRequest(since sent: Date) async throws {
-        let deadline = sent.addingTimeInterval(settings.inDoubtTimeout.seconds)
-        let rest = deadline.timeIntervalSince(settings.clock.now())
-        guard rest > 0, rest <= settings.inDoubtTimeout.seconds else { return }
-        try await patience.wait(until: deadline, "an in-doubt request may still be executed")
+        let deadline = sent.addingTimeInterval(configuration.inDoubtTimeout.seconds)
+        let rest = deadline.timeIntervalSince(configuration.clock.now())
+        guard rest > 0, rest <= configuration.inDoubtTimeout.seconds else { return }
+        try await backoff.wait(until: deadline, "an in-doubt request may still be executed")
     }
 
-    /// Looks for the row that a request created: by its marker, or by its values among the rows that the store does not
-    /// know.
+    /// Looks for the row that a request created: by its marker field, or by its values among the rows that the store
+    /// does not have. Returns nil if the service does not list the row.
     func find(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         let isMarked = service.capabilities.markerField != nil
         var trail = PageLoopDetector(request.entity)
         while true {
             let pull = PullRequest(entity: request.entity, cursor: nil, page: trail.page)
-            let answer = try await asking { [service] in try await service.pull(pull) }
-            let candidates = answer.records.filter { isSame($0, request) }
+            let response = try await asking { [service] in try await service.pull(pull) }
+            let candidates = response.records.filter { isSame($0, request) }
             let unknown =
                 isMarked
                 ? []
                 : try await store.unknown(
                     candidates.map(\.id), of: request.entity, since: request.acceptedAtEdit)
             if let found = candidates.first(where: { isMarked || unknown.contains($0.id) }) { return found }
-            guard try trail.hasNext(answer.nextPage, after: answer.records.map(\.id)) else { return nil }
+            guard try trail.hasNext(response.nextPage, after: response.records.map(\.id)) else { return nil }
         }
     }
 
-    /// Returns whether a record is the row that a request creates: by its marker, or by its values.
+    /// Returns whether a record is the row that a request creates: by its marker field, or by its values.
     func isSame(_ row: RemoteRecord, _ request: OutgoingRequest) -> Bool {
         guard let record = row.record else { return false }
         if let name = service.capabilities.markerField {
@@ -297,7 +303,7 @@ extension EngineRun {
 }
 
 extension PushOutcome {
-    /// The reason of a rejection; nil for other outcomes.
+    /// The reason of a rejection or of `notFound`; nil for other outcomes.
     fileprivate var refusal: String? {
         switch self {
         case .rejected(let reason): reason
@@ -308,8 +314,8 @@ extension PushOutcome {
 }
 
 extension JSONValue {
-    /// Returns whether an object has all members of another one, at every depth. A service may omit null values and
-    /// empty lists. Lists of IDs have no order.
+    /// Returns whether a value has all members of another value, at every depth. A service may omit null values and
+    /// empty lists, and may return lists in another order.
     func contains(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object, .object(let members)):

@@ -2,16 +2,16 @@ import Foundation
 import SyncCore
 import SyncStore
 
-/// The state of one engine run. Each phase is an extension in a file.
+/// The state of one engine run. Each phase is an extension in a separate file.
 final class EngineRun: Sendable {
     let store: any EngineStore
     let service: any SyncService
     let registration: EngineRegistration
-    let settings: EngineSettings
+    let configuration: SyncEngine.Configuration
     let entities: [String]
     let start: RunState
-    let patience: RetryBackoff
-    /// The key path of each field that is sent, by entity.
+    let backoff: RetryBackoff
+    /// The key paths of the fields that the engine sends, by entity.
     let memberPaths: [String: [[String]]]
     let report = Locked(SyncReport())
     /// The cursor of the last pull, if the service has one cursor for all entities.
@@ -24,39 +24,41 @@ final class EngineRun: Sendable {
     let pulled = Locked<Set<String>>([])
     /// The entities whose reconciliation is finished: the rows that the service lacks are known.
     let reconciledEntities = Locked<Set<String>>([])
-    /// The entities with changes of rows that the service does not have any more.
+    /// The entities with pushed changes of rows that the service no longer has.
     let entitiesWithMissingRows = Locked<Set<String>>([])
-    /// The in-doubt requests that the service rejected in this run. The next run sends them again.
-    let openRequests = Locked<Set<Int64>>([])
-    /// The requests whose new rows this run has looked for. The service accepted them without returning the row.
-    let lookedFor = Locked<Set<Int64>>([])
-    /// The in-doubt creates that wait for the pull: it may return a tombstone of the row.
-    let heldBack = Locked<Set<Int64>>([])
+    /// The in-doubt requests that this run could not resolve and does not send again.
+    let unresolvedRequests = Locked<Set<Int64>>([])
+    /// The accepted creates whose row this run has looked for, because the response did not have the row.
+    let searchedCreates = Locked<Set<Int64>>([])
+    /// The in-doubt creates that this run resolves after the pull, because the pull may return a tombstone of the row.
+    let createsAfterPull = Locked<Set<Int64>>([])
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
-        _ settings: EngineSettings, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String
+        _ configuration: SyncEngine.Configuration, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String
     ) async throws {
         self.store = store
         self.service = service
         self.registration = registration
-        self.settings = settings
+        self.configuration = configuration
         self.entities = entities
         self.feed = feed
         memberPaths = store.memberPaths
         start = try await store.begin(registration, holder: holder)
-        patience = RetryBackoff(settings, failures: start.attempts) { event in
+        backoff = RetryBackoff(configuration, failures: start.attempts) { event in
             guard case .waiting(let duration, let reason) = event else { return feed.send(event) }
             feed.send(.waiting(duration, reason: service.hidingSecrets(in: reason)))
         }
-        heartbeat = Self.heartbeat(store, start.lease, settings.clock)
+        heartbeat = Self.heartbeat(store, start.lease, configuration.clock)
         do {
-            if let notBefore = start.notBefore, settings.earlierWaits.includes(isAsked: start.isRequestedByService) {
-                try await patience.wait(
+            if let notBefore = start.notBefore,
+                configuration.backoffPolicy.includes(isRequestedByService: start.isRequestedByService)
+            {
+                try await backoff.wait(
                     until: Date(timeIntervalSince1970: Double(notBefore) / 1000),
                     start.isRequestedByService
                         ? "the service asked to wait" : "the service failed in an earlier engine run",
-                    isAsked: start.isRequestedByService)
+                    isRequestedByService: start.isRequestedByService)
             }
         } catch {
             throw await fail(error)
@@ -71,7 +73,7 @@ final class EngineRun: Sendable {
         report.withLock { change(&$0.entities[entity, default: .init()]) }
     }
 
-    /// Renews the lease while a request or a delay takes longer than the lease.
+    /// Starts a task that renews the lease regularly, because a request or a delay may take longer than the lease.
     private static func heartbeat(
         _ store: any EngineStore, _ lease: EngineLease, _ clock: EngineClock
     ) -> Task<Void, Never> {
@@ -84,7 +86,7 @@ final class EngineRun: Sendable {
                     // The next transaction of the run throws the error.
                     return
                 } catch {
-                    // The store is busy. The next beat comes before the lease expires.
+                    // The store is busy. The task tries again before the lease expires.
                 }
             }
         }
@@ -94,11 +96,11 @@ final class EngineRun: Sendable {
     func asking<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
         while true {
             do {
-                let answer = try await body()
-                await patience.succeeded()
-                return answer
+                let response = try await body()
+                await backoff.succeeded()
+                return response
             } catch let failure as ServiceError where failure.isTransient {
-                try await patience.wait(after: failure)
+                try await backoff.wait(after: failure)
             }
         }
     }
@@ -107,7 +109,7 @@ final class EngineRun: Sendable {
 
     func finish() async throws -> SyncReport {
         heartbeat.cancel()
-        let rest = service.backoff.map { settings.clock.now().addingTimeInterval($0.seconds).milliseconds }
+        let rest = service.backoff.map { configuration.clock.now().addingTimeInterval($0.seconds).milliseconds }
         try await store.finish(entities.filter(pulled.value.contains), notBefore: rest, attempts: 0, lease)
         let report = report.value
         feed.send(.finished(report))
@@ -115,9 +117,11 @@ final class EngineRun: Sendable {
     }
 
     /// Releases the lease, and stores the backoff for the next run. Committed changes stay.
+    ///
+    /// - Returns: The error to throw, without secrets.
     func fail(_ error: any Error) async -> any Error {
         heartbeat.cancel()
-        let (notBefore, failures) = await patience.debt
+        let (notBefore, failures) = await backoff.debt
         let (store, lease) = (store, lease)
         // A cancelled task cannot write to the store.
         try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
@@ -128,14 +132,14 @@ final class EngineRun: Sendable {
 }
 
 extension SyncService {
-    /// Returns the error without the secrets of the requests, which a response may repeat.
+    /// Masks the secrets of requests in the message of an error, which may quote a response.
     func hidingSecrets(of error: any Error) -> any Error {
         guard var error = error as? SyncError else { return error }
         error.message = hidingSecrets(in: error.message)
         return error
     }
 
-    /// Pushes changes. The reasons of the outcomes contain no secrets.
+    /// Pushes changes, and masks secrets in the reasons of the outcomes.
     func pushed(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         try await push(operations).map { outcome in
             switch outcome {
@@ -147,16 +151,16 @@ extension SyncService {
     }
 }
 
-/// The runs of an engine, one at a time.
+/// A queue that executes the runs of an engine one at a time.
 actor EngineRunQueue {
     typealias Phases = @Sendable (EngineRun) async throws -> Void
 
-    /// The kinds of runs.
+    /// The kind of a run.
     enum Kind {
         case sync
         case pull
         case push
-        /// A run with its own records or change. It never joins another run.
+        /// A run for records or a change that the caller passed. It never joins another run.
         case single
     }
 
@@ -171,15 +175,15 @@ actor EngineRunQueue {
 
     var isAnyOnItsWay: Bool { current != nil }
 
-    /// Runs, or joins a run in progress of the same kind and entities. That run is then repeated, since local changes
-    /// made meanwhile may have come too late for it.
+    /// Executes a run, or joins a run in progress of the same kind and entities. A joined run is executed once more,
+    /// because it may have missed local changes that were made while it was in progress.
     func join(
         _ kind: Kind, _ entities: [String], _ run: @escaping @Sendable () async throws -> SyncReport
     ) async throws -> SyncReport {
         while let other = current {
             if kind != .single, other.kind == kind, other.entities == entities {
                 current?.isPendingAgain = true
-                // The cancellation of the joined run does not cancel this one.
+                // The cancellation of the joined run does not cancel this call.
                 do { return try await other.task.value } catch is CancellationError {
                     try Task.checkCancellation()
                     continue
@@ -206,53 +210,55 @@ actor EngineRunQueue {
     }
 }
 
-/// The delays after errors of the service: exponential with full jitter, or as `Retry-After` says. The store keeps them
-/// for the next run.
+/// The delays after errors of the service: exponential with full jitter, or as `Retry-After` requires. At the end of a
+/// failed run, the store keeps the current delay for the next run.
 actor RetryBackoff {
     private static let shortest = 0.5
     private static let longest = 300.0
-    /// The longest delay in seconds that a service may ask for, also in an earlier run: a day. If the clock was set
-    /// back, the store would otherwise not sync for longer.
+    /// The longest delay that a service may request, in seconds: a day. A stored delay that is longer shows that the
+    /// clock of the device was set back.
     private static let mostAsked = 86_400.0
 
     private static let advice =
-        "try again then, wait longer (EngineSettings.patience, --wait of syncdb), or skip the wait "
-        + "(EngineSettings.earlierWaits, --now of syncdb)"
+        "try again then, wait longer (SyncEngine.Configuration.retryTimeout, --wait of syncdb), or skip the wait "
+        + "(SyncEngine.Configuration.backoffPolicy, --now of syncdb)"
 
-    private let settings: EngineSettings
+    private let configuration: SyncEngine.Configuration
     private let send: @Sendable (SyncEvent) -> Void
     private var failures: Int
     private var tries = 0
     private var waited = 0.0
     private var notBefore: Date?
-    /// Whether the service asked for the delay.
-    private var isAsked = false
+    /// Whether the service asked for the current delay.
+    private var isRequestedByService = false
 
-    init(_ settings: EngineSettings, failures: Int, send: @escaping @Sendable (SyncEvent) -> Void) {
-        self.settings = settings
+    init(_ configuration: SyncEngine.Configuration, failures: Int, send: @escaping @Sendable (SyncEvent) -> Void) {
+        self.configuration = configuration
         self.failures = failures
         self.send = send
     }
 
-    func succeeded() { (failures, tries, notBefore, isAsked) = (0, 0, nil, false) }
+    func succeeded() { (failures, tries, notBefore, isRequestedByService) = (0, 0, nil, false) }
 
     /// Waits before the next attempt.
     ///
-    /// - Throws: The failure, after the last attempt or if the delay exceeds `EngineSettings.patience`. If the service
-    ///   asked for the delay, ``SyncError`` `serviceFailure` with its end.
+    /// - Throws: The failure, after the last attempt or if the run would wait longer than
+    ///   ``SyncEngine/Configuration/retryTimeout``. If the service asked for the delay, ``SyncError`` `serviceFailure`,
+    ///   which states the end of the delay.
     func wait(after failure: ServiceError) async throws {
         failures += 1
         tries += 1
-        var seconds = min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * settings.clock.random()
-        isAsked = false
+        var seconds =
+            min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * configuration.clock.random()
+        isRequestedByService = false
         if case .retryLater(let after?, _) = failure {
             seconds = min(after.seconds, Self.mostAsked)
-            isAsked = seconds > 0
+            isRequestedByService = seconds > 0
         }
-        let until = settings.clock.now().addingTimeInterval(seconds)
+        let until = configuration.clock.now().addingTimeInterval(seconds)
         notBefore = until
-        guard tries < settings.maxAttempts, waited + seconds <= settings.retryTimeout.seconds else {
-            guard isAsked, case .retryLater(_, let text) = failure else { throw failure }
+        guard tries < configuration.maxAttempts, waited + seconds <= configuration.retryTimeout.seconds else {
+            guard isRequestedByService, case .retryLater(_, let text) = failure else { throw failure }
             throw SyncError(
                 .serviceFailure,
                 "the service asks to wait until \(until.isoText): \(text); \(Self.advice)")
@@ -264,29 +270,29 @@ actor RetryBackoff {
     ///
     /// - Parameters:
     ///   - reason: The reason, as a clause.
-    ///   - isAsked: Whether the service asked for the delay.
-    /// - Throws: ``SyncError`` `serviceFailure` if the delay exceeds `EngineSettings.patience`.
-    func wait(until date: Date, _ reason: String, isAsked: Bool = false) async throws {
-        let seconds = date.timeIntervalSince(settings.clock.now())
+    ///   - isRequestedByService: Whether the service asked for the delay.
+    /// - Throws: ``SyncError`` `serviceFailure` if the delay is longer than ``SyncEngine/Configuration/retryTimeout``.
+    func wait(until date: Date, _ reason: String, isRequestedByService: Bool = false) async throws {
+        let seconds = date.timeIntervalSince(configuration.clock.now())
         guard seconds > 0 else { return }
-        // The clock was set back: no service may ask for a longer delay.
+        // The clock of the device was set back, because no service may request such a long delay.
         guard seconds <= Self.mostAsked else { return }
-        (notBefore, self.isAsked) = (date, isAsked)
-        guard seconds <= settings.retryTimeout.seconds else {
+        (notBefore, self.isRequestedByService) = (date, isRequestedByService)
+        guard seconds <= configuration.retryTimeout.seconds else {
             throw SyncError(
                 .serviceFailure,
-                "the engine waits until \(date.isoText): \(reason); \(Self.advice)")
+                "the engine must wait until \(date.isoText): \(reason); \(Self.advice)")
         }
         try await pause(seconds, reason)
-        (notBefore, self.isAsked) = (nil, false)
+        (notBefore, self.isRequestedByService) = (nil, false)
     }
 
-    /// Waits, unless the run would exceed `EngineSettings.patience`.
+    /// Waits, unless the run would wait longer than ``SyncEngine/Configuration/retryTimeout`` in total.
     ///
     /// - Parameter reason: The reason, as a clause.
-    /// - Returns: Whether it waited.
+    /// - Returns: Whether the run waited.
     func pauses(_ seconds: Double, _ reason: String) async throws -> Bool {
-        guard waited + seconds <= settings.retryTimeout.seconds else { return false }
+        guard waited + seconds <= configuration.retryTimeout.seconds else { return false }
         if seconds > 0 { try await pause(seconds, reason) }
         return true
     }
@@ -294,25 +300,26 @@ actor RetryBackoff {
     private func pause(_ seconds: Double, _ reason: String) async throws {
         waited += seconds
         send(.waiting(.seconds(seconds), reason: reason))
-        try await settings.clock.sleep(.milliseconds(Int64(seconds * 1000)))
+        try await configuration.clock.sleep(.milliseconds(Int64(seconds * 1000)))
     }
 
-    /// The delay that a failed run leaves to the next run: its end, and the number of failures in a row. The number is
-    /// 0 if the service asked for the delay.
+    /// The delay that a failed run stores for the next run: its end in milliseconds since 1970, and the number of
+    /// failures in a row. The number is 0 if the service asked for the delay.
     var debt: (notBefore: Int64?, failures: Int) {
         guard let notBefore else { return (nil, failures) }
-        return (notBefore.milliseconds, isAsked ? 0 : max(1, failures))
+        return (notBefore.milliseconds, isRequestedByService ? 0 : max(1, failures))
     }
 }
 
-/// Detects lists whose pages have no end.
+/// A detector of lists whose pages have no end.
 ///
-/// A page may begin like the page before it, or repeat its rows, because rows that change during a pull shift the
-/// others. That is no error. Pages in a loop repeat the same rows again and again, whatever the page tokens are.
+/// A page may repeat rows of the previous page, because rows that change during a pull move the other rows. Such a
+/// repetition is not an error. In a loop, the same pages return again and again, even with new page tokens.
 struct PageLoopDetector {
+    /// The largest number of pages in a list.
     private static let longest = 1_000_000
-    /// The number of returns of one page that make a loop. A list that is read again because its rows moved repeats
-    /// each page three times at most.
+    /// The number of times that a page must return to prove a loop. A pull reads a list at most three times if its rows
+    /// move, so each page returns at most twice.
     private static let mostReturns = 3
 
     private let name: String
@@ -326,6 +333,8 @@ struct PageLoopDetector {
     private var savedPageEnd = 1
     private var returns = 0
 
+    /// Creates a detector for a list.
+    ///
     /// - Parameters:
     ///   - name: The name of the list for errors.
     ///   - page: The page to begin with; nil for the first page.

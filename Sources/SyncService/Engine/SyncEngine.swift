@@ -2,47 +2,52 @@ public import Foundation
 public import SyncCore
 package import SyncStore
 
-/// Syncs a store with a web service in both directions: pulls remote changes, pushes local changes, and resolves conflicts.
+/// An engine that syncs a store with a web service in both directions. It pulls remote changes, pushes local changes,
+/// and resolves conflicts.
 ///
 /// ```swift
 /// let engine = try SyncEngine(stack: stack, service: BuiltInService.rest(baseURL: url), entities: ["Project", "Task"])
 /// let report = try await engine.sync()
 /// ```
-/// From then on triggers record each local write, including writes of other programs. `Docs/SyncProtocol.md` describes
-/// the protocol, and why an interrupted run loses nothing and sends nothing twice.
+/// Once the engine is created, triggers record each local write, including writes of other programs.
+/// `Docs/SyncProtocol.md` describes the protocol. It explains why an interrupted run loses nothing and sends nothing
+/// twice.
 public actor SyncEngine {
     let store: any EngineStore
     let service: any SyncService
     let registration: EngineRegistration
-    let settings: EngineSettings
+    let configuration: SyncEngine.Configuration
     private nonisolated let feed = Feed<SyncEvent>(buffering: .bufferingNewest(1000))
     let name = UUID().uuidString
     private let runs = EngineRunQueue()
-    /// The report of the last run, even if it ended with an error. Nil before the first run, during a run, and after a run that
-    /// could not begin.
+    /// The report of the last run, even if it ended with an error. Nil before the first run, during a run, and after a
+    /// run that failed to begin.
     package private(set) var lastReport: SyncReport?
 
+    /// Creates an engine for the store of a host.
+    ///
     /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice, or a setting that
     ///   the service does not support; `serviceMismatch`; `userMismatch`.
     package init(
-        host: any StoreHost, service: any SyncService, entities: [SyncedEntity], settings: EngineSettings
+        host: any StoreHost, service: any SyncService, entities: [SyncedEntity], configuration: SyncEngine.Configuration
     ) throws {
-        registration = try EngineRegistration(entities, service, settings)
+        registration = try EngineRegistration(entities, service, configuration)
         store = try host.engineStore(registration)
         self.service = try service.configured(for: ServiceEntity.all(entities.map(\.name), of: store.model))
-        self.settings = settings
+        self.configuration = configuration
     }
 
     // MARK: Running
 
     /// Pulls remote changes, resolves conflicts and pushes local changes.
     ///
-    /// If a sync of the same entities is in progress, the call joins it, and that sync looks for changes once more. The
-    /// call waits for any other run to end.
+    /// If a sync of the same entities is in progress, the call joins it, and the joined sync runs once more. If any
+    /// other run is in progress, the call waits for its end.
     ///
-    /// - Throws: ``SyncError`` `deletionLimitExceeded` if the service lacks more rows than the deletion limit allows. Those
-    ///   rows stay, and changes of rows that reference them are not sent. All other changes were sent; see
-    ///   ``lastReport``. Errors of the service and of the store.
+    /// - Parameter entities: The entities to sync; nil for all.
+    /// - Throws: ``SyncError`` `deletionLimitExceeded` if the service lacks more rows than the deletion limit allows.
+    ///   The missing rows stay, and the engine does not send changes of rows that reference them. It has sent all other
+    ///   changes. Also throws errors of the service and of the store.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.sync, entities) { run in
@@ -57,7 +62,10 @@ public actor SyncEngine {
         }
     }
 
-    /// Pulls remote changes and sends nothing.
+    /// Pulls remote changes. The engine sends no changes except in-doubt requests of earlier runs, which it must
+    /// resolve first.
+    ///
+    /// - Parameter entities: The entities to pull; nil for all.
     @discardableResult
     public func pull(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.pull, entities) { run in
@@ -68,7 +76,9 @@ public actor SyncEngine {
         }
     }
 
-    /// Pushes local changes and pulls nothing, unless the service requires a pull before the push.
+    /// Pushes local changes. The engine pulls only if the service requires a pull before the push.
+    ///
+    /// - Parameter entities: The entities to push; nil for all.
     @discardableResult
     public func push(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.push, entities) { run in
@@ -97,7 +107,7 @@ public actor SyncEngine {
         _ names: [String], _ phases: EngineRunQueue.Phases
     ) async throws -> SyncReport {
         lastReport = nil
-        let run = try await EngineRun(store, service, registration, settings, names, feed, holder: name)
+        let run = try await EngineRun(store, service, registration, configuration, names, feed, holder: name)
         defer { lastReport = run.report.value }
         do {
             try await phases(run)
@@ -109,7 +119,7 @@ public actor SyncEngine {
 
     // MARK: Observing
 
-    /// The events of runs. Each call returns a new stream, which ends with the engine.
+    /// A new stream of the events of runs. The stream ends when the engine is deallocated.
     public nonisolated var events: AsyncStream<SyncEvent> { feed.stream() }
 
     /// Whether a run is in progress.
@@ -117,14 +127,16 @@ public actor SyncEngine {
 
     // MARK: Single records
 
-    /// Stores records that the app fetched. They do not count as local edits, and pending changes stay.
+    /// Stores records that the app fetched from the service, as if the engine had pulled them. Pending changes stay.
+    ///
+    /// - Parameter json: One record, or an array of records.
     @discardableResult
     public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
         try await run(.single, [entity]) { run in try await run.write(json, entity) }
     }
 
-    /// Sends a change, then stores the record that the service returned. Use it for a change that must not be made
-    /// locally unless the service accepts it.
+    /// Sends a change, then stores the record that the service returned. Use it for a change that must not be stored
+    /// before the service accepts it.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
         try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }
@@ -135,13 +147,14 @@ public actor SyncEngine {
 public struct PendingFile: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
-    /// The key of the row.
+    /// The primary key of the row.
     public let key: PrimaryKeyValue
-    /// The attribute for the name of the file.
+    /// The attribute that the file is attached to.
     public let attribute: String
-    /// The name that the file was attached with.
+    /// The name that was passed when the file was attached.
     public let name: String
-    /// The reason why the service rejected the file; nil if it is still to be uploaded. Attach another file, or remove this one.
+    /// The reason why the service rejected the file; nil if it did not. To resolve a rejection, attach another file, or
+    /// set the attribute to nil.
     public let reason: String?
 }
 
@@ -150,14 +163,16 @@ public struct PendingFile: Sendable, Hashable {
 extension SyncEngine {
     /// Returns the sync status of each entity.
     ///
+    /// - Parameter entities: The names of the entities; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`.
     public func status(only entities: [String]? = nil) async throws -> [EntityStatus] {
         let names = try registration.names(entities)
         return try await store.status().filter { names.contains($0.entity) }
     }
 
-    /// Returns the blocked changes: rows that the service or a local constraint rejected, with the reason.
+    /// Returns the blocked changes and the quarantined records, with their reasons.
     ///
+    /// - Parameter entities: The names of the entities; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`.
     public func blockedChanges(only entities: [String]? = nil) async throws -> [BlockedChange] {
         let names = try registration.names(entities)
@@ -166,63 +181,69 @@ extension SyncEngine {
 
     /// Returns the conflict log, open conflicts first.
     ///
+    /// - Parameter entities: The names of the entities; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`.
     public func conflicts(only entities: [String]? = nil) async throws -> [SyncConflict] {
         let names = try registration.names(entities)
         return try await store.conflicts().filter { names.contains($0.entity) }
     }
 
-    /// Asks whether the service has remote changes, and writes nothing. It sends one request for each entity, or one
-    /// request in all if the service has a shared cursor. It sends more if the first page has known records only.
+    /// Returns whether the service has changes that the store does not have. The engine writes nothing. It sends one
+    /// request for each entity, or one for all entities if the service has a shared cursor. It requests further pages
+    /// only while all records so far are known.
     ///
-    /// A deletion is not found if the service has no tombstones: the next reconciliation finds it. A service without versions counts as
-    /// changed if it returns any record.
+    /// The method does not find deletions if the service has no tombstones; the next reconciliation does. If the
+    /// service has no versions, any record that it returns counts as a change.
     public func hasRemoteChanges() async throws -> Bool {
         try await EngineRun.isAnythingNew(store, service, registration)
     }
 
-    /// Returns the number of rows with pending changes, without blocked ones.
+    /// Returns the number of rows with pending changes. Blocked changes do not count.
     public func pendingChangeCount() async throws -> Int { try await status().reduce(0) { $0 + $1.pendingChanges } }
 
-    /// The date of the last complete sync of all entities; nil if one was never synced.
+    /// The date of the last sync of the entity that was synced least recently; nil if an entity was never synced.
     public var lastSyncDate: Date? {
         get async throws {
-            let dates = try await status().map(\.lastSync)
+            let dates = try await status().map(\.lastSyncDate)
             return dates.contains(nil) ? nil : dates.compactMap(\.self).min()
         }
     }
 
-    /// Whether each entity was pulled completely once.
+    /// Whether each entity was pulled completely at least once.
     public var isInitialSyncComplete: Bool {
         get async throws { try await status().allSatisfy(\.isInitialSyncComplete) }
     }
 
     // MARK: Resolving
 
-    /// Resolves an open conflict: sends the local value, or takes the remote value.
+    /// Resolves an open conflict. The engine sends the local value, or stores the remote value.
     ///
-    /// - Parameter domain: An attribute or to-one relationship; nil for all open conflicts of the row.
-    public func resolve(_ entity: String, key: JSONValue, field: String? = nil, takingRemote: Bool) async throws {
-        try await store.resolve(entity, key: key, field: field, takingRemote: takingRemote)
+    /// - Parameter field: The name of an attribute or to-one relationship; nil for all open conflicts of the row.
+    public func resolve(_ entity: String, key: JSONValue, field: String? = nil, keeping side: SyncConflict.Side)
+        async throws
+    {
+        try await store.resolve(entity, key: key, field: field, keeping: side)
     }
 
-    /// Restores a row from the conflict log: one that was edited or inserted here and that the service deleted. The next run pushes it.
+    /// Restores a row from the conflict log, where its local edits were logged when the service deleted the row. The
+    /// next run pushes the row.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
     public func restoreDeleted(_ entity: String, key: JSONValue) async throws {
         try await store.restore(entity, key: key)
     }
 
-    /// Resets state of the engine. See ``EngineReset``.
+    /// Resets the state of the engine, as ``EngineReset`` describes.
     ///
-    /// - Parameter only: The entities to reset; nil for all. ``EngineReset/localData`` needs all, since their rows
-    ///   reference each other.
-    /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; the call waits for a run of this
-    ///   engine. `invalidOption` for ``EngineReset/localData`` of some entities; `unknownEntity`.
+    /// - Parameter entities: The entities to reset; nil for all. ``EngineReset/localData`` requires nil, because rows
+    ///   of all entities reference each other.
+    /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; `invalidOption` for
+    ///   ``EngineReset/localData`` of some entities; `unknownEntity`. The call waits for a run of this engine to end.
     public func reset(_ kind: EngineReset, only entities: [String]? = nil) async throws {
         guard kind != .localData || entities == nil else {
             throw SyncError(
-                .invalidOption, "'reset' with '.local' requires all entities, because their rows reference each other")
+                .invalidOption,
+                "'reset' with '.localData' requires all entities, because their rows reference each other")
         }
         let names = try registration.names(entities)
         try await betweenRuns { [store, name] in try await store.reset(kind, of: names, holder: name) }
@@ -231,16 +252,18 @@ extension SyncEngine {
 
 // MARK: - Files
 
-/// Files of rows. An attribute has the name that the service assigned to a file; `EngineSettings.fileStore` has the bytes.
+/// Files that belong to rows. An attribute has the name that the service assigned to a file. The contents are in
+/// ``SyncEngine/Configuration/fileStore``.
 extension SyncEngine {
-    /// Attaches a file to a row. A run uploads the bytes once the service has the row; then the attribute has the name that the service
-    /// assigned. A second file for the attribute replaces the first. To remove a file, set the attribute to nil.
+    /// Attaches a file to a row. A run uploads the file once the service has the row. Then the engine sets the
+    /// attribute to the name that the service assigned. A second file for the attribute replaces the first. To remove a
+    /// file, set the attribute to nil.
     ///
     /// - Parameters:
     ///   - name: The name of the file, such as `cat.png`.
     ///   - type: The media type, such as `image/png`.
-    /// - Throws: ``SyncError`` `invalidOption` if `EngineSettings.fileStore` is nil or the service keeps no files;
-    ///   `unknownAttribute`, `rowNotFound`; ``FileError``.
+    /// - Throws: ``SyncError`` `invalidOption` if ``SyncEngine/Configuration/fileStore`` is nil or the service does not
+    ///   support files; `unknownAttribute`; `rowNotFound`; ``FileError``.
     public func attachFile(
         _ data: Data, named name: String, type: String = "application/octet-stream", to entity: String, key: JSONValue,
         attribute: String
@@ -252,10 +275,10 @@ extension SyncEngine {
             FileContent(hash: hash, name: name, type: type), to: entity, key: key, attribute: attribute)
     }
 
-    /// Returns the URL of the file of an attribute; nil if it has none. That is the file to upload, or the file of the
-    /// service, which is downloaded if the folder does not have it.
+    /// Returns the local URL of an attribute's file; nil if the attribute has no file. If an upload is pending, returns
+    /// the file to upload. Otherwise downloads the file of the service if the folder does not have it.
     ///
-    /// - Throws: As ``attachFile(_:named:type:to:key:attribute:)``; ``ServiceError``.
+    /// - Throws: The errors of ``attachFile(_:named:type:to:key:attribute:)``; ``ServiceError``.
     public func fileURL(of entity: String, key: JSONValue, attribute: String) async throws -> URL? {
         let (files, service) = try fileKeepers()
         let held = try await store.file(of: entity, key: key, attribute: attribute)
@@ -272,8 +295,8 @@ extension SyncEngine {
         guard let service = service as? any FileService else {
             throw SyncError(.invalidOption, "the service does not support files")
         }
-        guard let files = settings.fileStore else {
-            throw SyncError(.invalidOption, "no folder for files: set EngineSettings.files to a FileStore")
+        guard let files = configuration.fileStore else {
+            throw SyncError(.invalidOption, "the engine has no file store: set SyncEngine.Configuration.fileStore")
         }
         return (files, service)
     }

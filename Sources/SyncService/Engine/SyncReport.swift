@@ -4,45 +4,44 @@ import Foundation
 public struct SyncReport: Sendable, Hashable, Codable {
     /// The changes of one entity.
     public struct Changes: Sendable, Hashable, Codable {
-        /// The number of pulled inserts.
+        /// The number of rows that the run inserted because the service has them.
         public var pulledInserts = 0
-        /// The number of pulled updates.
+        /// The number of rows that the run updated with values of the service.
         public var pulledUpdates = 0
-        /// The number of pulled deletes.
+        /// The number of rows that the run deleted because the service no longer has them.
         public var pulledDeletes = 0
-        /// The number of pushed inserts.
+        /// The number of new rows that the service accepted.
         public var pushedInserts = 0
-        /// The number of pushed updates.
+        /// The number of updates that the service accepted.
         public var pushedUpdates = 0
-        /// The number of pushed deletes.
+        /// The number of deletions that the service accepted.
         public var pushedDeletes = 0
-        /// The number of links that pulled pages added.
+        /// The number of links that remote changes added.
         public var linksAdded = 0
-        /// The number of links that pulled pages removed.
+        /// The number of links that remote changes removed.
         public var linksRemoved = 0
         /// The number of rows with a conflict: both sides changed a field, or one side deleted the row.
         public var conflicts = 0
-        /// The number of fields in conflict, which are the entries in the conflict log.
+        /// The number of new entries in the conflict log: one for each field in conflict.
         package var conflictingValues = 0
-        /// The number of rows that were blocked.
+        /// The number of changes that were blocked, and of records that were quarantined.
         public var blockedChanges = 0
-        /// The number of records without an ID, which were skipped.
+        /// The number of pulled records without an ID. The engine skips such records.
         public var invalidRecords = 0
         /// The index of the first skipped record in the pulled list.
         package var firstInvalidRecord: Int?
-        /// The number of remote values of the wrong type. The store keeps its values.
+        /// The number of remote values with the wrong type. The engine keeps the stored values instead.
         public var unreadableValues = 0
-        /// The first value of the wrong type: its row, member and problem.
+        /// A description of the first value with the wrong type: its row, member and problem.
         package var firstUnreadableValue: String?
 
-        /// Creates an empty set of changes.
         package init() {}
 
         /// Whether there are no changes.
         public var isEmpty: Bool { self == Changes() }
     }
 
-    /// The changes by entity.
+    /// The changes by the name of the entity.
     public var entities: [String: Changes] = [:]
 
     /// Creates an empty report.
@@ -51,7 +50,7 @@ public struct SyncReport: Sendable, Hashable, Codable {
     /// Whether there are no changes.
     public var isEmpty: Bool { entities.values.allSatisfy(\.isEmpty) }
 
-    /// The sum of all entities.
+    /// The sum of the changes of all entities.
     public var total: Changes {
         entities.values.reduce(into: Changes()) { $0.add($1) }
     }
@@ -84,25 +83,26 @@ extension SyncReport.Changes {
 
 /// An event of a run in progress.
 public enum SyncEvent: Sendable {
-    /// The phases of a run, in this order.
+    /// A phase of a run. The cases are in the order of the phases.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// Resolves in-doubt requests of earlier runs.
+        /// The engine resolves in-doubt requests of earlier runs.
         case recovering
-        /// Pulls remote changes.
+        /// The engine pulls remote changes.
         case pulling
-        /// Reconciles, and deletes the rows that the service lacks.
+        /// The engine compares listings with the store, and deletes the rows that the service lacks.
         case reconciling
-        /// Pushes local changes.
+        /// The engine pushes local changes.
         case pushing
     }
 
     /// A phase begins.
     case phase(Phase)
-    /// Rows were pulled: the number until now, and the total if the service reports it.
+    /// The engine pulled records of an entity. `rows` is the number so far, and `of` is the total; nil if the service
+    /// does not report it.
     case pulled(entity: String, rows: Int, of: Int?)
-    /// Changes were pushed: the number until now.
+    /// The engine pushed changes. `rows` is the number so far.
     case pushed(rows: Int)
-    /// The run waits this long: the service failed or asked for a delay, or a response was lost.
+    /// The run waits for a duration, because the service failed, asked for a delay, or did not respond.
     case waiting(Duration, reason: String)
     /// The run finished.
     case finished(SyncReport)

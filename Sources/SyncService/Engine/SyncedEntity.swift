@@ -4,31 +4,43 @@ import SyncStore
 
 /// An entity that an engine syncs, with its conflict policies.
 public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// Who deletes the rows that a delete rule cascades to.
+    /// The side that deletes the records that a delete rule cascades to.
     public enum Cascades: String, Sendable, Hashable, CaseIterable, Codable {
-        /// The service. The engine does not send the deletions that a remote deletion causes here.
+        /// The service deletes the records. The engine does not send the local deletions that a remote deletion causes.
         case server
-        /// The engine. It sends the deletions that a remote deletion causes here.
+        /// The engine sends the local deletions that a remote deletion causes.
         case client
     }
 
     /// The name of the entity in the model.
     public var name: String
-    /// The policy if both sides changed a field; nil for that of the engine's settings.
+    /// The policy for a field that both sides changed; nil for the policy of the engine.
     package var conflictPolicy: ConflictPolicy?
-    /// The policy if one side deleted a row that the other edited; nil for that of the engine's settings.
+    /// The policy for a row that one side deleted and the other side edited; nil for the policy of the engine.
     package var deleteConflictPolicy: DeleteConflictPolicy?
-    /// Whether a row is merged as a whole instead of field by field. With `clientWins` the last device that syncs then wins the whole
-    /// row, as in older tools.
+    /// Whether a row is merged as a whole instead of field by field. With `clientWins`, the device that syncs last then
+    /// determines all values of a row.
     package var mergesWholeRow: Bool
     /// Groups of attributes and to-one relationships that are merged as one field, such as the parts of an address.
     package var fieldGroups: [[String]]
-    /// The natural key: two new rows with equal values of these attributes are one row.
+    /// The attributes of the natural key: two new rows with equal values of these attributes are one row.
     package var naturalKey: [String]
-    /// Who deletes the rows that a delete rule cascades to; nil for the default of the service.
+    /// The side that deletes the records that a delete rule cascades to; nil for the default of the service.
     package var cascades: Cascades?
 
-    /// Creates an entity.
+    /// Creates an entity to sync.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the entity in the model.
+    ///   - conflictPolicy: The policy for a field that both sides changed; nil for the policy of the engine.
+    ///   - deleteConflictPolicy: The policy for a row that one side deleted and the other side edited; nil for the
+    ///     policy of the engine.
+    ///   - mergesWholeRow: Whether a row is merged as a whole instead of field by field.
+    ///   - fieldGroups: Groups of attributes and to-one relationships that are merged as one field.
+    ///   - naturalKey: The attributes of the natural key: two new rows with equal values of these attributes are one
+    ///     row.
+    ///   - cascades: The side that deletes the records that a delete rule cascades to; nil for the default of the
+    ///     service.
     public init(
         _ name: String, conflictPolicy: ConflictPolicy? = nil, deleteConflictPolicy: DeleteConflictPolicy? = nil,
         mergesWholeRow: Bool = false, fieldGroups: [[String]] = [], naturalKey: [String] = [], cascades: Cascades? = nil
@@ -42,72 +54,77 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
         self.cascades = cascades
     }
 
-    /// Creates an entity with the policies of the engine's settings.
+    /// Creates an entity to sync with the policies of the engine.
     public init(stringLiteral name: String) { self.init(name) }
+}
 
-    /// Returns an entity whose rows are merged as a whole: the last device that syncs wins.
-    public static func mergingWholeRow(_ name: String) -> SyncedEntity {
-        SyncedEntity(name, conflictPolicy: .clientWins, mergesWholeRow: true)
+// MARK: - SyncEngine+Configuration
+
+extension SyncEngine {
+    /// The configuration of an engine: conflict policies, retries, intervals.
+    public struct Configuration: Sendable {
+        /// The policy for a field that both sides changed. A ``SyncedEntity`` may have another policy.
+        public var conflictPolicy = ConflictPolicy.clientWins
+        /// The policy for a row that one side deleted and the other side edited. A ``SyncedEntity`` may have another
+        /// policy.
+        public var deleteConflictPolicy = DeleteConflictPolicy.deleteWins
+        /// A function that resolves conflicts, for example by adding up counters. The engine calls it before it applies
+        /// the policy, inside a transaction. The function must not use the database.
+        public var conflictResolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
+        /// The limit for deleting rows that a full listing lacks; nil for no limit.
+        public var deletionLimit: DeletionLimit? = .half
+        /// A text that identifies the user of the service. The engine rejects a database that was synced with another
+        /// user.
+        public var userID = ""
+        /// The identity of the service in the database; nil for ``SyncService/identity``, which usually is the address.
+        /// If the address has changed, set the former identity, so that the database continues with the service.
+        public var serviceIdentity: String?
+        /// Whether the service and the user are known. If false, the engine does not check them against the database,
+        /// and sends no requests.
+        package var isScopeKnown = true
+        /// Whether the engine only imports pages and sends nothing.
+        package var isImport = false
+        /// The number of attempts for a request that fails with a transient error.
+        public var maxAttempts = 4
+        /// The total time that a run may wait because the service fails or asks for a delay. A run that would wait
+        /// longer throws an error.
+        public var retryTimeout = Duration.seconds(30)
+        /// The stored delays of earlier runs that a run waits for before its first request.
+        public var backoffPolicy = BackoffPolicy.all
+        /// The time during which a service may still apply an in-doubt request.
+        public var inDoubtTimeout = Duration.seconds(30)
+        /// The shortest time between two reconciliations, for a service without tombstones.
+        public var reconciliationInterval = Duration.seconds(3600)
+        /// The store of the files of rows; nil for none.
+        public var fileStore: FileStore?
+        /// The clock of the engine. Tests replace it.
+        package var clock = EngineClock()
+
+        /// Creates a configuration with default values.
+        public init() {}
     }
 }
 
-/// The configuration of an engine: conflict policies, retries, intervals.
-public struct EngineSettings: Sendable {
-    /// The policy if both sides changed a field. ``SyncedEntity/conflictPolicy`` overrides it.
-    public var conflictPolicy = ConflictPolicy.clientWins
-    /// The policy if one side deleted a row that the other edited. ``SyncedEntity/deleteConflictPolicy`` overrides it.
-    public var deleteConflictPolicy = DeleteConflictPolicy.deleteWins
-    /// A function that resolves conflicts, such as one that adds up counters. It is called before the policy applies, inside a
-    /// transaction, and must not use the database.
-    public var conflictResolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
-    /// The deletion limit of a listing that omits rows.
-    public var deletionLimit: DeletionLimit? = .half
-    /// The user of the service. A database is synced with one user.
-    public var userID = ""
-    /// The identity of the service in the database; nil for ``SyncService/identity``, which is mostly its address. If the service has
-    /// moved, set its former identity, so that the database continues with it.
-    public var serviceIdentity: String?
-    /// Whether the service and the user are known. If not, the engine does not check whose database it is, and sends no
-    /// request.
-    package var isScopeKnown = true
-    /// Whether the engine only imports pages and sends nothing.
-    package var isImport = false
-    /// The number of attempts for a request that fails with a transient error.
-    public var maxAttempts = 4
-    /// The total time that a run waits for a service that fails or asks for a delay, before the run throws.
-    public var retryTimeout = Duration.seconds(30)
-    /// Which delays of earlier runs a run observes.
-    public var earlierWaits = EarlierWaits.all
-    /// How long a service may still apply an in-doubt request.
-    public var inDoubtTimeout = Duration.seconds(30)
-    /// The interval of reconciliations, for a service that reports deletions in no other way.
-    public var reconciliationInterval = Duration.seconds(3600)
-    /// The store of the files of rows; nil for none.
-    public var fileStore: FileStore?
-    /// The clock of the engine. Tests replace it.
-    package var clock = EngineClock()
-
-    /// Creates settings with default values.
-    public init() {}
-}
-
-/// Which delays of earlier runs a run observes before its first request.
-public enum EarlierWaits: Sendable, Hashable, CaseIterable {
-    /// All: those that the service asked for, and those after failures. The latter keep an app from asking a failing
-    /// service again and again.
+/// The stored delays of earlier runs that a run waits for before its first request.
+public enum BackoffPolicy: Sendable, Hashable, CaseIterable {
+    /// A run waits for delays that the service asked for, and for delays after failures. Delays after failures prevent
+    /// an app from overloading a failing service.
     case all
-    /// Those that the service asked for (`Retry-After`, `Backoff`). Use it for a run that a person waits for.
-    case asked
-    /// None.
+    /// A run waits only for delays that the service asked for (`Retry-After`, `Backoff`). Use this case for a run that
+    /// a person has started.
+    case requested
+    /// A run does not wait.
     case none
 }
 
-extension EarlierWaits {
-    /// - Parameter isAsked: Whether the service asked for the delay.
-    func includes(isAsked: Bool) -> Bool {
+extension BackoffPolicy {
+    /// Returns whether a run waits for a stored delay.
+    ///
+    /// - Parameter isRequestedByService: Whether the service asked for the delay.
+    func includes(isRequestedByService: Bool) -> Bool {
         switch self {
         case .all: true
-        case .asked: isAsked
+        case .requested: isRequestedByService
         case .none: false
         }
     }
@@ -117,9 +134,10 @@ extension EarlierWaits {
 package struct EngineClock: Sendable {
     package var now: @Sendable () -> Date = { Date() }
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// Waits until the next renewal of the lease. A lease lasts for several renewals, so that one may fail.
+    /// A function that waits until the next renewal of the lease. A lease lasts for several renewals, so that one may
+    /// fail.
     package var beat: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
-    /// Returns a random number from 0 to 1.
+    /// A function that returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
     package init() {}
@@ -128,8 +146,11 @@ package struct EngineClock: Sendable {
 // MARK: - Registration of entities
 
 extension EngineRegistration {
-    /// - Throws: ``SyncError`` `invalidOption`.
-    init(_ entities: [SyncedEntity], _ service: any SyncService, _ settings: EngineSettings) throws {
+    /// Creates the registration of an engine.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption` if there are no entities, if an entity occurs twice, or if a policy
+    ///   requires times that the service lacks.
+    init(_ entities: [SyncedEntity], _ service: any SyncService, _ configuration: SyncEngine.Configuration) throws {
         let capabilities = service.capabilities
         guard !entities.isEmpty else { throw SyncError(.invalidOption, "an engine requires at least one entity") }
         var seen: Set<String> = []
@@ -137,33 +158,33 @@ extension EngineRegistration {
             guard seen.insert(entity.name).inserted else {
                 throw SyncError(.invalidOption, "the entity is registered twice", entity: entity.name)
             }
-            if (entity.conflictPolicy ?? settings.conflictPolicy) == .lastWriterWins,
+            if (entity.conflictPolicy ?? configuration.conflictPolicy) == .lastWriterWins,
                 !capabilities.providesModificationTimes
             {
                 throw SyncError(
                     .invalidOption,
-                    "lastWriterWins requires the time of every record: set 'version' to the member with the "
-                        + "time of a change",
+                    "lastWriterWins requires the modification time of every record: set 'versionField' "
+                        + "('version' in a configuration file) to the field with the modification time",
                     entity: entity.name)
             }
         }
         self.init(
             entities: entities.map { entity in
                 Entity(
-                    name: entity.name, policy: entity.conflictPolicy ?? settings.conflictPolicy,
-                    deletions: entity.deleteConflictPolicy ?? settings.deleteConflictPolicy,
+                    name: entity.name, policy: entity.conflictPolicy ?? configuration.conflictPolicy,
+                    deletions: entity.deleteConflictPolicy ?? configuration.deleteConflictPolicy,
                     mergesWholeRow: entity.mergesWholeRow,
                     groups: entity.fieldGroups, naturalKey: entity.naturalKey,
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.requiresClientCascades)
             },
-            service: settings.serviceIdentity ?? service.identity, user: settings.userID,
-            isScopeKnown: settings.isScopeKnown,
-            isImport: settings.isImport, makesIDs: capabilities.idAssignment == .client,
+            service: configuration.serviceIdentity ?? service.identity, user: configuration.userID,
+            isScopeKnown: configuration.isScopeKnown,
+            isImport: configuration.isImport, clientAssignsIDs: capabilities.idAssignment == .client,
             supportsCompositeIDs: capabilities.supportsCompositeIDs, idLength: capabilities.generatedIDLength,
             sendsWholeRows: capabilities.requiresCompleteRecords, ordersVersions: capabilities.hasOrderedVersions,
             markerField: capabilities.markerField,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
-            resolver: settings.conflictResolver)
+            resolver: configuration.conflictResolver)
     }
 
     /// Returns the registered entities with these names; all entities for nil.

@@ -2,30 +2,34 @@ public import Foundation
 public import SyncCore
 import SyncStore
 
-/// A service that stores files of rows: a field of a record has the name of a file.
+/// A service that stores files that belong to rows. A field of a record contains the name of a file.
 public protocol FileService: SyncService {
-    /// Returns the URL of a file of a row. The bytes at a URL never change: another file has another URL.
-    ///
-    /// - Parameter id: The remote ID of the row.
-    func reference(to name: String, of entity: String, id: JSONValue) throws -> URL
-    /// Downloads a file.
-    ///
-    /// - Throws: ``FileError``, ``ServiceError``.
-    func download(_ reference: URL) async throws -> Data
-    /// Uploads a file and sets the field of the row. It replaces the former file.
+    /// Returns the URL of a row's file. The bytes at the URL never change. A replaced file gets a new URL.
     ///
     /// - Parameters:
-    ///   - name: The name of the file. It begins with a tag that identifies the bytes.
+    ///   - name: The name of the file, from the field of the record.
+    ///   - id: The remote ID of the row.
+    /// - Throws: ``RowAddress/Refusal`` if the ID or the name cannot be part of a URL.
+    func reference(to name: String, of entity: String, id: JSONValue) throws -> URL
+    /// Downloads the file at a URL that ``reference(to:of:id:)`` returned.
+    ///
+    /// - Throws: ``FileError`` or ``ServiceError``.
+    func download(_ reference: URL) async throws -> Data
+    /// Uploads a file, and sets a field of the row to the name of the file. The file replaces the former file of the
+    /// field.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the file. It begins with the first digits of the hash of the bytes.
     ///   - type: The media type, such as `image/png`.
     ///   - id: The remote ID of the row.
     ///   - path: The key path of the field.
-    /// - Returns: `applied` with the row. ``sentName(of:)`` of the value of its field begins with the name that was
-    ///   sent.
+    /// - Returns: ``PushOutcome/applied(_:)`` with the changed record. ``sentName(of:)`` of the field's value begins
+    ///   with `name`.
     func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
     ) async throws -> PushOutcome
-    /// Returns the part of a field's value that begins with the name that was sent. A service may add to the name, or
-    /// store a URL. The engine finds an uploaded file by it after a lost response.
+    /// Extracts the uploaded name from the value of a field. A service may add a prefix to the name, or store a URL.
+    /// After a lost response, the engine compares the name to determine whether the upload succeeded.
     func sentName(of name: String) -> String
 }
 
@@ -34,7 +38,7 @@ extension FileService {
     public func sentName(of name: String) -> String { name }
 }
 
-/// A file to upload, for a field of a row.
+/// A file to upload to a field of a row.
 struct FileUpload {
     /// The entity of the row.
     let entity: String
@@ -42,11 +46,11 @@ struct FileUpload {
     let id: JSONValue
     /// The key path of the field.
     let path: [String]
-    /// The name of the file. It begins with a tag that identifies the bytes.
+    /// The name of the file. It begins with the first digits of the hash of the bytes.
     let name: String
     /// The media type, such as `image/png`.
     let type: String
-    /// The bytes.
+    /// The contents of the file.
     let data: Data
 }
 
@@ -55,7 +59,9 @@ struct MultipartForm {
     let data: Data
     let type: String
 
-    /// - Parameter field: The name of the field.
+    /// Creates a form with one file.
+    ///
+    /// - Parameter field: The name of the form field.
     init(_ field: String, _ file: FileUpload) {
         let boundary = "sync-\(UUID().uuidString)"
         let head = """
@@ -69,12 +75,12 @@ struct MultipartForm {
         type = "multipart/form-data; boundary=\(boundary)"
     }
 
-    /// Browsers escape quotation marks this way.
+    /// Escapes quotation marks as `%22`, as browsers do.
     private static func quoted(_ text: String) -> String {
         line(text).replacingOccurrences(of: "\"", with: "%22")
     }
 
-    /// A header is one line, so control characters become spaces.
+    /// Replaces control characters with spaces, because a header is one line.
     private static func line(_ text: String) -> String {
         String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
     }
@@ -82,14 +88,14 @@ struct MultipartForm {
 
 // MARK: - Uploads of an engine run
 
-// Files are uploaded after their rows. The engine stores no request for an upload: the name of a file identifies its
-// bytes. So a later run finds out from the row whether a file was uploaded before the process ended.
+// The engine uploads files after their rows. It stores no request for an upload, because the name of a file identifies
+// its bytes. If the process ends during an upload, the next run checks whether the record has the name.
 extension EngineRun {
-    /// The most transient failures in one run. After them, the other files wait for the next run.
+    /// The number of transient failures after which a run uploads no more files. The next run uploads the rest.
     private static let mostFailures = 2
 
     func upload() async throws {
-        guard let files = settings.fileStore, let service = service as? any FileService else { return }
+        guard let files = configuration.fileStore, let service = service as? any FileService else { return }
         var failures = 0
         for file in try await store.filesToSend(entities, lease) where failures < Self.mostFailures {
             try Task.checkCancellation()
@@ -106,14 +112,14 @@ extension EngineRun {
 
     private func upload(_ file: PendingUpload, _ files: FileStore, _ service: any FileService) async throws {
         guard let url = await files.pendingFile(file.content.hash) else {
-            return try await block(file, "the file is no longer in the folder for files; attach it again")
+            return try await block(file, "the file is no longer in the folder of the FileStore; attach it again")
         }
         switch try checked(await service.fetch([file.remoteID], of: file.entity).first, file.remoteID, file.entity) {
         case .found(let row)?:
             if let name = file.name(in: row, of: service) {
                 return try await recordUploaded(file, name, row, files, service)
             }
-        case .notFound?, nil: return  // The run that finds that out deletes the row.
+        case .notFound?, nil: return  // A later pull or reconciliation deletes the row.
         case .forbidden?: return try await block(file, FetchOutcome.forbiddenReason)
         }
         let data = try await files.contentsOf(url)
@@ -133,7 +139,7 @@ extension EngineRun {
                 try await recordUploaded(file, name, row, files, service)
             case .rejected(let reason): try await block(file, service.hidingSecrets(in: reason))
             case .unknown(let reason): throw ServiceError.unreachable(reason)
-            case .retry(let after): throw ServiceError.retryLater(after: after, "the service asks to retry later")
+            case .retry(let after): throw ServiceError.retryLater(after: after, "it postponed the upload")
             case .notFound: return
             case .applied(nil), .conflict, .alreadyExists, .silent:
                 throw ServiceError.unreachable("the response does not tell the outcome of the upload")
@@ -143,7 +149,7 @@ extension EngineRun {
         }
     }
 
-    /// Stores the uploaded name. The row is written as if it was pulled.
+    /// Stores the name of an uploaded file by applying the record like a pulled one.
     private func recordUploaded(
         _ file: PendingUpload, _ name: String, _ row: RemoteRecord, _ files: FileStore, _ service: any FileService
     ) async throws {
@@ -166,10 +172,10 @@ extension EngineRun {
 }
 
 extension PendingUpload {
-    /// The beginning of the name at the service: the first 16 digits of the hash.
+    /// The beginning of the uploaded name: the first 16 digits of the hash of the bytes.
     fileprivate var tag: String { String(content.hash.prefix(16)) }
 
-    /// Returns the name that the row has, if it belongs to these bytes.
+    /// Returns the name of the file in a record; nil if the name does not begin with the tag of this file.
     fileprivate func name(in row: RemoteRecord, of service: any FileService) -> String? {
         guard case .string(let name)? = row.record?.value(at: path), service.sentName(of: name).hasPrefix(tag)
         else { return nil }

@@ -1,13 +1,14 @@
 public import Foundation
 
-/// A folder of files of a service, stored by their hash: downloaded files up to a limit, and files to upload.
+/// A folder with files of a service, named by their hash. It has downloaded files up to a size limit, and files to
+/// upload.
 ///
 /// ```swift
-/// var settings = EngineSettings()
-/// settings.files = FileStore(folder: caches.appendingPathComponent("files"), limit: 200_000_000)
+/// var configuration = SyncEngine.Configuration()
+/// configuration.fileStore = FileStore(folder: caches.appendingPathComponent("files"), limit: 200_000_000)
 /// ```
-/// A downloaded file needs no further request, and concurrent calls share one download. Files are written atomically.
-/// Files to upload do not count for the limit and are never removed, so choose a folder that the system does not purge.
+/// The store downloads each file once, also for concurrent calls. Files to upload do not count toward the limit, and
+/// the store keeps them until the service has them. Choose a folder that the system does not purge.
 public actor FileStore {
     private let contents: URL
     private let references: URL
@@ -16,11 +17,12 @@ public actor FileStore {
     private let now: @Sendable () -> Date
     private var downloads: [URL: Task<URL, any Error>] = [:]
 
-    /// Creates a store.
+    /// Creates a store in a folder.
     ///
     /// - Parameters:
-    ///   - folder: The folder. It is created with the first file.
-    ///   - limit: The most bytes of downloaded files. The least recently used files are removed first.
+    ///   - folder: The folder. The store creates it with the first file.
+    ///   - limit: The largest total size of downloaded files, in bytes. Above it, the store removes the least recently
+    ///     used files.
     public init(folder: URL, limit: Int = 500_000_000) {
         self.init(folder: folder, limit: limit, now: { Date() })
     }
@@ -35,10 +37,10 @@ public actor FileStore {
 
     // MARK: Downloads
 
-    /// Returns the URL of a file in the folder, and downloads the file if needed. The file may be removed to make room,
-    /// so open it soon.
+    /// Returns the local URL of a file, and downloads the file if the folder does not have it. A later download may
+    /// remove the file, so open it soon.
     ///
-    /// - Throws: ``FileError``, ``ServiceError``.
+    /// - Throws: ``FileError`` or ``ServiceError``.
     package func file(_ reference: URL, from service: any FileService) async throws -> URL {
         if let url = try cached(reference) { return url }
         if let download = downloads[reference] { return try await download.value }
@@ -51,7 +53,7 @@ public actor FileStore {
         return try await download.value
     }
 
-    /// Returns the URL of a file in the folder; nil if it was not downloaded.
+    /// Returns the local URL of a downloaded file; nil if the folder does not have it.
     package func cached(_ reference: URL) throws -> URL? {
         guard let hash = try? String(contentsOf: referenceURL(reference), encoding: .utf8), SHA256.isText(hash) else {
             return nil
@@ -79,31 +81,33 @@ public actor FileStore {
 
     // MARK: Files to upload
 
-    /// Stores bytes to upload.
+    /// Stores the contents of a file to upload.
     ///
-    /// - Returns: Their hash.
+    /// - Returns: The SHA-256 hash of the contents, in hexadecimal digits.
     func storePending(_ data: Data) throws -> String {
         let hash = SHA256.text(data)
         try write(data, to: pendingFolder.appendingPathComponent(hash))
         return hash
     }
 
-    /// Returns the URL of bytes to upload; nil if they were removed. Also nil for a text that is no hash, which could
-    /// be a path out of the folder.
+    /// Returns the local URL of a file to upload; nil if the folder does not have it. Also returns nil if `hash` is not
+    /// a hash, because the text could be a path outside the folder.
     func pendingFile(_ hash: String) -> URL? {
         guard SHA256.isText(hash) else { return nil }
         let url = pendingFolder.appendingPathComponent(hash)
         return FileManager.default.fileExists(atPath: url.path) ? url : nil
     }
 
-    /// Copies uploaded bytes to the downloaded files, so that they need no download.
+    /// Copies an uploaded file to the downloaded files, so that the store does not download it.
     func sent(_ hash: String, as reference: URL) throws {
         guard let url = pendingFile(hash) else { return }
         _ = try store(contentsOf(url), for: reference)
     }
 
-    /// Removes bytes that no row needs any more. Bytes of the last day stay, because a call may be about to attach
-    /// them.
+    /// Removes files that no row is to upload any more. Files that are less than a day old stay, because a call may be
+    /// about to attach them.
+    ///
+    /// - Parameter hashes: The hashes of the files to keep.
     func removePending(except hashes: Set<String>) throws {
         for file in try files(in: pendingFolder)
         where !hashes.contains(file.url.lastPathComponent) && now().timeIntervalSince(file.used) > 86_400 {
@@ -121,7 +125,9 @@ public actor FileStore {
         let used: Date
     }
 
-    /// Removes the least recently used files above the limit, but never the newest one.
+    /// Removes the least recently used downloaded files until the total size is within the limit.
+    ///
+    /// - Parameter newest: The hash of a file that stays in any case.
     private func limitSize(preserving newest: String) throws {
         let files = try files(in: contents)
         var size = files.reduce(0) { $0 + $1.size }
@@ -159,7 +165,7 @@ public actor FileStore {
         }
     }
 
-    /// Writes atomically.
+    /// Writes a file atomically, and creates its folder if needed.
     private func write(_ data: Data, to url: URL) throws {
         try changing {
             try FileManager.default.createDirectory(
@@ -173,25 +179,27 @@ public actor FileStore {
     }
 }
 
-/// An error of a file.
+/// An error of a download or of a ``FileStore``.
 public enum FileError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The service does not have the file, or the user must not see it. The row may name another file by now: sync.
+    /// The service does not have the file, or hides it from the user. The row may have another file by now; sync to get
+    /// its name.
     case missing(String)
-    /// The URL of the file belongs to another host, so no request is sent: it would contain the credentials.
+    /// The URL of the file belongs to another host. The engine does not download it, because the request would contain
+    /// the credentials.
     case elsewhere(String)
     /// The folder cannot be read or written. It may be missing, or the disk may be full.
     case unusableFolder(String)
 
-    /// The description of the error.
+    /// A message that states the error.
     public var description: String {
         switch self {
         case .missing(let place): "the service has no file '\(place)', or hides it from the user"
         case .elsewhere(let address): "the file is not at the service but at '\(address)'; it is not downloaded"
         case .unusableFolder(let reason):
-            "cannot use the folder for files; check that it exists and has space: \(reason)"
+            "cannot use the folder of the FileStore; check that it exists and that the disk has space: \(reason)"
         }
     }
 
-    /// The description.
+    /// The same message, for `localizedDescription`.
     public var errorDescription: String? { description }
 }

@@ -5,12 +5,12 @@ enum SHA256 {
     private static let rounds: [UInt32] = constants { pow($0, 1.0 / 3) }
     private static let start: [UInt32] = Array(constants { $0.squareRoot() }.prefix(8))
 
-    /// Returns whether a text has the format of ``text(_:)``.
+    /// Returns whether a text is a hash in the format of ``text(_:)``: 64 lowercase hexadecimal digits.
     static func isText(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    /// Returns the hash as 64 hexadecimal digits.
+    /// Returns the hash of data as 64 lowercase hexadecimal digits.
     static func text(_ data: Data) -> String {
         digest(data).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
@@ -64,7 +64,8 @@ enum SHA256 {
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (UInt64($0) * 8)) }
     }
 
-    /// The first 32 bits of the fractional parts of a function of the first 64 primes.
+    /// Applies a function to each of the first 64 primes, and returns the first 32 bits of the fractional part of each
+    /// value.
     private static func constants(_ function: (Double) -> Double) -> [UInt32] {
         let primes = (2...).lazy.filter { number in !(2..<number).contains { number % $0 == 0 } }
         return primes.prefix(64).map { prime in

@@ -2,14 +2,16 @@ package import Foundation
 package import HTTPTypes
 package import SyncCore
 
-/// A [Kinto](https://docs.kinto-storage.org) server: ordered versions, tombstones, and IDs that the client assigns.
+/// The service of a [Kinto](https://docs.kinto-storage.org) server, with ordered versions, tombstones, and IDs that the
+/// client assigns.
 ///
 /// The implementation relies on these properties:
 ///
-/// - `_since` is exclusive and quoted. Tombstones are returned with `_since` only.
-/// - A deleted record accepts `PUT`, and answers `PATCH` and `DELETE` with 404.
-/// - `POST` of an existing ID answers 200 and ignores the body. So rows are created with `PUT` and `If-None-Match: *`.
-/// - A batch has 25 requests at most.
+/// - The parameter `_since` is exclusive, and its value is quoted. The server returns tombstones only with `_since`.
+/// - `PUT` recreates a deleted record. `PATCH` and `DELETE` of a deleted record return 404.
+/// - `POST` of an existing ID returns 200 and ignores the body. Therefore rows are created with `PUT` and
+///   `If-None-Match: *`.
+/// - A batch has at most 25 requests.
 package struct KintoService: SyncService {
     private static let batchSize = 25
     let exchange: ServiceHTTPClient
@@ -18,11 +20,11 @@ package struct KintoService: SyncService {
     private let paths: [String: String]
     private let pageSize: Int
 
-    /// Creates a service.
+    /// Creates a service for the collections of a bucket.
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, up to `/v1`.
-    ///   - collection: The name of an entity's collection; `{path}` is replaced by the path of the entity.
+    ///   - collection: The name of an entity's collection. The path of the entity replaces `{path}`.
     ///   - paths: The path of each entity; by default the plural of its name in snake_case.
     package init(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
@@ -45,10 +47,10 @@ package struct KintoService: SyncService {
             maxBatchSize: Self.batchSize, requiresClientCascades: true, hasOrderedVersions: true)
     }
 
-    /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
+    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Returns a text without the values of secret headers.
+    /// Masks the values of secret headers in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the bucket.
@@ -63,7 +65,7 @@ package struct KintoService: SyncService {
 
     // MARK: Pulling
 
-    /// Returns one page of changes, oldest first, so that the next pull may begin at the last row of any page.
+    /// Returns one page of changes, oldest first. Therefore the next pull may begin after the last record of any page.
     package func pull(_ request: PullRequest) async throws -> PullPage {
         let isListing = request.cursor == nil
         let url: URL
@@ -74,42 +76,44 @@ package struct KintoService: SyncService {
             if let cursor = request.cursor { query.append(("_since", "\"\(cursor)\"")) }
             url = try exchange.url(path(of: request.entity), query)
         }
-        let answer = try await exchange.send(.get, url)
-        switch answer.status {
+        let response = try await exchange.send(.get, url)
+        switch response.status {
         case 200..<300: break
-        // The collection was not written yet.
+        // Kinto returns 403 or 404 for a collection without any write.
         case 403, 404:
-            // Errors of Kinto have a number. Other servers send none.
-            guard case .number? = (try? answer.json())?["errno"] else {
+            // Errors of Kinto have the member `errno`. Other servers do not send it.
+            guard case .number? = (try? response.json())?["errno"] else {
                 throw ServiceError.invalidResponse(
                     "no Kinto server at \(exchange.base.absoluteString): the address of one ends with /v1 "
-                        + "(\(answer.endpoint))"
+                        + "(\(response.endpoint))"
                 )
             }
-            return PullPage(records: [], cursor: request.cursor ?? "0", isFullListing: false, serverTime: answer.time)
+            return PullPage(records: [], cursor: request.cursor ?? "0", isFullListing: false, serverTime: response.time)
         case 410 where request.cursor != nil: throw ServiceError.cursorInvalid
-        default: throw answer.refusal
+        default: throw response.refusal
         }
-        guard case .array(let records)? = try answer.json()["data"] else {
+        guard case .array(let records)? = try response.json()["data"] else {
             throw ServiceError.invalidResponse("no list at 'data'")
         }
-        // The timestamp of a collection only grows.
-        let (now, known) = (tag(answer).flatMap { Int64($0) }, request.cursor.flatMap { Int64($0) })
+        // The timestamp of a collection never decreases, unless the server was restored.
+        let (now, known) = (tag(response).flatMap { Int64($0) }, request.cursor.flatMap { Int64($0) })
         if let now, let known, now < known { throw ServiceError.serverRestored }
-        let (rows, skipped) = PullPage.records(of: records, row)
-        // The service purged the tombstones of the changes since the cursor.
+        let (rows, invalidRecords) = PullPage.parse(records, row)
+        // The collection changed, but no record is newer than the cursor: the server purged the tombstones.
         if let now, let known, now > known, known > 0, rows.isEmpty, request.page == nil {
             throw ServiceError.cursorInvalid
         }
-        let next = HTTPField.Name("Next-Page").flatMap { answer.headers[$0] }
-        // The server reads the entity tag before the rows: rows up to it are in this page or in earlier pages.
+        let next = HTTPField.Name("Next-Page").flatMap { response.headers[$0] }
+        // The server reads the entity tag before the records. All records up to the tag are in this page or in earlier
+        // pages.
         let last = [rows.last?.version.flatMap { Int64($0) }, now, known].compactMap(\.self).max() ?? 0
-        // A response without rows does not move the cursor, since it may come from a stale replica.
+        // A response without records does not move the cursor, because a stale replica may have sent it.
         let isEmpty = records.isEmpty && request.page == nil && next == nil
         return PullPage(
-            records: rows, nextPage: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
-            cursor: isEmpty ? request.cursor : "\(last)", isFullListing: isListing, serverTime: answer.time,
-            invalidRecords: skipped)
+            records: rows,
+            nextPage: try next.map { try exchange.url(following: $0, from: response.url).absoluteString },
+            cursor: isEmpty ? request.cursor : "\(last)", isFullListing: isListing, serverTime: response.time,
+            invalidRecords: invalidRecords)
     }
 
     private func row(_ record: JSONValue) -> RemoteRecord? {
@@ -120,11 +124,11 @@ package struct KintoService: SyncService {
             modifiedAt: time)
     }
 
-    private func tag(_ answer: ServiceHTTPClient.Response) -> String? {
-        answer.headers[.eTag]?.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
+    private func tag(_ response: ServiceHTTPClient.Response) -> String? {
+        response.headers[.eTag]?.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
     }
 
-    /// Fetches rows by ID, with one request for each.
+    /// Fetches records by ID, with one request for each ID.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var rows: [FetchOutcome] = []
         for id in ids {
@@ -132,16 +136,16 @@ package struct KintoService: SyncService {
                 rows.append(.forbidden)
                 continue
             }
-            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
-            switch answer.status {
+            let response = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
+            switch response.status {
             case 200..<300:
-                guard let row = try answer.json()["data"].flatMap(row) else {
+                guard let row = try response.json()["data"].flatMap(row) else {
                     throw ServiceError.invalidResponse("a record has no 'id' or no 'last_modified'")
                 }
                 rows.append(.found(row))
             case 404, 410: rows.append(.notFound)
             case 403: rows.append(.forbidden)
-            default: throw answer.refusal
+            default: throw response.refusal
             }
         }
         return rows
@@ -174,19 +178,19 @@ package struct KintoService: SyncService {
                     return .object(members)
                 })
         ]
-        let answer: ServiceHTTPClient.Response
+        let response: ServiceHTTPClient.Response
         do {
-            answer = try await exchange.send(.post, exchange.url(["batch"]), body)
+            response = try await exchange.send(.post, exchange.url(["batch"]), body)
         } catch ServiceError.unreachable(let text) {
             return operations.indices.map { refused[$0] ?? .unknown(text) }
         }
-        guard (200..<300).contains(answer.status) else {
-            throw answer.refusal
+        guard (200..<300).contains(response.status) else {
+            throw response.refusal
         }
-        guard case .array(let responses)? = try answer.json()["responses"] else {
+        guard case .array(let responses)? = try response.json()["responses"] else {
             throw ServiceError.invalidResponse("the response to a batch has no 'responses'")
         }
-        // Responses are in the order of the requests. A missing one leaves the outcome unknown.
+        // Responses are in the order of the requests. If a response is missing, the outcome is unknown.
         var answers = responses[...]
         return operations.enumerated().map { index, operation in
             if let outcome = refused[index] { return outcome }
@@ -202,7 +206,7 @@ package struct KintoService: SyncService {
         let body: JSONValue?
     }
 
-    /// The server replaces members as a whole, so a partial update needs the rest of the member.
+    /// Completes a partial update with the rest of each member, because the server replaces members as a whole.
     private func whole(_ operation: PushOperation) async throws -> PushOperation {
         guard operation.isPartialUpdate, let id = operation.id,
             case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
@@ -216,7 +220,7 @@ package struct KintoService: SyncService {
     private func request(_ operation: PushOperation) throws -> Request {
         let path = try path(of: operation.entity) + RowAddress(operation.id ?? .null).parts
         let match = operation.version.map { ["If-Match": "\"\($0)\""] } ?? [:]
-        // The path has the ID, and the server owns `last_modified`.
+        // The ID is in the path, and only the server writes `last_modified`.
         let data: JSONValue = ["data": operation.record.without(["last_modified", "id"])]
         switch operation.kind {
         case .create: return Request(method: "PUT", path: path, headers: ["If-None-Match": "*"], body: data)

@@ -1,13 +1,13 @@
 import Foundation
 import SyncCore
 
-/// Converts records of a class to records of the model, and values to types of Parse.
+/// The conversion of Parse objects to records of the model, and of values to Parse types.
 struct ParseRecords: Sendable {
     static let id = "objectId"
     /// The fields that only the server writes.
     private static let owned = [id, "createdAt", "updatedAt", "sessionToken"]
 
-    /// A field of the model, and its path in Parse.
+    /// A field of the model, and its key path in Parse objects.
     struct Field: Sendable {
         let member: ServiceEntity.Field
         let path: [String]
@@ -19,7 +19,9 @@ struct ParseRecords: Sendable {
     private let classNames: [String: String]
     private let files: String
 
-    /// - Parameter files: The beginning of the URLs of the server's files.
+    /// Creates the conversion for an entity.
+    ///
+    /// - Parameter files: The prefix of the URLs of the server's files.
     init(_ entity: ServiceEntity, className: (String) -> String, files: String) {
         self.entity = entity
         self.files = files
@@ -33,7 +35,7 @@ struct ParseRecords: Sendable {
         classNames = names
     }
 
-    /// The fields that are lists of other rows.
+    /// The fields of to-many relationships.
     var lists: [Field] { fields.filter { if case .references = $0.member.type { true } else { false } } }
 
     /// The key path of the ID in a record of the model.
@@ -45,9 +47,10 @@ struct ParseRecords: Sendable {
 
     // MARK: Reading
 
-    /// Returns a record of the model. Missing fields get the value that the model defines for them.
+    /// Converts a Parse object to a record of the model. A missing field gets the value that it stands for, if there is
+    /// one.
     ///
-    /// - Parameter lists: The IDs of relations, by field.
+    /// - Parameter lists: The IDs of relations, by the name of the field.
     func plain(_ record: JSONValue, lists: [String: [JSONValue]]) -> JSONValue {
         guard case .object(let members) = record else { return record }
         let known = Set(fields.map(\.name) + [Self.id])
@@ -77,7 +80,7 @@ struct ParseRecords: Sendable {
         }
     }
 
-    /// Converts a value of a Parse type to plain JSON; nil for a relation, which has no value of its own.
+    /// Converts a value of a Parse type to plain JSON; returns nil for a relation, whose IDs are not in the object.
     private static func plain(_ value: JSONValue) -> JSONValue? {
         guard case .string(let type)? = value["__type"] else { return value }
         return switch type {
@@ -111,7 +114,7 @@ struct ParseRecords: Sendable {
         ["__type": "Pointer", "className": .string(className(of: field)), "objectId": id]
     }
 
-    /// Adds the type to an object whose members are those of a Parse type: a geo point, a file, a date, or bytes.
+    /// Adds `__type` to an object with the members of a Parse type: a geo point, a file, a date, or bytes.
     static func typed(object: JSONValue) -> JSONValue {
         guard case .object(let members) = object, object["__type"] == nil else { return object }
         let keys = Set(members.filter { $0.value != .null }.map(\.key))
@@ -145,7 +148,7 @@ extension Date {
 }
 
 extension String {
-    /// The text after the last slash of a URL, unescaped.
+    /// The text after the last slash of a URL, unescaped; nil if there is none.
     var lastPathPart: String? {
         let path = prefix { $0 != "?" && $0 != "#" }
         guard let part = path.split(separator: "/").last else { return nil }
@@ -157,13 +160,13 @@ extension String {
 
 // The bodies of requests, with the value types and operations of Parse.
 extension ParseService {
-    /// An outcome that is known before the row is sent.
+    /// An outcome that the service knows without sending the change.
     struct ImmediateOutcome: LocalizedError {
         let outcome: PushOutcome
         var errorDescription: String? { "the row is not sent: \(outcome)" }
     }
 
-    /// Returns the body of a create. It omits fields without a value.
+    /// Returns the body of a create, without null fields and empty lists.
     func creation(_ operation: PushOperation) throws -> JSONValue {
         let records = records(of: operation.entity)
         var body = operation.record.without(at: records.keyPath)
@@ -186,7 +189,8 @@ extension ParseService {
 
     /// Returns the body of an update.
     ///
-    /// - Throws: ``ImmediateOutcome``; ``ServiceError`` of the requests that the body needs.
+    /// - Throws: ``ImmediateOutcome`` if the change is not to be sent; ``ServiceError`` of the requests that the body
+    ///   needs.
     func update(_ operation: PushOperation) async throws -> JSONValue {
         let records = records(of: operation.entity)
         var body = operation.record.without(at: records.keyPath)
@@ -221,7 +225,7 @@ extension ParseService {
         return try records.withObjects(in: fields).adding(body.settingNulls(deleting: true))
     }
 
-    /// Returns the operation that changes a list to the given IDs; nil if nothing changes.
+    /// Returns the value of a field that changes a list to the given IDs; nil if nothing changes.
     private func references(
         to ids: [JSONValue], _ field: ParseRecords.Field, _ current: JSONValue, _ operation: PushOperation
     ) async throws -> JSONValue? {
@@ -245,10 +249,10 @@ extension ParseService {
     }
 }
 
-// A list of other rows is a relation or an array of pointers, as the class defines it. Parse omits fields without a
-// value, so their kind is unknown.
+// The class of an object defines whether a to-many field is a relation or an array of pointers. Parse omits fields
+// without a value. The kind of a field is therefore unknown until an object has a value for the field.
 extension ParseService {
-    /// Returns whether a list is an array; nil if this process has not seen its kind.
+    /// Returns whether a to-many field is an array; nil if this process has not seen its kind.
     func observedArray(_ field: ParseRecords.Field, of entity: String) -> Bool? {
         arrays.value[[className(of: entity), field.name]]
     }
@@ -257,13 +261,13 @@ extension ParseService {
         arrays.withLock { $0[[className(of: entity), field.name]] = isArray }
     }
 
-    /// Returns whether a list is an array. If its kind is unknown, ordered lists count as arrays, because a relation
-    /// has no order.
+    /// Returns whether a to-many field is an array. A field of unknown kind is an array if it is ordered, because a
+    /// relation has no order.
     private func isArray(_ field: ParseRecords.Field, of entity: String) -> Bool {
         observedArray(field, of: entity) ?? field.member.isOrdered
     }
 
-    /// Records the kind of a list that a record shows.
+    /// Records the kind of a to-many field if an object has a value for the field.
     func recordKind(_ field: ParseRecords.Field, _ record: JSONValue, of entity: String) {
         switch record[field.name] {
         case .array?: recordArray(field, of: entity, true)
@@ -272,7 +276,7 @@ extension ParseService {
         }
     }
 
-    /// Returns the lists of a change whose kind is unknown.
+    /// Returns the to-many fields of a change whose kind is unknown.
     func guessedLists(_ operation: PushOperation) -> [ParseRecords.Field] {
         records(of: operation.entity).lists.filter { field in
             guard let value = operation.record.value(at: field.member.keyPath), value != .array([]) else {
@@ -282,7 +286,9 @@ extension ParseService {
         }
     }
 
-    /// Records the opposite of the assumed kind of lists; unknown if the opposite was wrong too.
+    /// Records the opposite of the assumed kind of to-many fields.
+    ///
+    /// - Parameter isKnown: False to record the kind as unknown, because the opposite was wrong too.
     func recordOppositeKind(_ fields: [ParseRecords.Field], of entity: String, isKnown: Bool) {
         for field in fields {
             recordArray(field, of: entity, isKnown ? !field.member.isOrdered : nil)
@@ -291,14 +297,15 @@ extension ParseService {
 }
 
 extension ParseRecords.Field {
-    /// Whether the body of a change depends on the current value.
+    /// Whether the body of a change depends on the current value of the field at the server.
     fileprivate var needsCurrent: Bool {
         if case .references = member.type { true } else { path.count > 1 }
     }
 }
 
 extension ParseRecords {
-    /// Replaces objects that consist of members of the model. Objects without values are deleted.
+    /// Completes objects whose members are fields of the model: adds their Parse type, or deletes an object without
+    /// values.
     ///
     /// - Throws: ``ParseService/ImmediateOutcome`` for a geo point with only one coordinate.
     fileprivate func withObjects(in body: JSONValue) throws -> JSONValue {
@@ -325,7 +332,9 @@ extension ParseRecords {
 }
 
 extension JSONValue {
-    /// Handles null members that the model does not define: they are deleted, or omitted.
+    /// Replaces null members.
+    ///
+    /// - Parameter deletes: Whether a null member becomes a delete operation. If false, the result omits the member.
     fileprivate func settingNulls(deleting deletes: Bool) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(

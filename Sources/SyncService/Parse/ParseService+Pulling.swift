@@ -3,42 +3,42 @@ import HTTPTypes
 package import SyncCore
 
 extension ParseService {
-    /// Returns one page of changes since a time, oldest first. The next page begins after its last row.
+    /// Returns one page of changes since a time, oldest first. The next page begins after the last object of this page.
     package func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try ParseCursor($0) } ?? request.cursor.map { ParseCursor(time: $0) }
         var query = ParseQuery(order: "updatedAt,objectId", limit: options.pageSize)
         if let place { query.conditions = place.conditions }
         query.counts = request.page == nil
-        let answer = try await find(className(of: request.entity), query)
+        let response = try await find(className(of: request.entity), query)
         let known = request.cursor ?? Self.beginning
-        try TimeCursor.check(Date(isoText: known), clock: answer.time)
+        try TimeCursor.check(Date(isoText: known), clock: response.time)
         var rows: [RemoteRecord] = []
-        for record in answer.results { rows.append(try await row(record, of: request.entity)) }
-        // The first page shows the page size: a server may return fewer rows than requested.
-        let full = place?.full ?? answer.results.count
-        let isLast = request.page == nil ? answer.isAll : answer.results.count < full
-        let began = place?.began ?? answer.time
-        let last = answer.results.last.flatMap { ParseCursor($0, full: full, began: began) } ?? place
-        if let last, let id = last.id, let place, let before = place.id, !answer.results.isEmpty {
+        for record in response.results { rows.append(try await row(record, of: request.entity)) }
+        // The first page shows the actual page size, because a server may return fewer objects than requested.
+        let full = place?.full ?? response.results.count
+        let isLast = request.page == nil ? response.isAll : response.results.count < full
+        let began = place?.began ?? response.time
+        let last = response.results.last.flatMap { ParseCursor($0, full: full, began: began) } ?? place
+        if let last, let id = last.id, let place, let before = place.id, !response.results.isEmpty {
             try IDOrder.check((last.time, id), after: (place.time, before), in: className(of: request.entity))
         }
-        guard !answer.results.isEmpty, !isLast, let next = last else {
+        guard !response.results.isEmpty, !isLast, let next = last else {
             return PullPage(
                 records: rows, cursor: try end(last, began, after: known), isFullListing: request.cursor == nil,
-                serverTime: answer.time, total: answer.count)
+                serverTime: response.time, total: response.count)
         }
         return PullPage(
-            records: rows, nextPage: next.text, isFullListing: request.cursor == nil, serverTime: answer.time,
-            total: answer.count)
+            records: rows, nextPage: next.text, isFullListing: request.cursor == nil, serverTime: response.time,
+            total: response.count)
     }
 
-    /// A time before any row.
+    /// A time before the times of all objects.
     private static let beginning = "1970-01-01T00:00:00.000Z"
 
-    /// Returns the cursor of the next pull. The newest row is the last one. Rows that changed before it may become
-    /// visible later.
+    /// Returns the cursor for the next pull. The last object is the newest one. The overlap is subtracted, because an
+    /// object may become visible after objects that changed later.
     private func end(_ last: ParseCursor?, _ began: Date?, after known: String) throws -> String {
-        // A cursor without an ID is the time of the request: the pull returned no rows.
+        // If `last` has no ID, the pull returned no objects.
         guard let last, last.id != nil else { return known }
         guard let newest = Date(isoText: last.time) else {
             throw ServiceError.invalidResponse("'\(last.time)' is not a time")
@@ -54,21 +54,21 @@ extension ParseService {
         query.keys = ParseRecords.id
         query.counts = true
         if let page { query.conditions = [.init(ParseRecords.id, ["$gt": .string(page)])] }
-        let answer = try await find(className(of: entity), query)
-        if let page, case .string(let last)? = answer.results.last?[ParseRecords.id] {
+        let response = try await find(className(of: entity), query)
+        if let page, case .string(let last)? = response.results.last?[ParseRecords.id] {
             try IDOrder.check((nil, last), after: (nil, page), in: className(of: entity))
         }
-        let ids = answer.results.compactMap { $0[ParseRecords.id] }
-        let versions = answer.results.compactMap { record -> (JSONValue, String)? in
+        let ids = response.results.compactMap { $0[ParseRecords.id] }
+        let versions = response.results.compactMap { record -> (JSONValue, String)? in
             guard let id = record[ParseRecords.id], case .string(let time)? = record["updatedAt"] else { return nil }
             return (id, time)
         }
         var listing = ListPage(ids: ids, versions: Dictionary(versions) { _, last in last })
-        if !answer.isAll, case .string(let last)? = ids.last { listing.nextPage = last }
+        if !response.isAll, case .string(let last)? = ids.last { listing.nextPage = last }
         return listing
     }
 
-    /// Fetches rows by ID, in one request. Rows that the user must not see count as absent.
+    /// Fetches records by ID in one request. A record that the server hides from the user counts as not found.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var found: [JSONValue: RemoteRecord] = [:]
         for record in try await raw(ids, of: entity) {
@@ -78,7 +78,7 @@ extension ParseService {
         return ids.map { id in found[id].map { .found($0) } ?? .notFound }
     }
 
-    /// Fetches records in the format of Parse.
+    /// Fetches objects by ID in the format of Parse, without missing ones.
     func raw(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue] {
         guard !ids.isEmpty else { return [] }
         var query = ParseQuery(order: ParseRecords.id, limit: ids.count)
@@ -103,11 +103,11 @@ extension ParseService {
         }
         return RemoteRecord(
             id: .string(id), record: records.plain(record, lists: lists), version: version,
-            // Two changes may have the same time.
+            // Two changes may have the same time, so an equal time does not prove that a record is unchanged.
             modifiedAt: Date(isoText: version), isComplete: false)
     }
 
-    /// Returns the IDs of a relation. A record has only the name of its class.
+    /// Fetches the IDs in a relation, because the object of the relation has only the name of the class.
     func related(to row: JSONValue, _ field: ParseRecords.Field, of entity: String) async throws -> [JSONValue] {
         let object: JSONValue = [
             "__type": "Pointer", "className": .string(className(of: entity)), "objectId": row,
@@ -120,28 +120,30 @@ extension ParseService {
             query.counts = true
             query.conditions = [.init("$relatedTo", ["object": object, "key": .string(field.name)])]
             if let last = ids.last { query.conditions.append(.init(ParseRecords.id, ["$gt": last])) }
-            let answer = try await find(records(of: entity).className(of: field), query)
-            let page = answer.results.compactMap { $0[ParseRecords.id] }
+            let response = try await find(records(of: entity).className(of: field), query)
+            let page = response.results.compactMap { $0[ParseRecords.id] }
             guard !page.isEmpty else { return ids }
             if let last = ids.last, let id = page.first(where: { !IDOrder.isAfter($0, last) }) {
                 throw endless(field, of: row, "is not in order: \(id) comes after \(last)")
             }
             ids += page
-            if answer.isAll { return ids }
-            // The count is the number of rows that are left.
-            if let count = answer.count {
+            if response.isAll { return ids }
+            // The count is the number of objects after the last ID.
+            if let count = response.count {
                 if let left, count >= left { stalls += 1 }
                 left = count
             }
-            guard stalls < 3 else { throw endless(field, of: row, "does not get shorter") }
-            guard max(ids.count, left ?? 0) <= Self.mostRelated else {
-                throw endless(field, of: row, "has more than \(Self.mostRelated) rows")
+            guard stalls < 3 else {
+                throw endless(field, of: row, "has pages that do not reduce the number of remaining rows")
+            }
+            guard max(ids.count, left ?? 0) <= Self.maximumRelationRows else {
+                throw endless(field, of: row, "has more than \(Self.maximumRelationRows) rows")
             }
         }
     }
 
-    /// The most rows of a relation.
-    private static let mostRelated = 1_000_000
+    /// The largest number of IDs in a relation.
+    private static let maximumRelationRows = 1_000_000
 
     private func endless(_ field: ParseRecords.Field, of row: JSONValue, _ text: String) -> ServiceError {
         .invalidResponse("the relation '\(field.name)' of \(row) \(text)")
@@ -151,30 +153,30 @@ extension ParseService {
 
     struct Found {
         let results: [JSONValue]
-        /// The number of rows that match the conditions, if requested.
+        /// The number of objects that match the conditions; nil if the query did not request it.
         let count: Int?
         let time: Date?
         var isAll: Bool { count.map { results.count >= $0 } ?? results.isEmpty }
     }
 
     func find(_ className: String, _ query: ParseQuery) async throws -> Found {
-        let answer = try await exchange.send(.get, exchange.url(path(of: className), query.parameters))
-        let json = try answered(answer)
+        let response = try await exchange.send(.get, exchange.url(path(of: className), query.parameters))
+        let json = try answered(response)
         guard case .array(let results)? = json["results"] else {
-            throw ServiceError.invalidResponse("no list at 'results' (\(answer.endpoint))")
+            throw ServiceError.invalidResponse("no list at 'results' (\(response.endpoint))")
         }
         var count: Int?
         if case .number(let text)? = json["count"] { count = Int(text) }
-        return Found(results: results, count: count, time: answer.time)
+        return Found(results: results, count: count, time: response.time)
     }
 
-    /// Returns the response to a query.
+    /// Returns the JSON of a successful response.
     ///
-    /// - Throws: ``ServiceError``.
-    private func answered(_ answer: ServiceHTTPClient.Response) throws -> JSONValue {
-        if (200..<300).contains(answer.status) { return try answer.json() }
-        if let failure = ParseError(answer)?.failure { throw failure }
-        throw answer.refusal
+    /// - Throws: ``ServiceError`` for any other response.
+    private func answered(_ response: ServiceHTTPClient.Response) throws -> JSONValue {
+        if (200..<300).contains(response.status) { return try response.json() }
+        if let failure = ParseError(response)?.failure { throw failure }
+        throw response.refusal
     }
 }
 
@@ -185,7 +187,7 @@ struct ParseQuery {
     let limit: Int
     /// The fields to return; nil for all.
     var keys: String?
-    /// Whether to return the number of rows.
+    /// Whether to return the number of matching objects.
     var counts = false
 
     init(order: String, limit: Int) {
@@ -205,14 +207,14 @@ struct ParseQuery {
     }
 }
 
-/// The position of a pull: after a row, or at a time.
+/// The object or time at which a page of a pull begins.
 struct ParseCursor {
     let time: String
-    /// The ID of the row; nil for all rows of that time.
+    /// The ID of the last object of the previous page; nil to begin with all objects of the time.
     let id: String?
-    /// The number of rows of the first page, which is the size of a full page.
+    /// The number of objects in the first page, which is the size of a full page.
     let full: Int?
-    /// The clock of the service at the first page.
+    /// The time of the first response by the clock of the server.
     let began: Date?
 
     init(time: String) { (self.time, id, full, began) = (time, nil, nil, nil) }
@@ -224,12 +226,12 @@ struct ParseCursor {
         (self.time, self.id, self.full, self.began) = (time, id, full, began)
     }
 
-    /// Parses the text that the engine stores.
+    /// Parses a page token.
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)
         guard case .string(let time)? = json["t"], case .string(let id)? = json["i"],
             case .number(let full)? = json["n"]
-        else { throw ServiceError.invalidResponse("'\(text)' is not a page") }
+        else { throw ServiceError.invalidResponse("'\(text)' is not a valid page token") }
         (self.time, self.id, self.full) = (time, id, Int(full))
         if case .string(let text)? = json["b"] { began = Date(isoText: text) } else { began = nil }
     }
@@ -240,8 +242,8 @@ struct ParseCursor {
         return String(decoding: CanonicalJSON.bytes(json), as: UTF8.self)
     }
 
-    /// The conditions for later rows: those with a later time, and those of the same time with a greater ID. So rows
-    /// that share a time are not lost between pages.
+    /// The conditions for the objects of the page: a later time, or the same time and a greater ID. Therefore no object
+    /// is lost between pages if several have the same time.
     var conditions: [JSONValue.Member] {
         let time: JSONValue = ["__type": "Date", "iso": .string(time)]
         let since = JSONValue.Member("updatedAt", ["$gte": time])

@@ -5,8 +5,8 @@ import SyncCore
 extension ParseService {
     private static let requestID = HTTPField.Name("X-Parse-Request-Id")
 
-    /// Pushes changes in batches whose order does not matter. A create is sent alone, with a request ID that a server
-    /// may recognise, unless its ID or its marker identifies it.
+    /// Pushes changes in batches. A create that neither an ID nor a marker field identifies is sent alone, with a
+    /// request ID that a server may recognize.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [PushOutcome] = []
         while outcomes.count < operations.count {
@@ -14,7 +14,7 @@ extension ParseService {
             do {
                 outcomes += try await pushTogether(part)
             } catch let failure as ServiceError where !outcomes.isEmpty {
-                // The outcomes of the earlier changes must be returned.
+                // Return the outcomes of the earlier changes instead of throwing.
                 var rest: Duration?
                 if case .retryLater(let after, _) = failure { rest = after }
                 outcomes += operations[outcomes.count...].map { _ in .retry(after: rest) }
@@ -23,8 +23,8 @@ extension ParseService {
         return outcomes
     }
 
-    /// Returns the changes of the next batch. Parse defines no order within a batch, so a batch has rows of one class
-    /// and changes of one kind.
+    /// Returns the changes of the next batch. The order within a batch is undefined, so all changes in a batch have the
+    /// same class and kind.
     private func next(_ operations: ArraySlice<PushOperation>) -> [PushOperation] {
         guard let first = operations.first else { return [] }
         if isSentAlone(first) { return [first] }
@@ -83,31 +83,32 @@ extension ParseService {
         for ((step, operation), guessed) in zip(zip(steps, operations), guessed) {
             if let outcome = step.outcome {
                 outcomes.append(outcome)
-            } else if let answer = answers.popLast() ?? nil {
-                outcomes.append(try await otherwise(answer, operation, guessed) ?? outcome(answer, operation))
+            } else if let response = answers.popLast() ?? nil {
+                outcomes.append(try await otherwise(response, operation, guessed) ?? outcome(response, operation))
             } else {
-                // A missing answer leaves the outcome unknown.
+                // If a response is missing, the outcome is unknown.
                 outcomes.append(.unknown("the response to the batch does not include the change"))
             }
         }
         return outcomes
     }
 
-    /// Repeats a change that the server rejected because the kind of a list was assumed wrongly, once for each list
-    /// that the error names.
+    /// Repeats a change that the server rejected because of the assumed kind of a to-many field, at most once for each
+    /// such field.
     ///
-    /// - Parameter guessed: The lists whose kind was unknown when the change was sent.
-    /// - Returns: Nil for other answers.
+    /// - Parameter guessed: The to-many fields whose kind was unknown when the change was sent.
+    /// - Returns: The outcome; nil if the response has nothing to do with the kinds of fields.
     private func otherwise(
-        _ answer: JSONValue, _ operation: PushOperation, _ guessed: [ParseRecords.Field]
+        _ response: JSONValue, _ operation: PushOperation, _ guessed: [ParseRecords.Field]
     ) async throws -> PushOutcome? {
-        var (answer, rest, flipped) = (answer, guessed, [ParseRecords.Field]())
-        while let error = answer["error"].flatMap({ ParseError($0) }), error.code == ParseError.wrongType, !rest.isEmpty
+        var (response, rest, flipped) = (response, guessed, [ParseRecords.Field]())
+        while let error = response["error"].flatMap({ ParseError($0) }), error.code == ParseError.wrongType,
+            !rest.isEmpty
         {
             let named = rest.filter { error.text.contains($0.name) }
             let wrong = named.isEmpty ? rest : named
             rest.removeAll { field in wrong.contains { $0.name == field.name } }
-            // An earlier answer of the batch may have shown the kind.
+            // An earlier response in the batch may have shown the kind.
             let unknown = wrong.filter { observedArray($0, of: operation.entity) == nil }
             recordOppositeKind(unknown, of: operation.entity, isKnown: true)
             flipped += unknown
@@ -116,7 +117,7 @@ extension ParseService {
                 // A repetition needs another request ID than the rejected request.
                 var again = operation
                 again.idempotencyKey += "-list\(rest.count)"
-                answer = try await send(request, again)
+                response = try await send(request, again)
             } catch let immediate as ImmediateOutcome {
                 return immediate.outcome
             } catch ServiceError.unreachable(let text) {
@@ -126,26 +127,27 @@ extension ParseService {
             } catch ServiceError.retryLater(let after, _) {
                 return .retry(after: after)
             } catch is ServiceError {
-                // The change was not applied. The outcomes of the other changes of the batch must be returned.
+                // The server did not apply the change. Return the outcomes of the other changes in the batch instead of
+                // throwing.
                 return .retry(after: nil)
             }
         }
         guard rest.count < guessed.count else { return nil }
-        if answer["success"] == nil { recordOppositeKind(flipped, of: operation.entity, isKnown: false) }
-        return outcome(answer, operation)
+        if response["success"] == nil { recordOppositeKind(flipped, of: operation.entity, isKnown: false) }
+        return outcome(response, operation)
     }
 
     /// Sends a single request.
     ///
-    /// - Returns: The answer in the format of a batch.
+    /// - Returns: The response in the format of a batch: an object with `success` or `error`.
     func send(_ request: Request, _ operation: PushOperation?) async throws -> JSONValue {
         var headers: [HTTPField.Name: String] = [:]
         if let name = Self.requestID, let operation, isSentAlone(operation) { headers[name] = operation.idempotencyKey }
-        let answer = try await exchange.send(
+        let response = try await exchange.send(
             request.method, exchange.url(request.path), request.body, headers: headers)
-        if (200..<300).contains(answer.status) { return ["success": try answer.json()] }
-        guard ParseError(answer) != nil else { throw try refusal(answer) }
-        return ["error": try answer.json()]
+        if (200..<300).contains(response.status) { return ["success": try response.json()] }
+        guard ParseError(response) != nil else { throw try refusal(response) }
+        return ["error": try response.json()]
     }
 
     private func sendBatch(_ requests: [Request]) async throws -> [JSONValue?] {
@@ -161,22 +163,22 @@ extension ParseService {
                     return .object(members)
                 })
         ]
-        let answer = try await exchange.send(.post, exchange.url(["batch"]), body)
-        guard (200..<300).contains(answer.status) else {
-            if let failure = ParseError(answer)?.failure { throw failure }
-            throw try refusal(answer)
+        let response = try await exchange.send(.post, exchange.url(["batch"]), body)
+        guard (200..<300).contains(response.status) else {
+            if let failure = ParseError(response)?.failure { throw failure }
+            throw try refusal(response)
         }
-        guard case .array(let answers) = try answer.json() else {
+        guard case .array(let answers) = try response.json() else {
             throw ServiceError.invalidResponse("the response to a batch is not a list")
         }
         return answers
     }
 
-    /// Returns the error of a response that says nothing about a row.
-    func refusal(_ answer: ServiceHTTPClient.Response) throws -> ServiceError {
+    /// Returns the error for a response that says nothing about an object.
+    func refusal(_ response: ServiceHTTPClient.Response) throws -> ServiceError {
         // A 403 without an error number means that the application ID or key is unknown.
-        if answer.status == 403 { return .unauthorized("\(answer.message) (\(answer.endpoint))") }
-        return answer.refusal
+        if response.status == 403 { return .unauthorized("\(response.message) (\(response.endpoint))") }
+        return response.refusal
     }
 
     // MARK: Requests
@@ -188,7 +190,7 @@ extension ParseService {
             var body = try creation(operation)
             if let marker = options.markerField { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
             if options.idAssignment == .client, let id = operation.id {
-                // A row that was created with such an ID could never be changed.
+                // The initializer throws for an ID that cannot be in a URL: the row could never be changed.
                 _ = try RowAddress(id)
                 body = body.setting(id, at: [ParseRecords.id])
             }
@@ -199,7 +201,7 @@ extension ParseService {
                 return .request(Request(method: .delete, path: path + id, body: nil))
             }
             let body = try await update(operation)
-            // Server-owned fields are not sent, so nothing is left.
+            // All changed fields are server-owned, so there is nothing to send.
             if body == .object([]) { return .completed(.applied(nil)) }
             return .request(Request(method: .put, path: path + id, body: body))
         }
@@ -207,9 +209,9 @@ extension ParseService {
 
     // MARK: Responses
 
-    func outcome(_ answer: JSONValue, _ operation: PushOperation) -> PushOutcome {
-        if let success = answer["success"] { return done(success, operation) }
-        guard let error = answer["error"].flatMap({ ParseError($0) }) else {
+    func outcome(_ response: JSONValue, _ operation: PushOperation) -> PushOutcome {
+        if let success = response["success"] { return done(success, operation) }
+        guard let error = response["error"].flatMap({ ParseError($0) }) else {
             return .unknown("a response in the batch is neither success nor error")
         }
         switch error.meaning {
@@ -222,8 +224,8 @@ extension ParseService {
         }
     }
 
-    /// Returns the outcome of a successful change. The response has the ID of a new row, and the time of the change,
-    /// but no record.
+    /// Returns the outcome of a successful change. The response has the time of the change and the ID of a new object,
+    /// but no other fields.
     private func done(_ success: JSONValue, _ operation: PushOperation) -> PushOutcome {
         let member = operation.kind == .create ? "createdAt" : "updatedAt"
         var version: String?

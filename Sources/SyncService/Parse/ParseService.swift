@@ -2,41 +2,47 @@ package import Foundation
 package import HTTPTypes
 package import SyncCore
 
-/// A [Parse](https://docs.parseplatform.org/rest/guide/) server: classes of objects, with its own value types.
+/// The service of a [Parse](https://docs.parseplatform.org/rest/guide/) server, which stores objects in classes and has
+/// special value types.
 ///
 /// The implementation relies on these properties:
 ///
-/// - `POST` returns `objectId` and `createdAt` only, `PUT` returns `updatedAt` only.
+/// - `POST` returns only `objectId` and `createdAt`. `PUT` returns only `updatedAt`.
 /// - A record omits fields without a value.
-/// - A batch has 50 requests at most, in no defined order.
-/// - Deleted objects leave no tombstones, so a full listing detects them. There are no preconditions.
+/// - A batch has at most 50 requests. Their order is undefined.
+/// - There are no tombstones, so a full listing detects deletions. There are no preconditions.
 ///
-/// Lists are paged by `updatedAt` and `objectId`, never by offset: an offset has a limit and misses rows that change
-/// meanwhile.
+/// The service pages lists by `updatedAt` and `objectId`, not by offset. An offset has a limit and misses objects that
+/// change during the pull.
 ///
-/// A file is uploaded before its row names it. After a lost response the server may have the file twice, and the row
-/// names one of them.
+/// The service uploads a file before it sets the field of the row. After a lost response, the server may have a second
+/// copy of the file that no row uses.
 ///
-/// The service converts the value types of Parse. An attribute `date` is a Date, `binary` is Bytes, and a to-one
-/// relationship is a Pointer. A many-to-many relationship is a Relation, or an array of pointers if the record has one.
-/// A File is its URL. An attribute `json` and members of objects (`place.latitude`) have the values unconverted. Fields
-/// have the names of the attributes, unless the model sets a remote key.
+/// The service converts values to and from Parse types:
+/// - An attribute of type `date` is a Date, and one of type `binary` is Bytes.
+/// - A to-one relationship is a Pointer.
+/// - A many-to-many relationship is a Relation, or an array of pointers if the object has an array.
+/// - A File becomes its URL.
+/// - An attribute of type `json` is not converted.
+///
+/// Fields have the names of the attributes, unless the model sets a remote key.
 package struct ParseService: SyncService {
     static let batchSize = 50
     let exchange: ServiceHTTPClient
     let options: ParseOptions
     private let classes: [String: String]
-    /// The record format of each entity.
+    /// The conversion of records, by entity.
     private(set) var records: [String: ParseRecords] = [:]
-    /// Whether a field that lists other rows is an array, by class and name, as far as this process has seen.
+    /// The kinds of to-many fields that this process has seen: true for an array, false for a relation. The key is the
+    /// class and the name of the field.
     let arrays = Locked<[[String]: Bool]>([:])
 
-    /// Creates a service.
+    /// Creates a service for the classes of an application.
     ///
     /// - Parameters:
     ///   - baseURL: The URL above `/classes`.
-    ///   - classes: The class of each entity whose class has another name.
-    ///   - credentials: Provides `X-Parse-Session-Token`. It is refreshed after error 209.
+    ///   - classes: The class of each entity whose class has a name other than the entity's.
+    ///   - credentials: The credentials, with `X-Parse-Session-Token`. The client refreshes them after error 209.
     package init(
         baseURL: URL, options: ParseOptions, classes: [String: String] = [:], headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
@@ -51,12 +57,12 @@ package struct ParseService: SyncService {
         for case (let name, let value?) in own {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        exchange = ServiceHTTPClient(baseURL, headers: fields, transport, credentials) { answer in
-            answer.status == 401 || ParseError(answer)?.code == ParseError.invalidSession
+        exchange = ServiceHTTPClient(baseURL, headers: fields, transport, credentials) { response in
+            response.status == 401 || ParseError(response)?.code == ParseError.invalidSession
         }
     }
 
-    /// Batches, without tombstones and preconditions.
+    /// Batches, but no tombstones and no preconditions.
     package var capabilities: ServiceCapabilities {
         let idempotency: ServiceCapabilities.CreateIdempotency =
             if options.idAssignment == .client {
@@ -64,7 +70,7 @@ package struct ParseService: SyncService {
             } else if let marker = options.markerField {
                 .markerField(marker)
             } else {
-                // A server recognises `X-Parse-Request-Id` only if it is configured to.
+                // A server recognizes a repeated `X-Parse-Request-Id` only if a setting enables this.
                 .matchByContent
             }
         return ServiceCapabilities(
@@ -75,19 +81,19 @@ package struct ParseService: SyncService {
             hasOrderedVersions: true)
     }
 
-    /// The delay of `Retry-After` in a successful response.
+    /// The remaining delay from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Returns a text without the values of secret headers.
+    /// Masks the values of secret headers in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the application ID.
     package var identity: String { "\(exchange.base.absoluteString) \(options.applicationID)" }
 
-    /// Returns the class.
+    /// Returns the name of the class.
     package func filter(of entity: String) -> String { className(of: entity) }
 
-    /// Returns the service with the field types of the model.
+    /// Returns a copy of the service that knows the field types of the model.
     package func configured(for entities: [ServiceEntity]) -> ParseService {
         var service = self
         for entity in entities {
@@ -96,7 +102,7 @@ package struct ParseService: SyncService {
         return service
     }
 
-    /// Returns `createdAt` and `updatedAt`, if the model has them.
+    /// Returns the key paths of `createdAt`, `updatedAt` and `sessionToken`, if the model has them.
     package func serverOwnedFields(of entity: String) -> [[String]] {
         let records = records(of: entity)
         return records.fields.filter(records.isOwned).map(\.member.keyPath)
@@ -110,13 +116,13 @@ package struct ParseService: SyncService {
                 ServiceEntity(entity, keyPaths: [[ParseRecords.id]], fields: []), className: className, files: files)
     }
 
-    /// The beginning of the URLs of the server's files.
+    /// The prefix of the URLs of the server's files.
     var files: String {
         let base = exchange.base.absoluteString
         return (base.hasSuffix("/") ? base : base + "/") + "files/"
     }
 
-    /// Returns the path of a class. Some classes have a special path.
+    /// Returns the components of the path of a class. Some classes have a special path.
     func path(of className: String) -> [String] {
         switch className {
         case "_User": ["users"]
@@ -127,21 +133,23 @@ package struct ParseService: SyncService {
     }
 }
 
-/// The application and options of a Parse server.
+/// The application and the options of a Parse server.
 package struct ParseOptions: Sendable, Hashable {
     /// The ID of the application.
     package var applicationID: String
     /// The REST API key; nil if the server needs none.
     package var restKey: String?
-    /// The session token of a user; nil for no user, or if the credentials provide `X-Parse-Session-Token`.
+    /// The session token of a user; nil for no user, or if the credentials have `X-Parse-Session-Token`.
     package var sessionToken: String?
-    /// The most rows of a page. A server may return fewer.
+    /// The largest number of objects in a page. A server may return fewer.
     package var pageSize = 1000
-    /// How much of the time before the cursor is pulled again: a row may become visible after rows that changed later.
+    /// The length of time before the cursor that each pull requests again. An object may become visible after objects
+    /// that changed later.
     package var overlap = Duration.seconds(60)
-    /// Who assigns the ID of a new row. A server with `allowCustomObjectId` accepts IDs of clients.
+    /// The side that assigns the ID of a new row. Use `.client` only with a server that has `allowCustomObjectId` set.
     package var idAssignment = ServiceCapabilities.IDAssignment.server
-    /// A field of all classes for the idempotency key of a new row. The engine finds a row by it after a lost response.
+    /// The name of a field, in all classes, for the idempotency key of a new row. After a lost response, the engine
+    /// finds the row by this key.
     package var markerField: String?
 
     /// Creates options for an application.
@@ -158,34 +166,34 @@ struct ParseError {
 
     /// The meaning of an error code.
     enum Meaning {
-        /// The request failed, and may have been applied.
+        /// The request failed, and the server may have applied it.
         case failed
-        /// The request was not applied, and may succeed later.
+        /// The server did not apply the request. The same request may succeed later.
         case busy
-        /// The object does not exist, or the user must not see it.
+        /// The object does not exist, or the server hides it from the user.
         case gone
         /// The object exists already.
         case duplicate
-        /// The request was received before: it was applied, or is being applied.
+        /// The server received the request before, and has applied it or is applying it.
         case repeated
         /// The user must log in again.
         case login
-        /// The request is rejected permanently.
+        /// The server rejects the request permanently.
         case refused
     }
 
     let code: Int
     let text: String
 
-    /// Returns nil for JSON that is no Parse error.
+    /// Creates an error from JSON; nil if the JSON is not a Parse error.
     init?(_ json: JSONValue) {
         guard case .number(let number)? = json["code"], let code = Int(number) else { return nil }
         self.code = code
         if case .string(let text)? = json["error"] { self.text = text } else { text = "" }
     }
 
-    init?(_ answer: ServiceHTTPClient.Response) {
-        guard answer.status >= 400, let json = try? answer.json() else { return nil }
+    init?(_ response: ServiceHTTPClient.Response) {
+        guard response.status >= 400, let json = try? response.json() else { return nil }
         self.init(json)
     }
 
@@ -206,7 +214,7 @@ struct ParseError {
 
     var reason: String { "error \(code): \(text)" }
 
-    /// The error for a query; nil for errors about single objects.
+    /// The error of the request as a whole; nil if the Parse error concerns a single object.
     var failure: ServiceError? {
         switch meaning {
         case .failed: .unreachable(reason)
@@ -219,37 +227,38 @@ struct ParseError {
 
 // MARK: - Files
 
-// A file is uploaded by itself, and gets a name and a URL. Then the row is updated. The field of the row has the URL.
+// The service first uploads a file, to which the server assigns a name and a URL. Then it sets the field of the row to
+// the file.
 extension ParseService: FileService {
-    /// Returns the URL that the row has. If the row has a name only, returns the URL of the server's file with that
+    /// Returns the URL in the record. If the record has only a name, returns the URL of the server's file with that
     /// name.
     package func reference(to name: String, of entity: String, id: JSONValue) throws -> URL {
         if let url = URL(string: name), url.scheme != nil { return url }
         return try exchange.url(["files", options.applicationID] + RowAddress(.string(name)).parts)
     }
 
-    /// Downloads a file.
+    /// Downloads a file of the server.
     package func download(_ reference: URL) async throws -> Data {
         guard reference.isSameOrigin(as: exchange.base) else {
             throw FileError.elsewhere(reference.absoluteString)
         }
-        let answer = try await exchange.send(.get, reference, headers: [.accept: "*/*"])
-        switch answer.status {
-        case 200..<300: return answer.body
+        let response = try await exchange.send(.get, reference, headers: [.accept: "*/*"])
+        switch response.status {
+        case 200..<300: return response.body
         case 403, 404: throw FileError.missing(reference.path)
-        default: throw try refusal(answer)
+        default: throw try refusal(response)
         }
     }
 
-    /// Removes the prefix of `PREFIX_NAME`: 32 digits that the server adds, unless it is configured to preserve names.
+    /// Removes the prefix of `PREFIX_NAME`: 32 digits that the server adds, unless a setting disables the prefix.
     package func sentName(of name: String) -> String {
         let name = name.lastPathPart ?? name
         guard let mark = name.firstIndex(of: "_"), name[..<mark].allSatisfy(\.isHexDigit) else { return name }
         return String(name[name.index(after: mark)...])
     }
 
-    /// Uploads the bytes, then updates the field of the row. The former file stays on the server, which deletes files
-    /// only with its master key.
+    /// Uploads the file, then updates the field of the row. The former file stays on the server, because deleting files
+    /// requires the master key.
     package func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
     ) async throws -> PushOutcome {
@@ -285,18 +294,20 @@ extension ParseService: FileService {
         }
     }
 
-    private func refused(_ answer: ServiceHTTPClient.Response) throws -> PushOutcome {
-        guard let error = ParseError(answer) else { throw try refusal(answer) }
+    private func refused(_ response: ServiceHTTPClient.Response) throws -> PushOutcome {
+        guard let error = ParseError(response) else { throw try refusal(response) }
         if let failure = error.failure { throw failure }
         return .rejected(error.reason)
     }
 
-    /// Returns the field of a file. The path may lead to its URL or name (`photo.url`).
+    /// Returns the name of the file field at a key path; nil if the path cannot be a file. The path may end with the
+    /// URL or name of the file, as in `photo.url`.
     private static func field(at path: [String]) -> String? {
         path.count == 1 || path.count == 2 && ["url", "name"].contains(path[1]) ? path[0] : nil
     }
 
-    /// Returns a name that the server accepts: only certain characters, at most 128, with the extension.
+    /// Returns a file name that the server accepts: at most 128 characters, with `_` in place of other characters. The
+    /// extension stays.
     private static func plainName(_ name: String) -> String {
         let plain = String(
             name.map { character in

@@ -3,13 +3,14 @@ import HTTPTypes
 package import SyncCore
 
 extension PocketBaseService {
-    /// The most rows of a page that PocketBase returns.
+    /// The largest number of records in a page that PocketBase returns.
     private static let mostRows = 1000
 
     // MARK: Lists
 
-    /// Returns one page of changes, oldest first. Each page begins after the time and ID of the last row before it. So
-    /// no row is missed if rows have the same time or change during the pull.
+    /// Returns one page of changes, oldest first. Each page begins after the time and ID of the last record of the
+    /// previous page. Therefore the pull misses no record, even if records have the same time or change during the
+    /// pull.
     package func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try PocketBaseCursor($0) } ?? PocketBaseCursor()
         var query = [("perPage", "\(options.pageSize)")]
@@ -42,7 +43,7 @@ extension PocketBaseService {
             var cursor: String?
             if options.updatedField != nil {
                 let next = seen.next(after: known, overlap: options.overlap)
-                // An unchanged cursor keeps its text.
+                // Keep the exact text of an unchanged cursor.
                 cursor = next == known ? request.cursor : next.map(Self.text)
             }
             return PullPage(
@@ -80,19 +81,21 @@ extension PocketBaseService {
     }
 
     private func listing(of entity: String, _ query: [(String, String)]) async throws -> List {
-        let answer = try await exchange.send(.get, exchange.url(path(of: entity), query))
-        guard (200..<300).contains(answer.status) else {
-            guard case .rejected(let status, let text) = answer.refusal else { throw answer.refusal }
+        let response = try await exchange.send(.get, exchange.url(path(of: entity), query))
+        guard (200..<300).contains(response.status) else {
+            guard case .rejected(let status, let text) = response.refusal else { throw response.refusal }
             throw ServiceError.rejected(status: status, text + hint(status, entity))
         }
-        let json = try answer.json()
+        let json = try response.json()
         guard case .array(let items)? = json["items"], case .number(let size)? = json["perPage"], let size = Int(size)
-        else { throw ServiceError.invalidResponse("no list at 'items' (\(answer.endpoint))") }
+        else {
+            throw ServiceError.invalidResponse("no list at 'items' or no number at 'perPage' (\(response.endpoint))")
+        }
         var total: Int?
         if case .number(let text)? = json["totalItems"], let number = Int(text), number >= 0 { total = number }
         return List(
             items: items, isFull: !items.isEmpty && items.count >= min(size, Self.mostRows), total: total,
-            time: answer.time)
+            time: response.time)
     }
 
     private func hint(_ status: Int, _ entity: String) -> String {
@@ -119,20 +122,20 @@ extension PocketBaseService {
         return rows
     }
 
-    /// The time as PocketBase compares it, as text: `2026-11-21 02:03:39.000Z`.
+    /// Returns a time in the text format in which PocketBase compares times: `2026-11-21 02:03:39.000Z`.
     private static func text(_ time: Date) -> String {
         time.wholeSecond.isoText.prefix(19).replacingOccurrences(of: "T", with: " ") + ".000Z"
     }
 
-    /// Returns a string literal of a filter.
+    /// Returns a text as a string literal of a filter.
     private static func quoted(_ text: String) -> String {
         "\"\(text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\""))\""
     }
 
     // MARK: Single rows
 
-    /// Fetches rows by ID: in one list, then each missing row alone, because the rules of a collection may show single
-    /// rows that they do not list.
+    /// Fetches records by ID: first in one list, then each missing record alone. The rules of a collection may allow
+    /// viewing records that they do not list.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         guard !ids.isEmpty else { return [] }
         return try await retryingAsUser(if: { $0.contains(.notFound) }) {
@@ -149,7 +152,8 @@ extension PocketBaseService {
         }
     }
 
-    /// Returns the rows that the list has.
+    /// Fetches records by ID in one list, and returns the listed ones by ID. Returns an empty dictionary for fewer than
+    /// two IDs.
     func listed(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue: RemoteRecord] {
         let texts = ids.compactMap { if case .string(let text) = $0 { text } else { nil } }
         guard texts.count > 1 else { return [:] }
@@ -161,29 +165,29 @@ extension PocketBaseService {
 
     private func single(_ id: JSONValue, of entity: String) async throws -> FetchOutcome {
         guard let address = try? RowAddress(id) else { return .forbidden }
-        let answer = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
-        switch answer.status {
+        let response = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
+        switch response.status {
         case 200..<300:
-            guard let row = row(try answer.json(), of: entity) else {
+            guard let row = row(try response.json(), of: entity) else {
                 throw ServiceError.invalidResponse("a record of \(entity) has no 'id'")
             }
             return .found(row)
         case 404: return .notFound
         case 403: return .forbidden
-        default: throw answer.refusal
+        default: throw response.refusal
         }
     }
 }
 
-/// The position of a pull. The engine stores it as text.
+/// The record after which a page of a pull begins. The engine stores it as a page token.
 struct PocketBaseCursor {
-    /// The time and ID of the last row. The time is nil if rows have none.
+    /// The time and ID of the last record of the previous page. The time is nil if records have none.
     var last: (time: String?, id: String)?
-    /// The clock of the server at the first page.
+    /// The time of the first response by the clock of the server.
     var began: Date?
     var total: Int?
 
-    /// The state of the pages before. The last row is the newest.
+    /// The times found in the earlier pages of this pull. The last record is the newest one.
     var seen: TimeCursor {
         TimeCursor(began: began, newest: last?.time.flatMap { Date(isoText: $0) }, hasRows: last != nil)
     }

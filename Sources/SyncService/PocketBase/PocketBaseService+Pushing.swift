@@ -3,8 +3,8 @@ import HTTPTypes
 import SyncCore
 
 extension PocketBaseService {
-    /// Pushes all changes in one atomic batch. If the server rejects the batch, it sends them one by one, so that one
-    /// bad row does not stop the others.
+    /// Pushes all changes in one atomic batch. If the server rejects the batch, the service sends the changes one by
+    /// one, so that one invalid change does not stop the others.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [Int: PushOutcome] = [:]
         for (index, operation) in operations.enumerated() {
@@ -22,13 +22,13 @@ extension PocketBaseService {
         var done = try await batch(whole)
         if done == nil { done = try await single(whole) }
         for (index, outcome) in zip(fresh, done ?? []) { outcomes[index] = outcome }
-        return operations.indices.map { outcomes[$0] ?? .unknown("the service did not answer") }
+        return operations.indices.map { outcomes[$0] ?? .unknown("the service returned no outcome for the change") }
     }
 
-    /// Fetches rows that have another version than their change is based on. The server supports no preconditions. A
-    /// check just before the push leaves little time for another change.
+    /// Fetches the records that have another version than the change is based on. The server has no preconditions. A
+    /// check just before the push leaves little time for changes by others.
     ///
-    /// - Returns: The rows by the index of their change.
+    /// - Returns: The records by the index of the change.
     private func stale(_ operations: [PushOperation]) async throws -> [Int: RemoteRecord] {
         var stale: [Int: RemoteRecord] = [:]
         for entity in Set(operations.map(\.entity)) {
@@ -56,7 +56,7 @@ extension PocketBaseService {
         return rows
     }
 
-    /// The server replaces JSON fields as a whole, so a partial update needs the rest of the field.
+    /// Completes a partial update with the rest of each field, because the server replaces JSON fields as a whole.
     private func completed(_ operation: PushOperation) async throws -> PushOperation {
         guard operation.isPartialUpdate, let id = operation.id,
             case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
@@ -67,9 +67,9 @@ extension PocketBaseService {
 
     // MARK: Batches
 
-    /// Sends a batch.
+    /// Sends changes as one batch.
     ///
-    /// - Returns: Nil if the server applied none of it.
+    /// - Returns: The outcomes; nil if the server applied no change, so that the caller sends single requests.
     private func batch(_ operations: [PushOperation]) async throws -> [PushOutcome]? {
         guard operations.count > 1, !refusesBatches.value else { return nil }
         let requests = try operations.map { operation -> JSONValue in
@@ -81,26 +81,26 @@ extension PocketBaseService {
             return .object(members)
         }
         let body: JSONValue = ["requests": .array(requests)]
-        let answer: ServiceHTTPClient.Response
+        let response: ServiceHTTPClient.Response
         do {
-            answer = try await retryingAsUser(if: \.isRefused) {
+            response = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(.post, exchange.url(["api", "batch"]), body)
             }
         } catch ServiceError.unreachable(let text) {
             return operations.map { _ in .unknown(text) }
         }
-        switch answer.status {
+        switch response.status {
         case 200..<300: break
         case 400:
             // The batch exceeds a limit of the server's settings.
-            if case .string? = try answer.json()["data"]?["requests"]?["code"] { throw ServiceError.payloadTooLarge }
+            if case .string? = try response.json()["data"]?["requests"]?["code"] { throw ServiceError.payloadTooLarge }
             return nil
         case 403, 404:
             refusesBatches.withLock { $0 = true }
             return nil
-        default: throw answer.refusal
+        default: throw response.refusal
         }
-        guard case .array(let replies)? = try? answer.json() else {
+        guard case .array(let replies)? = try? response.json() else {
             return operations.map { _ in .unknown("the response to a batch is not a list") }
         }
         return zip(operations.indices, operations).map { index, operation in
@@ -120,10 +120,10 @@ extension PocketBaseService {
             do {
                 outcomes.append(try await single(operation))
             } catch ServiceError.payloadTooLarge where operations.count > 1 {
-                // The next run sends it again, alone.
+                // The next run sends this change again, alone.
                 outcomes.append(.unknown("the service rejected the request as too large (HTTP 413)"))
             } catch let failure as ServiceError where !outcomes.isEmpty {
-                // The earlier changes are applied. This one and the later ones are not.
+                // Return the outcomes of the earlier changes. The next attempt sends this change and the later ones.
                 var rest: Duration?
                 if case .retryLater(let after, _) = failure { rest = after }
                 return outcomes + operations[outcomes.count...].map { _ in .retry(after: rest) }
@@ -134,13 +134,13 @@ extension PocketBaseService {
 
     private func single(_ operation: PushOperation) async throws -> PushOutcome {
         do {
-            let answer = try await retryingAsUser(if: \.isRefused) {
+            let response = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(
                     Self.method(operation.kind), exchange.url(parts(operation)), sent(operation))
             }
-            guard (200..<300).contains(answer.status) else { return try await refused(answer, operation) }
+            guard (200..<300).contains(response.status) else { return try await refused(response, operation) }
             if operation.kind == .delete { return .applied(nil) }
-            guard let row = row(try answer.json(), of: operation.entity) else {
+            guard let row = row(try response.json(), of: operation.entity) else {
                 return .unknown("the response is not a record")
             }
             return .applied(row)
@@ -152,22 +152,22 @@ extension PocketBaseService {
         }
     }
 
-    /// Returns the outcome of a rejected change. The row says more than the response: the server answers a violated
-    /// update rule like a missing row, and a repeated create like a violated unique index.
-    func refused(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome {
-        guard [400, 403, 404].contains(answer.status), let id = operation.id else { throw answer.refusal }
+    /// Returns the outcome of a rejected change. The response is ambiguous, so the function fetches the record. The
+    /// server reports a violated update rule like a missing record, and a repeated create like a violated unique index.
+    func refused(_ response: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome {
+        guard [400, 403, 404].contains(response.status), let id = operation.id else { throw response.refusal }
         let row = try await fetch([id], of: operation.entity).first
-        let reason = "status \(answer.status): \(answer.fieldMessage)"
+        let reason = "status \(response.status): \(response.fieldMessage)"
         switch (operation.kind, row) {
         case (.create, .found(let row)?): return .alreadyExists(row)
         case (.create, _):
-            let isTaken = answer.isTaken("id")
+            let isTaken = response.isTaken("id")
             return .rejected(isTaken ? "another row, hidden from the user, has this ID" : reason)
-        case (.update, .found?) where answer.status == 404:
+        case (.update, .found?) where response.status == 404:
             return .rejected("the update rule of '\(collection(of: operation.entity))' does not allow the change")
         case (.update, .notFound?): return .notFound
         case (.delete, .notFound?): return .applied(nil)
-        case (.delete, .found?) where answer.status == 404:
+        case (.delete, .found?) where response.status == 404:
             return .rejected("the delete rule of '\(collection(of: operation.entity))' does not allow the deletion")
         case (.update, _), (.delete, _): return .rejected(reason)
         }
@@ -206,7 +206,7 @@ extension ServiceHTTPClient.Response {
         return members
     }
 
-    /// The messages of all fields; the message of the response if there are none.
+    /// The error messages of all fields; the message of the response if no field has one.
     fileprivate var fieldMessage: String {
         let texts = fields.compactMap { field -> String? in
             guard case .string(let text)? = field.value["message"] else { return nil }
@@ -215,7 +215,7 @@ extension ServiceHTTPClient.Response {
         return texts.isEmpty ? message : texts.joined(separator: " ")
     }
 
-    /// Returns whether another row has the value of a field.
+    /// Returns whether the server rejected the value of a field because another record has the value.
     fileprivate func isTaken(_ field: String) -> Bool {
         fields.first { $0.key == field }?.value["code"] == "validation_not_unique"
     }

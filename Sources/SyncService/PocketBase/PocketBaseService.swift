@@ -2,28 +2,29 @@ package import Foundation
 package import HTTPTypes
 package import SyncCore
 
-/// A [PocketBase](https://pocketbase.io) server: IDs that the client assigns, times as versions, reconciliation for
-/// deletions.
+/// The service of a [PocketBase](https://pocketbase.io) server. The client assigns IDs, versions are times, and
+/// reconciliation detects deletions.
 ///
 /// The implementation relies on these properties:
 ///
-/// - `perPage` is capped at 1000 silently; the response has the actual size.
+/// - The server silently limits `perPage` to 1000. The response has the actual page size.
 /// - IDs are 15 lower-case letters and digits, unless a collection sets another format.
 /// - Only JSON fields have nulls. In other fields, an empty text stands for null.
 /// - There are no tombstones and no preconditions. A batch is atomic.
-/// - A row that the rules hide is answered as missing. So is a row that the rules protect from changes.
-/// - An expired token is no error: the request is answered as that of a guest, who sees less. So the service checks the
-///   token before it reports rows as missing.
+/// - The server returns 404 for a record that the collection's rules hide, and for a change that the rules do not
+///   allow.
+/// - An expired token is not an error. The server treats the request as that of a guest, who sees fewer records.
+///   Therefore the service checks the token before it reports records as missing.
 package struct PocketBaseService: SyncService {
     let exchange: ServiceHTTPClient
     let options: PocketBaseOptions
     let paths: [String: String]
     /// Whether the server rejected batches.
     let refusesBatches = Locked(false)
-    /// The text fields that are never null, by entity.
+    /// The text fields that cannot be null, by entity.
     private var texts: [String: Set<String>] = [:]
 
-    /// Creates a service.
+    /// Creates a service for the collections of a server.
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, without `/api`.
@@ -50,19 +51,19 @@ package struct PocketBaseService: SyncService {
             hasOrderedVersions: options.updatedField != nil)
     }
 
-    /// The delay of `Retry-After` in a successful response.
+    /// The remaining delay from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Returns a text without the values of secret headers.
+    /// Masks the values of secret headers in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL.
     package var identity: String { exchange.base.absoluteString }
 
-    /// Returns the collection and the field with the time of the last change.
+    /// Returns the name of the collection and the field with the time of the last change.
     package func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updatedField ?? "")" }
 
-    /// Returns the service with the text fields of the model that are never null.
+    /// Returns a copy of the service that knows which text fields of the model cannot be null.
     package func configured(for entities: [ServiceEntity]) -> PocketBaseService {
         var service = self
         for entity in entities {
@@ -76,17 +77,17 @@ package struct PocketBaseService: SyncService {
         paths[entity] ?? Inflection.plural(Inflection.snakeCase(entity))
     }
 
-    /// Returns the parts of the path to the rows of an entity.
+    /// Returns the components of the path to the records of an entity.
     func path(of entity: String) -> [String] { ["api", "collections", collection(of: entity), "records"] }
 
     // MARK: Rows
 
-    /// Returns the row of a record; nil for a record without an ID.
+    /// Converts a JSON object to a record; returns nil for an object without an ID.
     func row(_ record: JSONValue, of entity: String) -> RemoteRecord? {
         guard case .object(let members) = record, case .string? = record["id"], let id = record["id"] else {
             return nil
         }
-        // An empty text in an optional field may have been sent as null.
+        // PocketBase stores null as an empty text in an optional field.
         let texts = texts[entity] ?? []
         let kept = members.filter { !["collectionId", "collectionName", "expand"].contains($0.key) }.map { member in
             member.value == "" && !texts.contains(member.key) ? JSONValue.Member(member.key, .null) : member
@@ -94,59 +95,61 @@ package struct PocketBaseService: SyncService {
         guard let name = options.updatedField, case .string(let time)? = record[name] else {
             return RemoteRecord(id: id, record: .object(kept))
         }
-        // Two changes may have the same time.
+        // Two changes may have the same time, so an equal time does not prove that a record is unchanged.
         return RemoteRecord(
             id: id, record: .object(kept), version: time, modifiedAt: Date(isoText: time), isComplete: false)
     }
 }
 
-/// The options of a PocketBase server.
+/// Options of a PocketBase server.
 package struct PocketBaseOptions: Sendable, Hashable {
-    /// The field with the time of the last change (type `autodate`, on create and on update), which every collection
-    /// has; nil if there is none, so that every pull lists all rows.
+    /// The field with the time of the last change, which every collection has. The field has the type `autodate` and is
+    /// set on create and on update. If nil, every pull lists all records.
     package var updatedField: String? = "updated"
-    /// How much of the time before the cursor is pulled again: a row gets its time before its transaction commits.
+    /// The length of time before the cursor that each pull requests again. A record gets its time before its
+    /// transaction commits.
     package var overlap = Duration.seconds(60)
-    /// The number of rows of a page, at most 1000.
+    /// The number of records in a page, at most 1000.
     package var pageSize = 1000
-    /// The most changes in one atomic batch; 1 for no batches. A server whose batches are disabled gets single
-    /// requests.
+    /// The largest number of changes in one atomic batch; 1 for no batches. If batches are disabled on the server, the
+    /// service sends single requests.
     package var batchSize = 50
 
-    /// Creates options with the defaults of PocketBase.
+    /// Creates options with default values.
     package init() {}
 }
 
 // MARK: - Authentication
 
 extension PocketBaseService {
-    /// The most expired tokens during one call.
+    /// The number of expired tokens in a row after which a call fails.
     private static let mostTokens = 3
 
-    /// Sends requests, and repeats them if the token expired meanwhile: the server then answers as to a guest, without
-    /// an error.
+    /// Sends requests, and repeats them if the token has expired. The server does not report an expired token: it
+    /// treats the request as that of a guest.
     ///
-    /// - Parameter isDoubtful: Returns whether an expired token may be the reason for this answer.
+    /// - Parameter mayBeGuestResponse: A closure that returns whether an expired token may be the reason for a response.
+    /// - Throws: ``ServiceError`` `unauthorized` if the client cannot get a valid token.
     func retryingAsUser<T: Sendable>(
-        if isDoubtful: (T) -> Bool = { _ in true }, _ body: () async throws -> T
+        if mayBeGuestResponse: (T) -> Bool = { _ in true }, _ body: () async throws -> T
     ) async throws -> T {
         for _ in 0..<Self.mostTokens {
             let (token, generation) = try await exchange.authorization()
-            let answer = try await body()
-            guard isDoubtful(answer), let token else { return answer }
+            let response = try await body()
+            guard mayBeGuestResponse(response), let token else { return response }
             guard let account = Self.accounts(ofToken: token) else {
-                throw ServiceError.unauthorized("'Authorization' is not a PocketBase token")
+                throw ServiceError.unauthorized("the value of 'Authorization' is not a PocketBase token")
             }
             // After a 401, the client refreshes the token, and throws `unauthorized` if that fails.
             let url = try exchange.url(["api", "collections", account, "auth-refresh"])
             let known = try await exchange.send(.post, url)
             guard (200..<300).contains(known.status) else { throw ServiceError.unauthorized(known.message) }
-            if try await exchange.authorization().generation == generation { return answer }
+            if try await exchange.authorization().generation == generation { return response }
         }
         throw ServiceError.unauthorized("every new token is already expired")
     }
 
-    /// Returns the collection of the user of a token; nil if the text is no token of PocketBase.
+    /// Returns the ID of the collection of a token's user; nil if the text is not a PocketBase token.
     static func accounts(ofToken token: String) -> String? {
         let parts = token.split(separator: " ").last?.split(separator: ".") ?? []
         guard parts.count == 3 else { return nil }
@@ -158,8 +161,8 @@ extension PocketBaseService {
         return name
     }
 
-    /// Returns credentials of a user with a password. They log in with the first request, and again after the server
-    /// rejects the token.
+    /// Returns credentials that log in a user with a password. They log in before the first request, and again after
+    /// the server rejects the token.
     ///
     /// - Parameters:
     ///   - url: The URL of the server, without `/api`.
@@ -173,11 +176,11 @@ extension PocketBaseService {
         exchange.secrets.record(password)
         return ServiceCredentials { _ in
             let url = try exchange.url(["api", "collections", collection, "auth-with-password"])
-            let answer = try await exchange.send(
+            let response = try await exchange.send(
                 .post, url, ["identity": .string(identity), "password": .string(password)])
-            guard (200..<300).contains(answer.status), case .string(let token)? = try answer.json()["token"] else {
+            guard (200..<300).contains(response.status), case .string(let token)? = try response.json()["token"] else {
                 throw ServiceError.unauthorized(
-                    "cannot sign in as '\(identity)' of '\(collection)': \(answer.message)")
+                    "cannot sign in as '\(identity)' of '\(collection)': \(response.message)")
             }
             return [.authorization: token]
         }
@@ -198,9 +201,9 @@ extension PocketBaseService: FileService {
         guard reference.isSameOrigin(as: exchange.base) else {
             throw FileError.elsewhere(reference.absoluteString)
         }
-        let answer = try await exchange.send(.get, reference, headers: [.accept: "*/*"])
-        switch answer.status {
-        case 200..<300: return answer.body
+        let response = try await exchange.send(.get, reference, headers: [.accept: "*/*"])
+        switch response.status {
+        case 200..<300: return response.body
         case 403, 404:
             guard let token = try await fileToken() else { throw FileError.missing(reference.path) }
             let address = "\(reference.absoluteString)?token=\(token.escapedForURL)"
@@ -211,16 +214,16 @@ extension PocketBaseService: FileService {
             case 403, 404: throw FileError.missing(reference.path)
             default: throw again.refusal
             }
-        default: throw answer.refusal
+        default: throw response.refusal
         }
     }
 
     private func fileToken() async throws -> String? {
         guard try await exchange.authorization().value != nil else { return nil }
-        let answer = try await retryingAsUser(if: \.isRefused) {
+        let response = try await retryingAsUser(if: \.isRefused) {
             try await exchange.send(.post, exchange.url(["api", "files", "token"]))
         }
-        guard (200..<300).contains(answer.status), case .string(let token)? = try answer.json()["token"] else {
+        guard (200..<300).contains(response.status), case .string(let token)? = try response.json()["token"] else {
             return nil
         }
         return token
@@ -237,15 +240,15 @@ extension PocketBaseService: FileService {
         let form = MultipartForm(file.path.joined(separator: "."), file)
         do {
             let url = try exchange.url(path(of: file.entity) + RowAddress(file.id).parts)
-            let answer = try await retryingAsUser(if: \.isRefused) {
+            let response = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(.patch, url, content: .init(data: form.data, type: form.type))
             }
-            guard (200..<300).contains(answer.status) else {
+            guard (200..<300).contains(response.status) else {
                 let operation = PushOperation(
                     entity: file.entity, kind: .update, id: file.id, record: [:], version: nil, idempotencyKey: "")
-                return try await refused(answer, operation)
+                return try await refused(response, operation)
             }
-            guard let row = row(try answer.json(), of: file.entity) else {
+            guard let row = row(try response.json(), of: file.entity) else {
                 return .unknown("the response is not a record")
             }
             return .applied(row)

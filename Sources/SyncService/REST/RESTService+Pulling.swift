@@ -3,78 +3,78 @@ import HTTPTypes
 import SyncCore
 
 extension RESTService {
-    /// Returns one page of a list.
+    /// Returns one page of the list of an entity.
     package func pull(_ request: PullRequest) async throws -> PullPage {
         var place = try request.page.map { try RESTCursor($0) } ?? RESTCursor(options.paging)
-        let answer = try await exchange.send(.get, url(of: place, request))
-        if options.sinceParameter != nil { try TimeCursor.check(Self.time(of: request), clock: answer.time) }
-        switch answer.status {
+        let response = try await exchange.send(.get, url(of: place, request))
+        if options.sinceParameter != nil { try TimeCursor.check(Self.time(of: request), clock: response.time) }
+        switch response.status {
         case 200..<300: break
-        // Some frameworks answer 404 after the last numbered page.
+        // Some frameworks return 404 after the last numbered page.
         case 404 where place.number != nil:
-            place.seen.record([], hasRows: false, clock: answer.time)
-            return try await end([], [], place, request, answer)
+            place.seen.record([], hasRows: false, clock: response.time)
+            return try await end([], [], place, request, response)
         case 410 where request.cursor != nil: throw ServiceError.cursorInvalid
-        default: throw answer.refusal
+        default: throw response.refusal
         }
-        let json = try answer.json()
+        let json = try response.json()
         guard case .array(let records)? = json.value(at: Self.path(options.recordsKeyPath)) else {
-            throw ServiceError.invalidResponse(Self.noList(at: options.recordsKeyPath, json, answer))
+            throw ServiceError.invalidResponse(Self.noList(at: options.recordsKeyPath, json, response))
         }
-        let (rows, skipped) = PullPage.records(of: records) { row($0, of: request.entity) }
+        let (rows, invalidRecords) = PullPage.parse(records) { row($0, of: request.entity) }
         if !records.isEmpty, rows.isEmpty {
             throw ServiceError.invalidResponse(
                 "no record has an ID at '\(idNames(of: request.entity))'")
         }
-        place.seen.record(rows.map(\.modifiedAt), hasRows: !rows.isEmpty, clock: answer.time)
-        var next = try next(after: place, json, count: records.count, answer)
+        place.seen.record(rows.map(\.modifiedAt), hasRows: !rows.isEmpty, clock: response.time)
+        var next = try next(after: place, json, count: records.count, response)
         next?.seen = place.seen
         next?.passes = place.passes
-        guard let next else { return try await end(rows, skipped, place, request, answer, total: total(json)) }
+        guard let next else { return try await end(rows, invalidRecords, place, request, response, total: total(json)) }
         return PullPage(
-            records: rows, nextPage: next.text, isFullListing: isListing(request), serverTime: answer.time,
+            records: rows, nextPage: next.text, isFullListing: isListing(request), serverTime: response.time,
             total: total(json),
-            invalidRecords: skipped)
+            invalidRecords: invalidRecords)
     }
 
-    private static func noList(at path: String, _ json: JSONValue, _ answer: ServiceHTTPClient.Response) -> String {
+    private static func noList(at path: String, _ json: JSONValue, _ response: ServiceHTTPClient.Response) -> String {
         var text = path.isEmpty ? "the response is not a list" : "no list at '\(path)'"
         if case .object(let members) = json {
             let lists = members.filter { if case .array = $0.value { true } else { false } }.map { "'\($0.key)'" }
             if !lists.isEmpty { text += "; a list is at \(lists.joined(separator: ", "))" }
         }
-        return text + " (\(answer.endpoint))"
+        return text + " (\(response.endpoint))"
     }
 
     private func end(
-        _ rows: [RemoteRecord], _ skipped: [Int], _ place: RESTCursor, _ request: PullRequest,
-        _ answer: ServiceHTTPClient.Response,
+        _ rows: [RemoteRecord], _ invalidRecords: [Int], _ place: RESTCursor, _ request: PullRequest,
+        _ response: ServiceHTTPClient.Response,
         total: Int? = nil
     ) async throws -> PullPage {
         if try await isShifted(place, request) {
             var anew = RESTCursor(options.paging)
             anew.passes = place.passes + 1
             return PullPage(
-                records: rows, nextPage: anew.text, isFullListing: isListing(request), serverTime: answer.time,
+                records: rows, nextPage: anew.text, isFullListing: isListing(request), serverTime: response.time,
                 total: total,
-                invalidRecords: skipped)
+                invalidRecords: invalidRecords)
         }
         var cursor: String?
         if options.sinceParameter != nil {
             let known = Self.time(of: request)
             let next = place.seen.next(after: known, overlap: options.overlap)
-            // An unchanged cursor keeps its text.
+            // Keep the exact text of an unchanged cursor.
             cursor = next == known ? request.cursor : next?.wholeSecond.isoText
         }
         return PullPage(
-            records: rows, cursor: cursor, isFullListing: isListing(request), serverTime: answer.time, total: total,
-            invalidRecords: skipped)
+            records: rows, cursor: cursor, isFullListing: isListing(request), serverTime: response.time, total: total,
+            invalidRecords: invalidRecords)
     }
 
     private static func time(of request: PullRequest) -> Date? { request.cursor.flatMap { Date(isoText: $0) } }
 
-    /// Returns whether rows changed while the pages were read. Such changes shift other rows to pages that were already
-    /// read, so that a pull may miss them, whatever the paging is. The pages are then read again, twice at most.
+    /// Returns whether records changed while the pages were read. Such a change may move other records to pages that
+    /// were already read, so that the pull misses those records. The pull then reads all pages again, at most twice.
     private func isShifted(_ place: RESTCursor, _ request: PullRequest) async throws -> Bool {
         guard let since = options.sinceParameter, let began = place.seen.began, !place.isFirst, place.passes < 2 else {
             return false
@@ -82,14 +82,14 @@ extension RESTService {
         // A service that compares times as text sorts `40.4Z` before `40Z`.
         let before = began.addingTimeInterval(-1)
         let first = parameters(of: RESTCursor(options.paging)) + [(since, before.isoText)]
-        let answer = try await exchange.send(.get, exchange.url(path(of: request.entity), first))
-        guard (200..<300).contains(answer.status),
-            case .array(let records)? = try answer.json().value(at: Self.path(options.recordsKeyPath))
+        let response = try await exchange.send(.get, exchange.url(path(of: request.entity), first))
+        guard (200..<300).contains(response.status),
+            case .array(let records)? = try response.json().value(at: Self.path(options.recordsKeyPath))
         else { return false }
         return !records.isEmpty
     }
 
-    /// Returns whether a pull lists all rows.
+    /// Returns whether a pull lists all records.
     private func isListing(_ request: PullRequest) -> Bool { options.sinceParameter == nil || request.cursor == nil }
 
     static func path(_ text: String) -> [String] {
@@ -127,12 +127,12 @@ extension RESTService {
     // MARK: The next page
 
     private func next(
-        after place: RESTCursor, _ json: JSONValue, count: Int, _ answer: ServiceHTTPClient.Response
+        after place: RESTCursor, _ json: JSONValue, count: Int, _ response: ServiceHTTPClient.Response
     ) throws -> RESTCursor? {
         switch options.paging {
         case .none: return nil
-        // A page that is not full may come from a service with smaller pages. Without a total, only an empty page is
-        // the last one.
+        // The service may use smaller pages than requested, so a page that is not full may not be the last page.
+        // Without a total, only an empty page ends the list.
         case .page(_, _, _, let total):
             let number = place.number ?? 1
             let pages = total.flatMap { self.number(json, $0) }
@@ -142,12 +142,12 @@ extension RESTService {
             let rows = total.flatMap { self.number(json, $0) }
             return count == 0 || rows.map { passed >= $0 } ?? false ? nil : RESTCursor(number: passed)
         case .link:
-            return try LinkHeader(HTTPField.Name("Link").map { answer.headers[values: $0] } ?? []).next.map {
-                try address($0, answer)
+            return try LinkHeader(HTTPField.Name("Link").map { response.headers[values: $0] } ?? []).next.map {
+                try address($0, response)
             }
         case .next(let key, _, _):
             guard case .string(let address)? = json.value(at: Self.path(key)), !address.isEmpty else { return nil }
-            return try self.address(address, answer)
+            return try self.address(address, response)
         case .cursor(_, let key, _, _):
             switch json.value(at: Self.path(key)) {
             case .string(let word)? where !word.isEmpty: return RESTCursor(word: word)
@@ -157,8 +157,8 @@ extension RESTService {
         }
     }
 
-    private func address(_ text: String, _ answer: ServiceHTTPClient.Response) throws -> RESTCursor {
-        RESTCursor(address: try exchange.url(following: text, from: answer.url).absoluteString)
+    private func address(_ text: String, _ response: ServiceHTTPClient.Response) throws -> RESTCursor {
+        RESTCursor(address: try exchange.url(following: text, from: response.url).absoluteString)
     }
 
     private func number(_ json: JSONValue, _ key: String) -> Int? {
@@ -169,7 +169,7 @@ extension RESTService {
         }
     }
 
-    /// Returns the number of rows of all pages, if the response reports it.
+    /// Returns the number of records in all pages; nil if the response does not report it.
     private func total(_ json: JSONValue) -> Int? {
         switch options.paging {
         case .page(_, _, let limit, let total?):
@@ -180,14 +180,17 @@ extension RESTService {
     }
 }
 
-/// The position of a pull. The engine stores it as text.
+/// The page of a list that a pull requests next. The engine stores it as a page token.
 struct RESTCursor {
+    /// The number of the page, or the number of records to skip; nil for other pagings.
     var number: Int?
+    /// The URL of the page; nil for other pagings.
     var address: String?
+    /// The token of the page; nil for other pagings.
     var word: String?
-    /// The state of the pages before.
+    /// The times found in the earlier pages of this pull.
     var seen = TimeCursor()
-    /// The number of complete reads of the list before.
+    /// The number of times that this pull has read all pages.
     var passes = 0
 
     init(_ paging: RESTOptions.Paging) {}
@@ -195,7 +198,7 @@ struct RESTCursor {
     init(address: String) { self.address = address }
     init(word: String) { self.word = word }
 
-    /// Whether it is the first page.
+    /// Whether the page is the first one of the list.
     var isFirst: Bool { number == nil && address == nil && word == nil }
 
     init(_ text: String) throws {
@@ -225,7 +228,7 @@ struct RESTCursor {
 
 /// The header `Link` (RFC 8288).
 struct LinkHeader {
-    /// The URL of the link with `rel="next"`.
+    /// The URL of the link with `rel="next"`; nil if there is none.
     let next: String?
 
     init(_ values: [String]) {
@@ -246,7 +249,7 @@ struct LinkHeader {
         next = found
     }
 
-    /// Splits the header into links. A URL may contain commas and semicolons.
+    /// Splits a header value into links. A URL in the value may contain commas and semicolons.
     private static func links(_ value: String) -> [(address: String, parameters: [String])] {
         var links: [(address: String, parameters: [String])] = []
         var rest = value[...]

@@ -3,7 +3,7 @@ import HTTPTypes
 package import SyncCore
 
 extension RESTService {
-    /// Sends one request for each change.
+    /// Sends the changes one by one.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [PushOutcome] = []
         for operation in operations {
@@ -12,7 +12,7 @@ extension RESTService {
         return outcomes
     }
 
-    /// Removes the version, which only the service sets, and from a new row the deletion mark if it is null.
+    /// Removes the version, which only the service sets. Also removes a deletion mark of null from a new row.
     private func withoutVersion(_ operation: PushOperation) -> PushOperation {
         var operation = operation
         for path in [options.versionField, options.deletedField].compactMap(\.self).map(Self.path) {
@@ -50,49 +50,50 @@ extension RESTService {
         }
         var body = operation.record
         if let marker = options.markerField { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
-        let answer: ServiceHTTPClient.Response
+        let response: ServiceHTTPClient.Response
         if options.idAssignment == .client, let id = operation.id {
             if options.preconditionHeader != nil { headers[.ifNoneMatch] = "*" }
-            answer = try await exchange.send(.put, url(id, operation), body, headers: headers)
+            response = try await exchange.send(.put, url(id, operation), body, headers: headers)
         } else {
-            answer = try await exchange.send(.post, exchange.url(path(of: operation.entity)), body, headers: headers)
+            response = try await exchange.send(.post, exchange.url(path(of: operation.entity)), body, headers: headers)
         }
-        switch answer.status {
+        switch response.status {
         case 200..<300:
-            if answer.isEmpty || answer.status == 201, let id = operation.id ?? located(answer, operation.entity) {
-                return .applied((try? record(answer, operation.entity)) ?? RemoteRecord(id: id, record: nil))
+            if response.isEmpty || response.status == 201, let id = operation.id ?? located(response, operation.entity)
+            {
+                return .applied((try? record(response, operation.entity)) ?? RemoteRecord(id: id, record: nil))
             }
-            let row = try record(answer, operation.entity)
-            // The service created the row: look for it.
-            if row == nil, operation.id == nil, answer.isEmpty || answer.status == 202 {
-                return answer.status == 200 ? .silent : .applied(nil)
+            let row = try record(response, operation.entity)
+            // The service created the row and did not return its ID. The engine looks for the row.
+            if row == nil, operation.id == nil, response.isEmpty || response.status == 202 {
+                return response.status == 200 ? .silent : .applied(nil)
             }
             guard let id = row?.id ?? operation.id else {
                 throw ServiceError.invalidResponse("the response to a new row of \(operation.entity) has no ID")
             }
             return .applied(row ?? RemoteRecord(id: id, record: nil))
         case 409, 412:
-            // The body of the response explains the conflict and is no record.
+            // The body of the response explains the conflict and is not a record.
             if operation.id != nil { return .alreadyExists(nil) }
-            return try await existing(answer, operation)
+            return try await existing(response, operation)
         // The ID belongs to a deleted row.
         case 410 where options.idAssignment == .client && operation.id != nil: return .notFound
         case 404 where options.idAssignment == .client && operation.id != nil:
-            return try await isList(operation.entity) ? .notFound : refusal(answer)
-        default: return try refusal(answer)
+            return try await isList(operation.entity) ? .notFound : refusal(response)
+        default: return try refusal(response)
         }
     }
 
-    /// Returns whether the service has the list of an entity. If not, the 404 is not about the ID.
+    /// Returns whether the service has the list of an entity. If it does not, status 404 says nothing about the ID.
     private func isList(_ entity: String) async throws -> Bool {
-        let answer = try await exchange.send(.get, exchange.url(path(of: entity)))
-        return (200..<300).contains(answer.status)
+        let response = try await exchange.send(.get, exchange.url(path(of: entity)))
+        return (200..<300).contains(response.status)
     }
 
-    /// Returns the ID of a new row from the `Location` header (RFC 9110): the part of its path below the list. The host
-    /// is ignored, because a service behind a gateway may not know its public host.
-    private func located(_ answer: ServiceHTTPClient.Response, _ entity: String) -> JSONValue? {
-        guard let text = answer.headers[.location], let url = URL(string: text, relativeTo: answer.url),
+    /// Returns the ID of a new row from the `Location` header (RFC 9110), or nil. The ID is the part of the path below
+    /// the list. The host is ignored, because a service behind a gateway may not know its public host.
+    private func located(_ response: ServiceHTTPClient.Response, _ entity: String) -> JSONValue? {
+        guard let text = response.headers[.location], let url = URL(string: text, relativeTo: response.url),
             let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath
         else { return nil }
         let parts = path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
@@ -102,33 +103,35 @@ extension RESTService {
         return id.count == 1 ? id.first : .array(id)
     }
 
-    /// Returns the outcome of a change that was answered with 409. It is a conflict only if the row has another version
-    /// than the change is based on. Otherwise the service rejects the change.
-    private func contested(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome
+    /// Returns the outcome of a change with status 409. The outcome is a conflict only if the service has another
+    /// version than the change is based on. Otherwise the service rejects the change.
+    private func contested(_ response: ServiceHTTPClient.Response, _ operation: PushOperation) async throws
+        -> PushOutcome
     {
         guard let id = operation.id, let row = try await fetch([id], of: operation.entity).first else {
-            return try refusal(answer)
+            return try refusal(response)
         }
         switch row {
         case .found(let row) where row.version != operation.version: return .conflict(row)
-        case .found, .forbidden: return try refusal(answer)
+        case .found, .forbidden: return try refusal(response)
         case .notFound: return operation.kind == .delete ? .applied(nil) : .notFound
         }
     }
 
-    /// Returns the existing row that the response to a create names. It counts only if it has the values that were
-    /// sent.
-    private func existing(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome
+    /// Returns the outcome of a create with status 409 or 412. The row exists already only if the response contains a
+    /// record and that record has the values that were sent. Otherwise the service rejects the create.
+    private func existing(_ response: ServiceHTTPClient.Response, _ operation: PushOperation) async throws
+        -> PushOutcome
     {
-        guard let named = try? record(answer, operation.entity),
+        guard let named = try? record(response, operation.entity),
             case .found(let row)? = try await fetch([named.id], of: operation.entity).first,
             row.record?.contains(operation.record) == true
-        else { return try refusal(answer) }
+        else { return try refusal(response) }
         return .alreadyExists(row)
     }
 
     private func update(_ operation: PushOperation) async throws -> PushOutcome {
-        guard let id = operation.id else { return .rejected("the row has no ID") }
+        guard let id = operation.id else { return .rejected("the row has no remote ID") }
         if operation.record == .object([]) {
             // The only changed field is the version, which is not sent.
             switch try await fetch([id], of: operation.entity).first {
@@ -139,17 +142,17 @@ extension RESTService {
         }
         var headers = precondition(operation)
         var body = operation.record
-        // `PUT` replaces a record, so it needs the fields that the model does not know. A partial update needs the rest
-        // of the member.
+        // `PUT` replaces a record, so it needs the fields that the model does not have. A partial update needs the rest
+        // of each member.
         if options.updateMethod == .put || operation.isPartialUpdate {
-            let answer = try await exchange.send(.get, url(id, operation))
-            if [404, 410].contains(answer.status) { return .notFound }
-            guard (200..<300).contains(answer.status), let current = try record(answer, operation.entity) else {
-                return try refusal(answer)
+            let response = try await exchange.send(.get, url(id, operation))
+            if [404, 410].contains(response.status) { return .notFound }
+            guard (200..<300).contains(response.status), let current = try record(response, operation.entity) else {
+                return try refusal(response)
             }
             guard current.id.isSpelling(of: id) else { return .unknown(current.otherRowReason) }
             guard let record = current.record else { return .notFound }
-            // If the row has another version than the change is based on, it is merged first.
+            // If the service has another version than the change is based on, the engine merges that version first.
             if let known = operation.version, let version = current.version, version != known {
                 return .conflict(current)
             }
@@ -159,38 +162,40 @@ extension RESTService {
             }
         }
         let method: HTTPRequest.Method = options.updateMethod == .put ? .put : .patch
-        let answer = try await exchange.send(method, url(id, operation), body, headers: headers)
-        switch answer.status {
+        let response = try await exchange.send(method, url(id, operation), body, headers: headers)
+        switch response.status {
         case 204: return .applied(nil)
         case 200..<300:
-            guard let row = try record(answer, operation.entity) else { return .unknown("the response has no record") }
+            guard let row = try record(response, operation.entity) else {
+                return .unknown("the response has no record")
+            }
             return .applied(row)
         case 404, 410:
-            // A service without this method answers 404 too.
-            return try await fetch([id], of: operation.entity) == [.notFound] ? .notFound : try refusal(answer)
-        case 409: return try await contested(answer, operation)
+            // A service that does not support the method also returns 404.
+            return try await fetch([id], of: operation.entity) == [.notFound] ? .notFound : try refusal(response)
+        case 409: return try await contested(response, operation)
         case 412: return .conflict(nil)
-        default: return try refusal(answer)
+        default: return try refusal(response)
         }
     }
 
     private func delete(_ operation: PushOperation) async throws -> PushOutcome {
-        guard let id = operation.id else { return .rejected("the row has no ID") }
-        let answer = try await exchange.send(.delete, url(id, operation), headers: precondition(operation))
-        switch answer.status {
+        guard let id = operation.id else { return .rejected("the row has no remote ID") }
+        let response = try await exchange.send(.delete, url(id, operation), headers: precondition(operation))
+        switch response.status {
         case 202, 204, 404, 410: return .applied(nil)
         case 200..<300:
             // A proxy may have sent the response, so check that the row is gone.
             let rows = try await fetch([id], of: operation.entity)
             return rows == [.notFound]
                 ? .applied(nil) : .unknown("the service confirmed the deletion but still has the row")
-        case 409: return try await contested(answer, operation)
+        case 409: return try await contested(response, operation)
         case 412: return .conflict(nil)
-        default: return try refusal(answer)
+        default: return try refusal(response)
         }
     }
 
-    /// Fetches rows by ID, with one request for each.
+    /// Fetches records by ID, with one request for each ID.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var rows: [FetchOutcome] = []
         for id in ids {
@@ -198,16 +203,16 @@ extension RESTService {
                 rows.append(.forbidden)
                 continue
             }
-            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
-            switch answer.status {
+            let response = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
+            switch response.status {
             case 200..<300:
-                guard let row = try record(answer, entity) else {
+                guard let row = try record(response, entity) else {
                     throw ServiceError.invalidResponse("a record of \(entity) has no ID")
                 }
                 rows.append(row.record == nil && row.id.isSpelling(of: id) ? .notFound : .found(row))
             case 404, 410: rows.append(.notFound)
             case 403: rows.append(.forbidden)
-            default: throw answer.refusal
+            default: throw response.refusal
             }
         }
         return rows
@@ -228,10 +233,10 @@ extension RESTService {
         return [name: name == .ifMatch && !version.hasPrefix("\"") ? "\"\(version)\"" : version]
     }
 
-    /// Returns the record of a response, which may have the envelope of the lists; nil if it has no record.
-    private func record(_ answer: ServiceHTTPClient.Response, _ entity: String) throws -> RemoteRecord? {
-        guard !answer.isEmpty else { return nil }
-        let json = try answer.json()
+    /// Returns the record of a response; nil if there is none. The response may have the same envelope as a list.
+    private func record(_ response: ServiceHTTPClient.Response, _ entity: String) throws -> RemoteRecord? {
+        guard !response.isEmpty else { return nil }
+        let json = try response.json()
         let inner = options.recordsKeyPath.isEmpty ? nil : json.value(at: Self.path(options.recordsKeyPath))
         for candidate in [inner, json].compactMap(\.self) {
             if case .array(let elements) = candidate, elements.count == 1, let row = row(elements[0], of: entity) {
@@ -242,10 +247,13 @@ extension RESTService {
         return nil
     }
 
-    /// - Throws: ``ServiceError`` for a redirect or a status of a proxy, which says nothing about the row.
-    private func refusal(_ answer: ServiceHTTPClient.Response) throws -> PushOutcome {
-        if (300..<400).contains(answer.status) || [407, 511].contains(answer.status) { throw answer.refusal }
-        return .rejected("status \(answer.status): \(answer.message)")
+    /// Returns the rejection that a response states.
+    ///
+    /// - Throws: ``ServiceError`` for a redirect, or for a status of a proxy (407, 511), which says nothing about the
+    ///   row.
+    private func refusal(_ response: ServiceHTTPClient.Response) throws -> PushOutcome {
+        if (300..<400).contains(response.status) || [407, 511].contains(response.status) { throw response.refusal }
+        return .rejected("status \(response.status): \(response.message)")
     }
 }
 

@@ -2,19 +2,19 @@ package import Foundation
 package import HTTPTypes
 import SyncCore
 
-/// A generic REST service: a list for each entity, and rows below it by ID.
+/// A generic REST service. Each entity has the URL of a list, and each record has a URL below the list.
 package struct RESTService: SyncService {
     let exchange: ServiceHTTPClient
     let paths: [String: String]
     let options: RESTOptions
-    /// The key paths of the parts of the ID, by entity; by default `id`.
+    /// The key paths of the parts of the ID, by entity. An entity without an entry uses `id`.
     private var idKeys: [String: [[String]]]
 
-    /// Creates a service.
+    /// Creates a service for the lists below a base URL.
     ///
     /// - Parameters:
     ///   - paths: The path of each entity's list below the base URL; by default the plural of its name in snake_case.
-    ///   - ids: The key path of the ID of a row, by entity, where it is not `id`.
+    ///   - ids: The key path of the ID in the records of each entity; by default that of the model's primary key.
     package init(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -46,26 +46,26 @@ package struct RESTService: SyncService {
             hasOrderedVersions: options.versionField != nil)
     }
 
-    /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
+    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Returns a text without the values of secret headers.
+    /// Masks the values of secret headers in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL.
     package var identity: String { exchange.base.absoluteString }
 
-    /// Returns the path, the parameter for changes and the key path of the list.
+    /// Returns the path of the list, the parameter for changes, and the key path of the list in a response.
     package func filter(of entity: String) -> String {
         "\(path(of: entity).joined(separator: "/")) \(options.sinceParameter ?? "") \(options.recordsKeyPath)"
     }
 
-    /// Returns the fields of the version and of the deletion mark.
+    /// Returns the key paths of the version and of the deletion mark, if the options have them.
     package func serverOwnedFields(of entity: String) -> [[String]] {
         [options.versionField, options.deletedField].compactMap(\.self).map(Self.path)
     }
 
-    /// Returns the service with the IDs of the model, for entities without a configured ID.
+    /// Returns a copy of the service. An entity without a configured ID uses the primary key of the model.
     package func configured(for entities: [ServiceEntity]) -> RESTService {
         var service = self
         for entity in entities where idKeys[entity.name] == nil { service.idKeys[entity.name] = entity.keyPaths }
@@ -82,7 +82,7 @@ package struct RESTService: SyncService {
         idKeys(of: entity).map { $0.joined(separator: ".") }.joined(separator: "' or '")
     }
 
-    /// Returns the ID of a record; a list for a composite ID.
+    /// Returns the ID of a record, which is an array for a composite ID; nil if a part is missing or null.
     private func id(of record: JSONValue, _ entity: String) -> JSONValue? {
         let keys = idKeys(of: entity)
         let parts = keys.compactMap { record.value(at: $0) }.filter { $0 != .null }
@@ -92,7 +92,7 @@ package struct RESTService: SyncService {
 
     // MARK: Rows
 
-    /// Returns the row of a record; nil for a record without an ID.
+    /// Converts a JSON object to a record; returns nil for an object without an ID.
     func row(_ record: JSONValue, of entity: String) -> RemoteRecord? {
         guard let id = id(of: record, entity) else { return nil }
         let version = options.versionField.flatMap { record.value(at: Self.path($0)) }
@@ -102,7 +102,8 @@ package struct RESTService: SyncService {
         return RemoteRecord(
             id: id, record: isDeleted ? JSONValue?.none : record, version: version.flatMap(Self.text),
             modifiedAt: time,
-            // Two changes may have the same time. Only a version number proves that nothing changed.
+            // Two changes may have the same time, so an equal time does not prove that a record is unchanged. An equal
+            // version number does.
             isComplete: time == nil)
     }
 
@@ -114,13 +115,13 @@ package struct RESTService: SyncService {
         }
     }
 
-    /// Parses a date as text. A number is in seconds since 1970, or in milliseconds if seconds would be far in the
-    /// future.
+    /// Parses a date as text, or a number of seconds since 1970. A number above 100,000,000,000 counts milliseconds.
+    /// Returns nil for any other value.
     private static func time(_ value: JSONValue) -> Date? {
         switch value {
         case .string(let text): return Date(isoText: text)
         case .number(let text):
-            // The upper limit is the year 5138.
+            // The upper limit is in the year 5138.
             guard let number = Double(text), number > 100_000_000, number < 100_000_000_000_000 else { return nil }
             return Date(timeIntervalSince1970: number > 100_000_000_000 ? number / 1000 : number)
         default: return nil
@@ -129,8 +130,8 @@ package struct RESTService: SyncService {
 }
 
 extension JSONValue {
-    /// Whether the value marks its row as deleted: the time of the deletion, or a flag, which may also be a number or a
-    /// text.
+    /// Whether the value marks a record as deleted. The value is the time of the deletion, or a flag as a Boolean,
+    /// number or text.
     fileprivate var marksDeletion: Bool {
         switch self {
         case .null: false
@@ -143,56 +144,62 @@ extension JSONValue {
     }
 }
 
-/// The options of a generic REST service.
+/// Options of a generic REST service.
 public struct RESTOptions: Sendable, Hashable {
-    /// The paging of lists.
+    /// The way in which a service splits a list into pages. `size` is the query parameter for the page size, and
+    /// `limit` is the page size to request.
     public enum Paging: Sendable, Hashable {
-        /// One page with all rows.
+        /// The response contains the whole list.
         case none
-        /// By page number, from 1. `total` is the key path of the number of pages in a response.
+        /// Pages are numbered from 1. `page` is the query parameter for the page number, and `total` is the key path of
+        /// the number of pages.
         case page(page: String = "page", size: String? = nil, limit: Int = 100, total: String? = nil)
-        /// By the number of rows to skip. `total` is the key path of the number of rows.
+        /// `offset` is the query parameter for the number of records to skip, and `total` is the key path of the number
+        /// of all records.
         case offset(offset: String = "offset", size: String? = "limit", limit: Int = 100, total: String? = nil)
-        /// By the header `Link` with `rel="next"` (RFC 8288).
+        /// The header `Link` has the URL of the next page, with `rel="next"` (RFC 8288).
         case link(size: String? = nil, limit: Int = 100)
-        /// By a URL in the response, at this key path.
+        /// The response has the URL of the next page at this key path.
         case next(String, size: String? = nil, limit: Int = 100)
-        /// By a token in the response, at the key path `next`, which is sent back as a parameter.
+        /// The response has the token of the next page at the key path `next`. `cursor` is the query parameter for the
+        /// token.
         case cursor(cursor: String, next: String, size: String? = nil, limit: Int = 100)
     }
 
-    /// The method that updates a row.
+    /// The HTTP method that updates a record.
     public enum Update: String, Sendable, Hashable, CaseIterable, Codable {
         /// `PATCH` with the changed fields.
         case patch
-        /// `PUT` with all fields. The record is fetched before, so that fields that the model does not know stay.
+        /// `PUT` with all fields. The service fetches the record first, to keep fields that the model does not have.
         case put
     }
 
-    /// The key path of the list in a response; empty for an array without an envelope.
+    /// The key path of the list in a response; empty if the response is an array.
     public var recordsKeyPath = ""
-    /// The paging of lists.
+    /// The way in which the service splits a list into pages.
     public var paging = Paging.none
-    /// The query parameter for the changes since a time; nil for a service that always lists all rows.
+    /// The query parameter that requests the changes since a time; nil for a service that always lists all records.
     public var sinceParameter: String?
-    /// How much of the time before the cursor is pulled again, because clocks and transactions of a service are not
-    /// exact.
+    /// The length of time before the cursor that each pull requests again. It covers clock differences and transactions
+    /// that commit late.
     public var overlap = Duration.seconds(60)
-    /// The key path of the version of a row.
+    /// The key path of the version of a record: a number or a time. Nil for a service without versions.
     public var versionField: String?
-    /// The key path of the deletion mark; nil for a service that keeps no tombstones.
+    /// The key path of the deletion mark of a record; nil for a service without tombstones.
     public var deletedField: String?
-    /// The method that updates a row.
+    /// The HTTP method that updates a record.
     public var updateMethod = Update.patch
-    /// Who assigns the ID of a new row.
+    /// The side that assigns the ID of a new row.
     public var idAssignment = ServiceCapabilities.IDAssignment.server
-    /// The header for the idempotency key of a new row.
+    /// The header for the idempotency key of a new row; nil for a service without such a header.
     public var idempotencyHeader: String?
-    /// The field for the idempotency key of a new row, for a service without such a header.
+    /// The field for the idempotency key of a new row, for a service without an ``idempotencyHeader``; nil for no such
+    /// field.
     public var markerField: String?
-    /// The header for the version that a change is based on, such as `If-Match`.
+    /// The header for the version that a change is based on, such as `If-Match`; nil for a service without
+    /// preconditions.
     public var preconditionHeader: String?
 
-    /// Creates options for a service that returns all rows in one array and updates rows with `PATCH`.
+    /// Creates options for a service that returns all records in one array and updates records with `PATCH`.
     public init() {}
 }

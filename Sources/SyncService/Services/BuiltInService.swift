@@ -9,13 +9,14 @@ import SyncCore
 /// let engine = try SyncEngine(stack: stack, service: service, entities: ["Project", "Task"])
 /// ```
 ///
-/// All take the headers of every request, the credentials, and the transport that sends the requests.
+/// Each function takes the header fields of every request, the credentials, and the transport that sends the requests.
 public enum BuiltInService {
-    /// Returns a generic REST service: a list for each entity, and rows below it by ID.
+    /// Returns a generic REST service. Each entity has the URL of a list, and each record has a URL below the list.
     ///
     /// - Parameters:
     ///   - paths: The path of each entity's list below the base URL; by default the plural of its name in snake_case.
-    ///   - ids: The key path of the ID of a row, by entity, where it is not `id`.
+    ///   - options: How the service pages lists, reports changes and accepts changes.
+    ///   - ids: The key path of the ID in the records of each entity; by default that of the model's primary key.
     public static func rest(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -26,13 +27,13 @@ public enum BuiltInService {
             transport: transport)
     }
 
-    /// Returns a [Kinto](https://docs.kinto-storage.org) server.
+    /// Returns the service of a [Kinto](https://docs.kinto-storage.org) server.
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, up to `/v1`.
-    ///   - collection: The name of an entity's collection; `{path}` is replaced by the path of the entity.
+    ///   - collection: The name of an entity's collection. The path of the entity replaces `{path}`.
     ///   - paths: The path of each entity; by default the plural of its name in snake_case.
-    ///   - pageSize: The most rows of a page.
+    ///   - pageSize: The largest number of records in a page.
     public static func kinto(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
         pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -43,20 +44,21 @@ public enum BuiltInService {
             headers: headers, credentials: credentials, transport: transport)
     }
 
-    /// Returns a [Parse](https://docs.parseplatform.org/rest/guide/) server. It has files.
+    /// Returns the service of a [Parse](https://docs.parseplatform.org/rest/guide/) server, which can store files.
     ///
     /// - Parameters:
     ///   - baseURL: The URL above `/classes`.
     ///   - restKey: The REST API key; nil if the server needs none.
-    ///   - sessionToken: The session token of a user; nil for no user, or if the credentials provide
-    ///     `X-Parse-Session-Token`, which they refresh after error 209.
-    ///   - classes: The class of each entity whose class has another name.
-    ///   - idAssignment: Who assigns the ID of a new row. A server with `allowCustomObjectId` accepts IDs of clients.
-    ///   - markerField: A field of all classes for the idempotency key of a new row. The engine finds a row by it after a
-    ///     lost response.
-    ///   - pageSize: The most rows of a page. A server may return fewer.
-    ///   - overlap: How much of the time before the cursor is pulled again: a row may become visible after rows that
-    ///     changed later.
+    ///   - sessionToken: The session token of a user; nil for no user. Also nil if `credentials` provides
+    ///     `X-Parse-Session-Token`; the client then refreshes the token after error 209.
+    ///   - classes: The class of each entity whose class has a name other than the entity's.
+    ///   - idAssignment: The side that assigns the ID of a new row. Use `.client` only with a server that has
+    ///     `allowCustomObjectId` set.
+    ///   - markerField: The name of a field, in all classes, for the idempotency key of a new row. After a lost
+    ///     response, the engine finds the row by this key.
+    ///   - pageSize: The largest number of records in a page. A server may return fewer.
+    ///   - overlap: The length of time before the cursor that each pull requests again. A record may become visible
+    ///     after records that changed later.
     public static func parse(
         baseURL: URL, applicationID: String, restKey: String? = nil, sessionToken: String? = nil,
         classes: [String: String] = [:], idAssignment: ServiceCapabilities.IDAssignment = .server,
@@ -75,18 +77,18 @@ public enum BuiltInService {
             transport: transport)
     }
 
-    /// Returns a [PocketBase](https://pocketbase.io) server. It has files.
+    /// Returns the service of a [PocketBase](https://pocketbase.io) server, which can store files.
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, without `/api`.
     ///   - paths: The collection of each entity; by default the plural of its name in snake_case.
-    ///   - updatedField: The field with the time of the last change (type `autodate`, on create and on update), which every
-    ///     collection has; nil if there is none, so that every pull lists all rows.
-    ///   - pageSize: The number of rows of a page, at most 1000.
-    ///   - batchSize: The most changes in one atomic batch; 1 for no batches. A server whose batches are disabled gets
-    ///     single requests.
-    ///   - overlap: How much of the time before the cursor is pulled again: a row gets its time before its transaction
-    ///     commits.
+    ///   - updatedField: The field with the time of the last change, which every collection has. The field has the type
+    ///     `autodate` and is set on create and on update. If nil, every pull lists all records.
+    ///   - pageSize: The number of records in a page, at most 1000.
+    ///   - batchSize: The largest number of changes in one atomic batch; 1 for no batches. If batches are disabled on
+    ///     the server, the service sends single requests.
+    ///   - overlap: The length of time before the cursor that each pull requests again. A record gets its time before
+    ///     its transaction commits.
     ///   - credentials: The token, as the value of `Authorization`;
     ///     ``ServiceCredentials/pocketBase(at:collection:identity:password:transport:)`` returns one.
     public static func pocketBase(
@@ -104,7 +106,8 @@ public enum BuiltInService {
             transport: transport)
     }
 
-    /// Returns an endpoint for [WatermelonDB's sync protocol](https://watermelondb.dev/docs/Sync/Backend).
+    /// Returns the service of an endpoint that implements [WatermelonDB's sync
+    /// protocol](https://watermelondb.dev/docs/Sync/Backend).
     ///
     /// - Parameters:
     ///   - url: The complete URL of the endpoint.
@@ -121,8 +124,8 @@ public enum BuiltInService {
 }
 
 extension ServiceCredentials {
-    /// Returns credentials of a PocketBase user with a password. They log in with the first request, and again after the
-    /// server rejects the token.
+    /// Returns credentials that log in a PocketBase user with a password. They log in before the first request, and
+    /// again after the server rejects the token.
     ///
     /// - Parameters:
     ///   - url: The URL of the server, without `/api`.

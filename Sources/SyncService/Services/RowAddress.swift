@@ -3,9 +3,9 @@ public import SyncCore
 
 /// The part of a URL that identifies a row. All services convert IDs to paths with this type.
 ///
-/// Some IDs would address something else. An empty ID gives the URL of the list, `..` the path above it, and a slash or
-/// a control character may end the path early. A request to such a URL changes or deletes other rows, so the engine
-/// never sends it:
+/// Some IDs would address something other than a row. An empty ID gives the URL of the list, and `..` gives the path
+/// above the list. A slash or a control character may end the path early. A request to such a URL could change or
+/// delete other rows, so the initializer throws an error:
 ///
 /// ```swift
 /// do {
@@ -15,14 +15,14 @@ public import SyncCore
 /// }
 /// ```
 public struct RowAddress: Sendable, Hashable {
-    /// The parts of the path, not escaped: one, or one for each part of a composite ID.
+    /// The components of the path, not escaped: one for each part of a composite ID, and one for any other ID.
     public let parts: [String]
 
     /// The reason why an ID cannot be part of a URL.
     public struct Refusal: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-        /// A sentence that names the id.
+        /// A sentence with the ID and the reason.
         public let description: String
-        /// The description.
+        /// The same sentence, for `localizedDescription`.
         public var errorDescription: String? { description }
 
         fileprivate init(_ id: JSONValue, _ reason: String) {
@@ -30,11 +30,11 @@ public struct RowAddress: Sendable, Hashable {
         }
     }
 
-    /// Creates the address of an ID.
+    /// Creates the address of the row with an ID.
     ///
-    /// - Throws: ``Refusal`` for an ID that is empty, blank, null, `.` or `..`. Also for an ID with a slash, a control
-    ///   character or an escape such as `%2F`. The same rules apply to each part of a composite ID, except that a part
-    ///   may contain single slashes: parts are escaped one by one.
+    /// - Throws: ``Refusal`` for an ID that is empty, blank, null, `.` or `..`. Also for an ID with a slash, a
+    ///   backslash, a control character or an escape such as `%2F`. Each part of a composite ID follows the same rules,
+    ///   except that a part may contain single slashes.
     public init(_ id: JSONValue) throws {
         parts = try Self.parts(of: id, in: id)
         guard case .array = id else {
@@ -68,7 +68,7 @@ public struct RowAddress: Sendable, Hashable {
 
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
 
-    /// Returns whether a service that decodes escapes twice would read another ID.
+    /// Returns whether a text has an escape such as `%2F`. A service that decodes escapes twice would read another ID.
     private static func hasEscape(_ bytes: [UInt8]) -> Bool {
         bytes.indices.contains { place in
             bytes[place] == UInt8(ascii: "%") && place + 2 < bytes.count
@@ -76,7 +76,7 @@ public struct RowAddress: Sendable, Hashable {
         }
     }
 
-    /// Returns an ID as text.
+    /// Returns the text of a string or number, or the JSON of any other ID.
     static func text(of id: JSONValue) -> String {
         switch id {
         case .string(let text), .number(let text): text

@@ -1,23 +1,23 @@
 public import SyncCore
 
-/// The record format of an entity, as the engine sends and reads it. A service whose records have value types of its
-/// own converts values with this information and needs no configuration.
+/// The format of an entity's records, as the engine sends and reads them. A service with other value types uses this
+/// information to convert values.
 public struct ServiceEntity: Sendable, Hashable {
     /// The type of a field.
     public enum FieldType: Sendable, Hashable {
-        /// A value in the export format of its type.
+        /// An attribute whose value has the export format of the attribute type.
         case value(AttributeType)
-        /// A value that a format or transformers of the model convert.
+        /// An attribute whose value the model converts, by a date format or by transformers.
         case converted
-        /// The ID of a row of another entity.
+        /// A to-one relationship: the ID of a row of the entity `to`.
         case reference(to: String)
-        /// A list of IDs of rows of another entity.
+        /// A to-many relationship: a list of IDs of rows of the entity `to`.
         case references(to: String)
     }
 
-    /// A field of the records.
+    /// A field of a record: an attribute, a relationship or the discriminator.
     public struct Field: Sendable, Hashable {
-        /// The name of the attribute or relationship.
+        /// The name of the attribute or relationship in the model; empty for the discriminator.
         public let name: String
         /// The key path of the field in a record.
         public let keyPath: [String]
@@ -25,15 +25,14 @@ public struct ServiceEntity: Sendable, Hashable {
         package let hasExplicitKey: Bool
         /// The type of the field.
         public let type: FieldType
-        /// Whether it may be null.
+        /// Whether the value may be null.
         package let isOptional: Bool
-        /// The value that a missing field means, for services that omit empty values; nil if a missing field means
-        /// nothing.
+        /// The value that a missing field stands for, if the service omits empty values; nil if a missing field leaves
+        /// the value unknown.
         package let nullValue: JSONValue?
-        /// Whether the order of a list is significant.
+        /// Whether the order of the IDs in a list is significant.
         package let isOrdered: Bool
 
-        /// Creates a field.
         package init(
             _ name: String, keyPath: [String], hasExplicitKey: Bool = false, type: FieldType, isOptional: Bool = true,
             nullValue: JSONValue? = .null, isOrdered: Bool = false
@@ -52,10 +51,9 @@ public struct ServiceEntity: Sendable, Hashable {
     public let name: String
     /// The key path of each part of the ID of a record. Most IDs have one part.
     package let keyPaths: [[String]]
-    /// All other fields that are sent, including fields of subentities.
+    /// All other fields that the engine sends, including those of subentities.
     public let fields: [Field]
 
-    /// Creates an entity.
     package init(_ name: String, keyPaths: [[String]], fields: [Field]) {
         self.name = name
         self.keyPaths = keyPaths
@@ -64,7 +62,7 @@ public struct ServiceEntity: Sendable, Hashable {
 }
 
 extension ServiceEntity {
-    /// Returns entities of a model.
+    /// Returns the record formats of the named entities of a model.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
     static func all(_ names: [String], of model: SyncModel) throws -> [ServiceEntity] {
@@ -109,13 +107,14 @@ extension ServiceEntity {
         }
     }
 
-    /// Returns the name of a relationship with the key case of the entity, without a suffix for IDs.
+    /// Returns the name of a relationship in the key case of the entity, without a suffix such as `_id`.
     private static func named(_ relationship: SyncModel.Relationship?, _ rule: KeyCase?) -> String {
         let name = relationship?.name ?? ""
         return rule.map { $0.key(for: name) } ?? name
     }
 
-    /// The default value, or null for an optional attribute.
+    /// Returns the value that a missing field stands for: the default value, or null for an optional attribute. Returns
+    /// nil for a required attribute, and for a default value that the model converts.
     private static func absence(of attribute: SyncModel.Attribute, _ isConverted: Bool) -> JSONValue? {
         if let value = attribute.defaultValue { return isConverted ? JSONValue?.none : value.jsonForm }
         return attribute.isOptional ? .null : JSONValue?.none

@@ -3,14 +3,14 @@ public import SyncCore
 
 /// A request for a page of remote changes.
 public struct PullRequest: Sendable, Hashable {
-    /// The entity.
+    /// The name of the entity to pull.
     public var entity: String
-    /// The cursor of the last pull; nil to pull all rows.
+    /// The cursor of the last pull; nil to pull all records.
     public var cursor: String?
-    /// The token of the page, from the page before; nil for the first page.
+    /// The token of the page, from the previous page; nil for the first page.
     public var page: String?
 
-    /// Creates a request.
+    /// Creates a request for a page of an entity's changes.
     public init(entity: String, cursor: String?, page: String? = nil) {
         self.entity = entity
         self.cursor = cursor
@@ -20,22 +20,32 @@ public struct PullRequest: Sendable, Hashable {
 
 /// A page of remote changes.
 public struct PullPage: Sendable, Hashable {
-    /// New and changed rows, and tombstones of deleted rows.
+    /// New and changed records, and tombstones of deleted records.
     public var records: [RemoteRecord]
     /// The token of the next page; nil after the last page.
     public var nextPage: String?
-    /// The cursor for the next pull. Only the last page has it.
+    /// The cursor for the next pull. The engine uses only the cursor of the last page.
     public var cursor: String?
-    /// Whether the pages of this pull list all rows, so that rows that they lack are deleted.
+    /// Whether the pages of this pull list all records. The engine then deletes rows that no page lists.
     package var isFullListing: Bool
-    /// The clock of the service at the time of the response.
+    /// The time of the response by the clock of the service; nil if unknown.
     package var serverTime: Date?
-    /// The number of rows of all pages, if the service reports it.
+    /// The number of records in all pages; nil if the service does not report it.
     package var total: Int?
-    /// The indexes of records without an ID. They are skipped and reported.
+    /// The indexes, in the list of the response, of records without an ID. The engine skips and reports such records.
     package var invalidRecords: [Int]
 
     /// Creates a page of remote changes.
+    ///
+    /// - Parameters:
+    ///   - records: New and changed records, and tombstones of deleted records.
+    ///   - nextPage: The token of the next page; nil after the last page.
+    ///   - cursor: The cursor for the next pull. Only the last page needs it.
+    ///   - isFullListing: Whether the pages of this pull list all records. The engine then deletes rows that no page
+    ///     lists.
+    ///   - serverTime: The time of the response by the clock of the service; nil if unknown.
+    ///   - total: The number of records in all pages; nil if the service does not report it.
+    ///   - invalidRecords: The indexes, in the list of the response, of records without an ID.
     public init(
         records: [RemoteRecord], nextPage: String? = nil, cursor: String? = nil, isFullListing: Bool = false,
         serverTime: Date? = nil,
@@ -50,32 +60,35 @@ public struct PullPage: Sendable, Hashable {
         self.invalidRecords = invalidRecords
     }
 
-    /// Converts records to rows, and collects the indexes of the records without an ID.
+    /// Converts the JSON objects of a response to records, and collects the indexes of the objects without an ID.
     ///
-    /// - Parameter row: Returns the row of a record; nil for a record without an ID.
-    public static func records(
-        of records: [JSONValue], _ row: (JSONValue) -> RemoteRecord?
-    ) -> (rows: [RemoteRecord], skipped: [Int]) {
-        var (rows, skipped): ([RemoteRecord], [Int]) = ([], [])
-        for (place, record) in records.enumerated() {
-            if let row = row(record) { rows.append(row) } else { skipped.append(place) }
+    /// - Parameter record: A closure that converts a JSON object to a record. It returns nil if the object has no ID.
+    public static func parse(
+        _ objects: [JSONValue], _ record: (JSONValue) -> RemoteRecord?
+    ) -> (records: [RemoteRecord], invalidRecords: [Int]) {
+        var (records, invalidRecords): ([RemoteRecord], [Int]) = ([], [])
+        for (index, object) in objects.enumerated() {
+            if let record = record(object) { records.append(record) } else { invalidRecords.append(index) }
         }
-        return (rows, skipped)
+        return (records, invalidRecords)
     }
 }
 
 /// A page of a full listing of IDs.
 public struct ListPage: Sendable, Hashable {
-    /// The IDs.
+    /// The IDs on the page.
     package var ids: [JSONValue]
-    /// The versions of rows by ID, if the listing has them. The engine fetches rows whose stored version differs.
+    /// The versions of records by ID, if the listing has them. The engine fetches a record if the stored version
+    /// differs.
     package var versions: [JSONValue: String]
-    /// The rows, if the service lists complete records. The engine does not fetch them.
+    /// The records, if the service lists complete records. The engine does not fetch these records again.
     package var records: [RemoteRecord]
     /// The token of the next page; nil after the last page.
     package var nextPage: String?
 
     /// Creates a page of IDs.
+    ///
+    /// - Parameter versions: The versions of records by ID, if the listing has them.
     public init(ids: [JSONValue], versions: [JSONValue: String] = [:], nextPage: String? = nil) {
         self.ids = ids
         self.versions = versions
@@ -83,8 +96,8 @@ public struct ListPage: Sendable, Hashable {
         self.nextPage = nextPage
     }
 
-    /// Creates a page of complete records. It omits tombstones.
-    public init(records: [RemoteRecord], nextPage: String? = nil) {
+    /// Creates a page of complete records, without the tombstones among them.
+    package init(records: [RemoteRecord], nextPage: String? = nil) {
         self.records = records.filter { $0.record != nil }
         ids = self.records.map(\.id)
         versions = Dictionary(self.records.compactMap { row in row.version.map { (row.id, $0) } }) { _, last in last }
@@ -92,38 +105,38 @@ public struct ListPage: Sendable, Hashable {
     }
 }
 
-/// A local change of one row, to be applied by a service.
+/// A local change of one row, which a service applies.
 public struct PushOperation: Sendable, Hashable {
-    /// The kinds of changes.
+    /// The kind of a change.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Creates a row.
+        /// The change creates a row.
         case create
-        /// Updates fields of a row.
+        /// The change updates fields of a row.
         case update
-        /// Deletes a row.
+        /// The change deletes a row.
         case delete
     }
 
-    /// The entity.
+    /// The name of the row's entity.
     public var entity: String
-    /// The kind of the change.
+    /// Whether the change creates, updates or deletes the row.
     public var kind: Kind
     /// The remote ID; nil for a new row whose ID the service assigns.
     public var id: JSONValue?
     /// The fields of a new row, or the changed fields.
     public var record: JSONValue
-    /// The key paths of the values in the body. A value is replaced as a whole.
+    /// The key paths of the changed values in the record. The change replaces each of these values as a whole.
     package var fieldPaths: [[String]]
     /// The version that the change is based on; nil if unknown.
     public var version: String?
-    /// The cursor of the last pull before the change, for services that push atomically; nil if there is none.
+    /// The cursor of the last pull, for a service that pushes atomically; nil for other services.
     public var cursor: String?
-    /// The idempotency key, which is the same for every attempt.
+    /// The idempotency key: the same for every attempt.
     public var idempotencyKey: String
 
-    /// Creates a change.
+    /// Creates a change of one row.
     ///
-    /// - Parameter fieldPaths: The key paths of the values in the record; by default its members.
+    /// - Parameter fieldPaths: The key paths of the changed values in the record; by default its top-level members.
     public init(
         entity: String, kind: Kind, id: JSONValue?, record: JSONValue, fieldPaths: [[String]]? = nil, version: String?,
         cursor: String? = nil, idempotencyKey: String
@@ -140,17 +153,19 @@ public struct PushOperation: Sendable, Hashable {
 }
 
 extension PushOperation {
-    /// Whether it changes a part of a member. Services replace members as a whole.
+    /// Whether the change updates only a part of a top-level member, such as `address.city`. A service that replaces
+    /// members as a whole then needs the other parts of the member.
     public var isPartialUpdate: Bool { kind == .update && fieldPaths.contains { $0.count > 1 } }
 
-    /// Returns a record with the values of this change. All other values stay.
+    /// Returns a copy of a record with the values of this change. All other values stay.
     public func applied(to other: JSONValue) -> JSONValue {
         fieldPaths.reduce(other) { merged, path in
             record.value(at: path).map { merged.setting($0, at: path) } ?? merged
         }
     }
 
-    /// Returns a change of complete members. The parts that this change omits come from the record of the service.
+    /// Returns a change that replaces whole top-level members. The parts that this change omits come from `record`, the
+    /// record of the service.
     public func merged(over record: JSONValue) -> PushOperation {
         let whole = applied(to: record)
         var operation = self
@@ -168,7 +183,7 @@ extension JSONValue {
         return members.map { [$0.key] }
     }
 
-    /// Returns the value without a member, and without objects that are empty then.
+    /// Returns the value without the member at a key path. Also removes objects that become empty.
     func without(at path: [String]) -> JSONValue { without(path[...]) ?? .object([]) }
 
     private func without(_ path: ArraySlice<String>) -> JSONValue? {
@@ -183,41 +198,45 @@ extension JSONValue {
     }
 }
 
-/// The outcome of a change.
+/// The outcome of a change that was sent to a service.
 public enum PushOutcome: Sendable, Hashable {
-    /// The service applied it, and may have returned the row.
+    /// The service applied the change. The value is the record in the response, if there is one.
     case applied(RemoteRecord?)
-    /// Not applied, because the service has another version, which it may have returned.
+    /// The service did not apply the change, because it has another version of the row. The value is that version, if
+    /// the response has it.
     case conflict(RemoteRecord?)
-    /// Not applied, because the service does not have the row any more.
+    /// The service did not apply the change, because it no longer has the row.
     case notFound
-    /// Not created, because the row exists. The service may have returned it.
+    /// The service did not create the row, because the row exists already. The value is the existing record, if the
+    /// response has it.
     case alreadyExists(RemoteRecord?)
-    /// Not applied, for a transient reason.
+    /// The service did not apply the change, for a temporary reason. The value is the delay that the service asked for.
     case retry(after: Duration?)
-    /// Not applied, and never will be. The text is the reason.
+    /// The service rejected the change permanently. The text is the reason.
     case rejected(String)
     /// The outcome is unknown. The text is the reason.
     case unknown(String)
-    /// A create was answered with success and nothing else, as a proxy may do too. The engine looks for the row, and a
-    /// later run sends the create once more.
+    /// The response to a create reports success and has no body. A proxy may have sent the response. The engine looks
+    /// for the row. If the service does not list the row, a later run sends the create once more.
     case silent
 }
 
-/// A row as the service has it.
+/// A record of the service, or the tombstone of a deleted record.
 public struct RemoteRecord: Sendable, Hashable {
-    /// The remote ID.
+    /// The ID of the record.
     public var id: JSONValue
-    /// The record; nil for a deleted row.
+    /// The JSON of the record. In a pull, nil means that the record was deleted. In the response to a change, nil means
+    /// that the response has only the ID.
     public var record: JSONValue?
-    /// The version of the row, as the service reports it.
+    /// The version of the record, as the service reports it; nil if it reports none.
     public var version: String?
-    /// The time of the last change, by the clock of the service.
+    /// The time of the last change by the clock of the service; nil if the service does not report it.
     public var modifiedAt: Date?
-    /// Whether the record has all fields of the row.
+    /// Whether the record has all fields, and every change gives it a new version. The engine then skips the record if
+    /// its version is already stored.
     public var isComplete: Bool
 
-    /// Creates a record.
+    /// Creates a record, or a tombstone if `record` is nil.
     public init(
         id: JSONValue, record: JSONValue?, version: String? = nil, modifiedAt: Date? = nil, isComplete: Bool = true
     ) {
@@ -228,25 +247,25 @@ public struct RemoteRecord: Sendable, Hashable {
         self.isComplete = isComplete
     }
 
-    /// The reason for ignoring a response that has this row instead of the requested one.
-    var otherRowReason: String { "the service returned another row than the requested one: \(id)" }
+    /// The reason why the engine ignores a response with this record: the request was for another row.
+    var otherRowReason: String { "the service returned a row other than the requested one: \(id)" }
 }
 
-/// The response to a fetch by ID.
+/// The outcome of fetching one record by ID.
 public enum FetchOutcome: Sendable, Hashable {
-    /// The service has the row.
+    /// The service has the record.
     case found(RemoteRecord)
-    /// The service does not have the row.
+    /// The service does not have a record with the ID.
     case notFound
-    /// The user must not see the row, so the row may exist.
+    /// The service hides the record from the user. The record may exist, so the engine does not delete its row.
     case forbidden
 
-    /// The reason for blocking a change of a row that the user must not see.
+    /// The reason for blocking a change of a row that the service hides from the user.
     static let forbiddenReason = "the row is hidden from the user"
 }
 
 extension JSONValue {
-    /// Returns whether two IDs are equal, as far as that shows without a model: a number may be written as a string.
+    /// Returns whether two IDs are equal if numbers may be written as strings and the case of letters does not matter.
     func isSpelling(of other: JSONValue) -> Bool {
         switch (self, other) {
         case (.array(let parts), .array(let others)):

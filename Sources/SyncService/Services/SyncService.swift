@@ -1,37 +1,42 @@
 public import Foundation
 public import SyncCore
 
-/// A web service for the engine.
+/// A web service that a ``SyncEngine`` syncs a store with.
 ///
-/// A method throws ``ServiceError`` if the request as a whole fails. The result for a single row is a ``PushOutcome``
-/// or a ``FetchOutcome``.
+/// A method throws ``ServiceError`` if a request as a whole fails. It reports the result for a single row as a
+/// ``PushOutcome`` or a ``FetchOutcome``.
 public protocol SyncService: Sendable {
-    /// The capabilities of the service.
+    /// The capabilities of the service. The engine adapts its requests to them.
     var capabilities: ServiceCapabilities { get }
-    /// The identity of the service, such as its address. A database is synced with one service.
+    /// A text that identifies the service, such as its address. The engine rejects a database that was synced with
+    /// another service.
     var identity: String { get }
-    /// Returns the filter of an entity: what restricts its pulls. After a change of the filter, the next pull pulls all
-    /// rows.
+    /// Returns a text that describes which records the pulls of an entity return, such as a path and a condition. If
+    /// the text changes, the next pull requests all records.
     func filter(of entity: String) -> String
-    /// Returns the service configured for the entities of a model: for the names and types of their fields.
-    /// Configuration that the caller gave explicitly stays.
+    /// Returns a copy of the service that knows the fields of the entities. Configuration that the caller set
+    /// explicitly takes precedence.
     func configured(for entities: [ServiceEntity]) -> Self
-    /// Returns the key paths of server-owned fields. The engine ignores them when it compares a record with a local
-    /// row.
+    /// Returns the key paths of the fields that only the service writes. The engine ignores their values when it
+    /// searches the service for a row that it sent.
     func serverOwnedFields(of entity: String) -> [[String]]
-    /// Returns one page of the changes since a cursor.
+    /// Returns one page of an entity's remote changes since a cursor.
     func pull(_ request: PullRequest) async throws -> PullPage
-    /// Returns the changes of several entities since their shared cursor, if the service has one.
+    /// Returns the changes of several entities since one cursor, with one complete page for each entity. The engine
+    /// calls it only if the service has the capability `hasSharedCursor`.
     func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage]
-    /// Applies changes in this order, and returns one outcome for each.
+    /// Applies changes in the given order. Returns one outcome for each change, in the same order.
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome]
-    /// Returns one page of a full listing of IDs: the first one, or the one that the page before named.
+    /// Returns one page of a full listing of an entity's IDs.
+    ///
+    /// - Parameter page: The token of the page, from the previous page; nil for the first page.
     func list(of entity: String, page: String?) async throws -> ListPage
-    /// The delay that the service asked for in a successful response; nil for none. The next run observes it.
+    /// The remaining delay that the service asked for in a successful response; nil for none. The next run waits until
+    /// the delay ends.
     var backoff: Duration? { get }
-    /// Fetches rows by ID, and returns one outcome for each.
+    /// Fetches records by ID. Returns one outcome for each ID, in the same order.
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome]
-    /// Returns a text without the secrets of the requests, which a response may repeat.
+    /// Masks the secrets of requests in a text, such as an error message that quotes a response.
     func hidingSecrets(in text: String) -> String
 }
 
@@ -39,93 +44,115 @@ extension SyncService {
     /// Returns the service unchanged.
     public func configured(for entities: [ServiceEntity]) -> Self { self }
 
-    /// Pulls the first page of each entity.
+    /// Returns the first page of each entity.
     public func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
         var pages: [String: PullPage] = [:]
         for entity in entities { pages[entity] = try await pull(PullRequest(entity: entity, cursor: cursor)) }
         return pages
     }
 
-    /// Returns no fields.
+    /// Returns an empty list.
     public func serverOwnedFields(of entity: String) -> [[String]] { [] }
 
     /// Returns the text unchanged.
     public func hidingSecrets(in text: String) -> String { text }
 
-    /// No delay.
+    /// Nil: the service asks for no delay.
     public var backoff: Duration? { nil }
 
-    /// Returns no filter.
+    /// Returns an empty text.
     public func filter(of entity: String) -> String { "" }
 
-    /// Lists the IDs by pulling all rows.
+    /// Lists the IDs by pulling all records.
     public func list(of entity: String, page: String?) async throws -> ListPage {
         let page = try await pull(PullRequest(entity: entity, cursor: nil, page: page))
         return ListPage(records: page.records, nextPage: page.nextPage)
     }
 }
 
-/// The capabilities of a service. The engine uses no others.
+/// The capabilities of a service.
 public struct ServiceCapabilities: Sendable, Hashable {
-    /// Who assigns the ID of a new row.
+    /// The side that assigns the ID of a new row.
     public enum IDAssignment: String, Sendable, Hashable, CaseIterable, Codable {
-        /// The service.
+        /// The service assigns the ID.
         case server
-        /// The client that creates the row.
+        /// The device that creates the row assigns the ID.
         case client
     }
 
-    /// How the engine detects remote deletions.
+    /// The way in which the engine detects remote deletions.
     public enum DeletionDetection: String, Sendable, Hashable, CaseIterable {
-        /// By tombstones in pulls.
+        /// Pulls return tombstones of deleted records.
         case tombstones
-        /// By a full listing of IDs, or a pull of all rows.
+        /// The engine compares a full listing of IDs, or a pull of all records, with the store.
         case listing
     }
 
-    /// What prevents duplicates if a create is repeated.
+    /// The means that prevents a duplicate when the engine repeats a create.
     public enum CreateIdempotency: Sendable, Hashable {
-        /// The ID that the client assigned.
+        /// The ID that the client assigned: a repeated create does not create a second record.
         case clientID
-        /// An idempotency key in a header.
+        /// An idempotency key in the request: the service returns the record that it created for the key.
         case idempotencyKey
-        /// A field of the record with the idempotency key.
+        /// A field with this name contains the idempotency key. After a lost response, the engine searches for a record
+        /// with the key.
         case markerField(String)
-        /// Nothing. After a lost response, the engine looks for a row with the same values.
+        /// The service has no such means. After a lost response, the engine searches for a record with the same values.
         case matchByContent
     }
 
-    /// Who assigns the ID of a new row.
+    /// The side that assigns the ID of a new row.
     package var idAssignment: IDAssignment
-    /// How the engine detects remote deletions.
+    /// The way in which the engine detects remote deletions.
     package var deletionDetection: DeletionDetection
-    /// What prevents duplicates if a create is repeated.
+    /// The means that prevents a duplicate when the engine repeats a create.
     package var createIdempotency: CreateIdempotency
-    /// Whether the service supports composite IDs. Such an ID is a list.
+    /// Whether the service supports composite IDs. A composite ID is a JSON array.
     package var supportsCompositeIDs: Bool
-    /// Whether a change can depend on the version that it is based on.
+    /// Whether the service rejects a change that is based on an old version of the record.
     package var supportsPreconditions: Bool
     /// Whether records have a modification time.
     package var providesModificationTimes: Bool
-    /// The most changes in one request.
+    /// The largest number of changes in one request.
     package var maxBatchSize: Int
-    /// Whether the engine pushes the deletions that a remote deletion causes by the delete rules of the model.
+    /// Whether the engine pushes the local deletions that a remote deletion causes through delete rules. If false, the
+    /// service deletes those records itself.
     package var requiresClientCascades: Bool
-    /// Whether the response to a change has the complete record.
+    /// Whether the response to a change contains the complete record.
     package var returnsRecords: Bool
-    /// The length of IDs that the client assigns, in characters of a to z and 0 to 9; nil for UUIDs.
+    /// The number of characters (a to z, 0 to 9) of an ID that the client assigns; nil for UUIDs.
     package var generatedIDLength: Int?
-    /// Whether one request returns the changes of all entities as one snapshot, with a shared cursor.
+    /// Whether one request returns the changes of all entities, with one cursor for all of them.
     package var hasSharedCursor: Bool
-    /// Whether a push is atomic, is rejected if something changed since the last pull, and is harmless when repeated.
+    /// Whether the service applies all changes of a push or none. Such a service rejects a push if a row changed since
+    /// the last pull. Repeating a push must be harmless.
     package var pushesAtomically: Bool
-    /// Whether a change is sent with the unchanged values of its row.
+    /// Whether each change must contain all values of its row, including unchanged ones.
     package var requiresCompleteRecords: Bool
-    /// Whether versions are ordered, as growing numbers or times. An older version than the known one comes from a
-    /// stale replica.
+    /// Whether versions are ordered: increasing numbers, or times. The engine then skips a record with an older version
+    /// than the stored one, because a stale replica may have sent the record.
     package var hasOrderedVersions: Bool
 
-    /// Creates capabilities.
+    /// Creates a set of capabilities.
+    ///
+    /// - Parameters:
+    ///   - idAssignment: The side that assigns the ID of a new row.
+    ///   - deletionDetection: The way in which the engine detects remote deletions.
+    ///   - createIdempotency: The means that prevents a duplicate when the engine repeats a create.
+    ///   - supportsPreconditions: Whether the service rejects a change that is based on an old version of the record.
+    ///   - providesModificationTimes: Whether records have a modification time.
+    ///   - maxBatchSize: The largest number of changes in one request.
+    ///   - requiresClientCascades: Whether the engine pushes the local deletions that a remote deletion causes through
+    ///     delete rules.
+    ///   - returnsRecords: Whether the response to a change contains the complete record.
+    ///   - supportsCompositeIDs: Whether the service supports composite IDs. A composite ID is a JSON array.
+    ///   - generatedIDLength: The number of characters (a to z, 0 to 9) of an ID that the client assigns; nil for
+    ///     UUIDs.
+    ///   - hasSharedCursor: Whether one request returns the changes of all entities, with one cursor for all of them.
+    ///   - pushesAtomically: Whether the service applies all changes of a push or none. Such a service rejects a push
+    ///     if a row changed since the last pull. Repeating a push must be harmless.
+    ///   - requiresCompleteRecords: Whether each change must contain all values of its row.
+    ///   - hasOrderedVersions: Whether versions are ordered: increasing numbers, or times.
     public init(
         idAssignment: IDAssignment, deletionDetection: DeletionDetection, createIdempotency: CreateIdempotency,
         supportsPreconditions: Bool,
@@ -154,7 +181,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
 }
 
 extension ServiceCapabilities {
-    /// The field with the idempotency key of a new row; nil for services without such a field.
+    /// The name of the field for the idempotency key of a new row; nil for a service without such a field.
     var markerField: String? { if case .markerField(let name) = createIdempotency { name } else { nil } }
 }
 
@@ -162,32 +189,32 @@ extension ServiceCapabilities {
 public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The service cannot be reached, or the connection broke.
     case unreachable(String)
-    /// The service asks for a delay.
+    /// The service asks the client to retry later, after the delay if it states one.
     case retryLater(after: Duration?, String)
-    /// The service rejects the credentials, also after a refresh.
+    /// The service rejects the credentials, even after a refresh.
     case unauthorized(String)
-    /// The service does not accept the cursor any more. The engine pulls all rows again.
+    /// The service no longer accepts the cursor. The engine pulls all records again.
     case cursorInvalid
-    /// The service has less data than before: it was restored from a backup.
+    /// The service has older data than the cursor: it seems to have been restored from a backup.
     case serverRestored
     /// The request is too large.
     case payloadTooLarge
-    /// The service applied nothing, because something changed since the last pull. The engine pulls and pushes again.
+    /// The service applied no change, because a row changed since the last pull. The engine pulls, then pushes again.
     case stalePush
-    /// The service applied nothing, because it rejects one of the changes.
+    /// The service applied no change, because it rejects one of them.
     case batchRejected(String)
     /// The response cannot be read or is invalid.
     case invalidResponse(String)
-    /// The service rejects the request.
+    /// The service rejects the request with an HTTP status.
     case rejected(status: Int, String)
 
-    /// The description of the failure.
+    /// A message that states the failure.
     public var description: String { error.message }
 
-    /// The description.
+    /// The message of ``description``. It is also the text of `localizedDescription`.
     public var errorDescription: String? { description }
 
-    /// Whether another attempt may succeed.
+    /// Whether the same request may succeed later.
     var isTransient: Bool {
         switch self {
         case .unreachable, .retryLater: true
@@ -197,7 +224,7 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
         }
     }
 
-    /// Whether the page token may be the cause.
+    /// Whether an invalid page token may be the cause.
     var isOfPage: Bool {
         switch self {
         case .invalidResponse, .rejected(status: 400..<500, _): true
@@ -208,7 +235,7 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
         }
     }
 
-    /// The failure as an error of the engine.
+    /// The ``SyncError`` that the engine throws for the failure.
     var error: SyncError {
         switch self {
         case .unreachable(let text): SyncError(.serviceFailure, "the service failed: \(text)")

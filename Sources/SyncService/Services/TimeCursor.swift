@@ -1,40 +1,43 @@
 import Foundation
 import SyncCore
 
-/// The cursor of a service that returns the changes since a time.
+/// The state of a pull from which the next cursor is computed, for a service that returns the changes since a time.
 ///
-/// The cursor is the earlier of two times: the clock of the service at the first page, minus the overlap, and the
-/// newest version of the pages, minus a margin. The clock alone is not enough: it is one header, which a proxy may have
-/// written. A response without rows does not move the cursor, since it may come from a stale replica.
+/// The next cursor is the earlier of two times:
+/// - the time of the first response by the clock of the service, minus an overlap
+/// - the newest modification time in the pages, minus a margin
+///
+/// The clock of the service alone is not reliable, because a proxy may have written the `Date` header. A pull without
+/// records does not move the cursor, because a stale replica may have responded.
 struct TimeCursor {
-    /// Services that compare times as text sort `40.4Z` before `40Z`. The margin covers that.
+    /// The default margin. It is needed because services that compare times as text sort `40.4Z` before `40Z`.
     static let margin = Duration.seconds(1)
 
-    /// The clock of the service at the first page.
+    /// The time of the first response by the clock of the service.
     private(set) var began: Date?
-    /// The newest version of the pages.
+    /// The newest modification time in the pages so far.
     private(set) var newest: Date?
-    /// Whether the pages have rows.
+    /// Whether any page so far has records.
     private(set) var hasRows = false
 
     init() {}
 
-    /// Continues with the state of earlier pages.
+    /// Creates a cursor that continues after earlier pages of the same pull.
     init(began: Date?, newest: Date?, hasRows: Bool) {
         (self.began, self.newest, self.hasRows) = (began, newest, hasRows)
     }
 
-    /// Adds a page.
+    /// Adds a page, with the modification times of its records and the time of its response.
     mutating func record(_ times: [Date?], hasRows: Bool, clock: Date?) {
         began = began ?? clock
         newest = (times + [newest]).compactMap(\.self).max()
         self.hasRows = self.hasRows || hasRows
     }
 
-    /// Returns the time from which the next pull asks for changes; nil to pull all rows, which is needed if the service
-    /// reports no time.
+    /// Returns the time since which the next pull requests changes; nil to pull all records. The next pull requests all
+    /// records if the service reports no time.
     ///
-    /// - Parameter known: The cursor of this pull. The new cursor is never earlier.
+    /// - Parameter known: The cursor of this pull. The result is never earlier.
     func next(after known: Date?, overlap: Duration, margin: Duration = Self.margin) -> Date? {
         guard hasRows else { return known }
         guard let began else { return nil }
@@ -42,24 +45,26 @@ struct TimeCursor {
         return [bounds.compactMap(\.self).min(), known].compactMap(\.self).max()
     }
 
-    /// Checks that the clock of the service was not set back since the cursor. If it was, new changes may be before the
-    /// cursor.
+    /// Checks that the clock of the service is not earlier than the cursor. If the clock was set back, new changes may
+    /// have times before the cursor.
     ///
-    /// - Throws: ``ServiceError`` `cursorInvalid`. The engine then pulls all rows.
+    /// - Throws: ``ServiceError`` `cursorInvalid`. The engine then pulls all records.
     static func check(_ cursor: Date?, clock: Date?) throws {
         if let cursor, let clock, cursor > clock { throw ServiceError.cursorInvalid }
     }
 }
 
 extension Date {
-    /// The beginning of the second.
+    /// The date without the fraction of its second.
     var wholeSecond: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
 }
 
-/// The order of IDs in a list that is paged by ID: each page begins after the last row of the page before.
+/// The order of IDs in a list that is paged by ID. Each page of such a list begins after the last ID of the previous
+/// page.
 enum IDOrder {
-    /// Returns whether an ID comes after another one, by bytes or in a collation that ignores case and punctuation.
-    /// Databases use either. IDs with characters outside ASCII count as ordered.
+    /// Returns whether an ID comes after another one, either by bytes or in a collation that ignores case and
+    /// punctuation. Databases use one of these orders. The function returns true for IDs with characters outside ASCII,
+    /// because their order is unknown.
     static func isAfter(_ id: JSONValue, _ other: JSONValue) -> Bool {
         guard case (.string(let id), .string(let other)) = (id, other) else { return true }
         return isAfter(id, other)
@@ -76,9 +81,9 @@ enum IDOrder {
         id.lowercased().filter { $0.isLetter || $0.isNumber }
     }
 
-    /// Checks that a row comes after another one.
+    /// Checks that a row comes after the last row of the previous page: by time, and by ID if the times are equal.
     ///
-    /// - Throws: ``ServiceError`` `invalidResponse` if it does not.
+    /// - Throws: ``ServiceError`` `invalidResponse` if the row does not.
     static func check(_ row: (time: String?, id: String), after last: (time: String?, id: String), in list: String)
         throws
     {

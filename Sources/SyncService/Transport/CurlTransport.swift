@@ -3,7 +3,8 @@
     package import Foundation
     package import HTTPTypes
 
-    /// Sends requests with libcurl. It does not follow redirects, so that credentials are not sent to another host.
+    /// A transport that sends requests with libcurl. It does not follow redirects, so that credentials are not sent to
+    /// another host.
     package final class CurlTransport: HTTPTransport {
         private let bounds: sync_curl_bounds
         private let connections = Connections()
@@ -12,17 +13,18 @@
         /// Creates a transport.
         ///
         /// - Parameters:
-        ///   - timeout: The time to wait for data, rounded up to seconds.
-        ///   - total: The time for a request and its complete response, rounded up to seconds; by default ten times
-        ///     `timeout`.
-        ///   - answerLimit: The most bytes of a response, decompressed.
+        ///   - timeout: The longest time without received data, rounded up to whole seconds.
+        ///   - totalTimeout: The longest time for a request and its complete response, rounded up to whole seconds; by
+        ///     default ten times `timeout`.
+        ///   - maxResponseSize: The largest size of a response in bytes, after decompression.
         package init(
-            timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = ResponseSizeLimit.standard
+            timeout: Duration = .seconds(60), totalTimeout: Duration? = nil,
+            maxResponseSize: Int = ResponseSizeLimit.standard
         ) {
             func whole(_ duration: Duration) -> Int { max(1, Int(min(duration.seconds, 1e9).rounded(.up))) }
             bounds = sync_curl_bounds(
-                silence: whole(timeout), whole: whole(total ?? timeout * ResponseSizeLimit.totalFactor),
-                bytes: max(0, answerLimit), head_bytes: ResponseSizeLimit.head)
+                silence: whole(timeout), whole: whole(totalTimeout ?? timeout * ResponseSizeLimit.totalFactor),
+                bytes: max(0, maxResponseSize), head_bytes: ResponseSizeLimit.head)
         }
 
         /// Sends a request once.
@@ -69,7 +71,7 @@
                 let text = withUnsafeBytes(of: answer.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
                 throw ServiceError.unreachable(text)
             }
-            // `Data` takes over the buffer, so that the body is in memory once.
+            // `Data` takes ownership of the buffer, so that the body is in memory only once.
             let received = answer.body.map { Data(bytesNoCopy: $0, count: answer.body_length, deallocator: .free) }
             answer.body = nil
             let head = answer.head.map { Data(bytes: $0, count: answer.head_length) } ?? Data()
@@ -90,7 +92,8 @@
 
         /// A pool of idle connections.
         ///
-        /// `@unchecked Sendable`: the pool is accessed while `lock` is held, and a connection by one request at a time.
+        /// `@unchecked Sendable`: the pool is accessed only while `lock` is held, and only one request at a time uses a
+        /// connection.
         private final class Connections: @unchecked Sendable {
             private let lock = NSLock()
             private var idle: [UnsafeMutableRawPointer] = []
@@ -103,9 +106,9 @@
             }
         }
 
-        /// A cancellation flag that C reads.
+        /// A cancellation flag that C code reads.
         ///
-        /// `@unchecked Sendable`: it is set once, from 0 to 1, by an atomic write.
+        /// `@unchecked Sendable`: an atomic write sets the flag from 0 to 1.
         private final class Flag: @unchecked Sendable {
             let pointer = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 

@@ -1,19 +1,19 @@
 public import Foundation
 public import HTTPTypes
 
-/// Sends HTTP requests to a service. ``DefaultTransport`` is libcurl on Linux and `URLSession` elsewhere.
+/// A type that sends HTTP requests to a service.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once.
     ///
-    /// - Throws: Any error if no complete response arrived. The service may have applied the request.
-    ///   `CancellationError` if the task was cancelled.
+    /// - Throws: `CancellationError` if the task was cancelled. Any other error means that no complete response
+    ///   arrived. The service may have applied the request nevertheless.
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data)
 }
 
 /// The default transport. It does not follow redirects, so that credentials are not sent to another host.
 ///
-/// On Linux it uses libcurl, loaded with the first request, since Foundation's `URLSession` loads the same library with
-/// every program that links it. Elsewhere it uses `URLSession`, without cache and cookies.
+/// On Linux it uses libcurl, which it loads with the first request. Foundation's `URLSession` would load libcurl into
+/// every program that links it. On other systems it uses `URLSession`, without cache and cookies.
 public struct DefaultTransport: HTTPTransport {
     #if os(Linux) && canImport(Glibc)
         private let transport: CurlTransport
@@ -24,11 +24,13 @@ public struct DefaultTransport: HTTPTransport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - timeout: The time to wait for data. Linux rounds it up to seconds.
-    ///   - total: The time for a request and its complete response; by default ten times `timeout`.
-    ///   - answerLimit: The most bytes of a response, decompressed; by default 256 MiB.
-    public init(timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int? = nil) {
-        transport = .init(timeout: timeout, total: total, answerLimit: answerLimit ?? ResponseSizeLimit.standard)
+    ///   - timeout: The longest time without received data. On Linux, it is rounded up to whole seconds.
+    ///   - totalTimeout: The longest time for a request and its complete response; by default ten times `timeout`.
+    ///   - maxResponseSize: The largest size of a response in bytes, after decompression; by default 256 MiB.
+    public init(timeout: Duration = .seconds(60), totalTimeout: Duration? = nil, maxResponseSize: Int? = nil) {
+        transport = .init(
+            timeout: timeout, totalTimeout: totalTimeout, maxResponseSize: maxResponseSize ?? ResponseSizeLimit.standard
+        )
     }
 
     /// Sends a request once.
@@ -45,17 +47,17 @@ extension Duration {
     }
 }
 
-/// The limits of responses. They keep a response without an end from blocking a run or using all memory.
+/// Limits of responses. They prevent an endless response from blocking a run or using all memory.
 package enum ResponseSizeLimit {
-    /// The most bytes of a body, decompressed: 256 MiB.
+    /// The largest size of a body in bytes, after decompression: 256 MiB.
     package static let standard = 256 << 20
-    /// The most bytes of the headers and trailers of a response: 256 KiB. On Linux; elsewhere the system has its own
-    /// limit.
+    /// The largest size of the headers and trailers of a response in bytes: 256 KiB. The limit applies on Linux; other
+    /// systems have a different limit.
     package static let head = 256 << 10
-    /// The most JSON values in a response: members of objects and elements of lists, at any depth. A value takes about
-    /// 100 bytes of memory, even if it is short.
+    /// The largest number of JSON values in a response: members of objects and elements of lists, at any depth. A value
+    /// takes about 100 bytes of memory, even if it is short.
     package static let values = 5_000_000
-    /// The total time of a request, as a multiple of its timeout.
+    /// The default for the longest time of a request, as a multiple of its timeout.
     static let totalFactor = 10
 
     static func exceeded(_ bytes: Int) -> ServiceError {
@@ -66,18 +68,18 @@ package enum ResponseSizeLimit {
         .invalidResponse("the headers and trailers have more than \(bytes) bytes")
     }
 
-    /// Counts the values of JSON before it is parsed.
+    /// Checks the number of values in JSON before it is parsed.
     ///
-    /// - Throws: ``ServiceError`` `invalidResponse` for more than `limit`.
+    /// - Throws: ``ServiceError`` `invalidResponse` if there are more than `limit` values.
     static func checkValues(of body: some Collection<UInt8>, limit: Int = values) throws {
-        // A value needs two bytes at least: itself and a separator.
+        // A value needs at least two bytes: one for the value and one for a separator.
         guard body.count / 2 >= limit else { return }
         let count = body.withContiguousStorageIfAvailable { countValues(of: $0) } ?? countValues(of: body)
         guard count > limit else { return }
         throw ServiceError.invalidResponse("the response has more than \(limit) values; request smaller pages")
     }
 
-    /// A comma follows a value, and each list or object that is not empty has one value after its last comma.
+    /// Counts the values: one for each comma, and one for each list or object that is not empty.
     private static func countValues(of bytes: some Collection<UInt8>) -> Int {
         var count = 0
         var (isText, isEscaped, isOpened) = (false, false, false)

@@ -2,14 +2,15 @@ import Foundation
 public import HTTPTypes
 import SyncCore
 
-/// Provides the header fields that authenticate the user. The service asks for them once, and again after a 401. It
-/// never logs or stores them.
+/// The header fields that authenticate the user. The HTTP client requests the fields before the first request, and
+/// again after the service rejects them. The client never logs or stores the fields.
 public struct ServiceCredentials: Sendable {
     let fields: @Sendable (_ isRefresh: Bool) async throws -> [HTTPField.Name: String]
 
     /// Creates credentials.
     ///
-    /// - Parameter fields: Returns the header fields. `isRefresh` is true after the service rejected the fields before.
+    /// - Parameter fields: A closure that returns the header fields. `isRefresh` is true if the service rejected the
+    ///   previous fields.
     public init(_ fields: @escaping @Sendable (_ isRefresh: Bool) async throws -> [HTTPField.Name: String]) {
         self.fields = fields
     }
@@ -17,15 +18,16 @@ public struct ServiceCredentials: Sendable {
     /// No credentials.
     public static let none = ServiceCredentials { _ in [:] }
 
-    /// Creates credentials for the `Authorization` header. The closure is called again after the service rejected the
-    /// value.
+    /// Creates credentials for the `Authorization` header. The client calls the closure again after the service rejects
+    /// the value.
     public static func authorization(
         _ value: @escaping @Sendable (_ isRefresh: Bool) async throws -> String
     ) -> ServiceCredentials {
         ServiceCredentials { [.authorization: try await value($0)] }
     }
 
-    /// Creates credentials for another header. The closure is called again after the service rejected the value.
+    /// Creates credentials for the header with a name. The client calls the closure again after the service rejects the
+    /// value.
     public static func header(
         _ name: String, _ value: @escaping @Sendable (_ isRefresh: Bool) async throws -> String
     ) -> ServiceCredentials {
@@ -58,8 +60,8 @@ actor CredentialCache {
         return (fields, generation)
     }
 
-    /// Returns newer fields than those of a generation. If several requests were rejected, the first one refreshes the
-    /// fields.
+    /// Returns fields that are newer than those of a generation. If the service rejects several requests at once, the
+    /// first refresh that completes counts for all of them.
     func refreshed(after used: Int) async throws -> [HTTPField.Name: String] {
         if used == generation || current == nil {
             let fields = try await credentials.fields(true)
@@ -72,11 +74,11 @@ actor CredentialCache {
     }
 }
 
-/// The secrets of requests. It removes them from error messages, since a service may repeat them in a response.
+/// The secrets of requests. Error messages must not contain them, but a response that an error quotes may repeat them.
 final class SecretKeeper: Sendable {
     /// The replacement for a secret.
     static let mask = "***"
-    /// The length of the shortest secret that is hidden: shorter ones would hide parts of ordinary words.
+    /// The length of the shortest secret that is masked. Shorter texts occur in ordinary words.
     private static let shortest = 4
     private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "token", "apikey"]
     private static let words = ["auth", "key", "token", "secret", "cookie", "password", "session", "credential"]
@@ -91,7 +93,7 @@ final class SecretKeeper: Sendable {
         }
     }
 
-    /// Adds the value of a header that authenticates the user, its parts, and their forms in a URL.
+    /// Adds the value of an authentication header and its parts, each also with URL escapes.
     func record(_ value: String) {
         if texts.value.contains(value) { return }
         let parts = value.split { " ;,=\"".contains($0) }.map(String.init)
@@ -104,14 +106,14 @@ final class SecretKeeper: Sendable {
         texts.withLock { $0.formUnion(secrets + escaped) }
     }
 
-    /// Decodes the user and the password of `Basic`.
+    /// Decodes the credentials of `Basic` authentication to `user:password`; returns nil for any other text.
     private static func decoded(_ text: String) -> String? {
         let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
         return Data(base64Encoded: text + padding).flatMap { String(data: $0, encoding: .utf8) }
             .flatMap { $0.contains(":") ? $0 : nil }
     }
 
-    /// The length of the longest secret.
+    /// The length of the longest secret, in UTF-8 bytes.
     var longest: Int { texts.value.map(\.utf8.count).max() ?? 0 }
 
     /// Returns the text with a mask instead of each secret.

@@ -5,19 +5,19 @@ public import SyncCore
 /// An HTTP client for a service. It escapes paths and queries, refreshes credentials after a 401, and throws
 /// ``ServiceError`` for statuses that mean the same for every service.
 public struct ServiceHTTPClient: Sendable {
-    /// A response of any status.
+    /// A response with any status.
     public struct Response: Sendable {
-        /// The status.
+        /// The HTTP status code.
         public let status: Int
-        /// The header fields.
+        /// The header fields of the response.
         public let headers: HTTPFields
-        /// The body.
+        /// The body, decompressed.
         public let body: Data
         /// The method of the request.
         package let method: HTTPRequest.Method
         /// The URL of the request.
         public let url: URL
-        /// The secrets to hide in errors.
+        /// The secrets to mask in errors.
         let secrets: SecretKeeper
 
         /// Parses the body as JSON.
@@ -33,13 +33,15 @@ public struct ServiceHTTPClient: Sendable {
             }
         }
 
-        /// Returns the beginning of the body without secrets, and without a part of a secret at the end.
+        /// Returns the first `count` characters of the body with secrets masked, also a secret that continues after
+        /// them.
         func start(_ count: Int) -> String {
             let text = String(decoding: body.prefix(4 * count + secrets.longest), as: UTF8.self)
             return String(secrets.hiding(text).prefix(count))
         }
 
-        /// The clock of the service, from the `Date` header.
+        /// The time of the response by the clock of the service, from the `Date` header; nil if the header is missing
+        /// or invalid.
         public var time: Date? { headers[.date].flatMap(Date.init(headerText:)) }
     }
 
@@ -48,11 +50,11 @@ public struct ServiceHTTPClient: Sendable {
     private let headers: [HTTPField.Name: String]
     private let transport: any HTTPTransport
     private let credentials: CredentialCache
-    /// Returns whether a response says that the service does not accept the credentials.
+    /// A closure that returns whether a response rejects the credentials.
     private let isLoginRefused: @Sendable (Response) -> Bool
-    /// The end of the delay that the service asked for.
+    /// The end of the delay that the service asked for; nil for no delay.
     let restEnd = Locked<Date?>(nil)
-    /// The secrets to hide in errors.
+    /// The secrets to mask in errors.
     let secrets = SecretKeeper()
 
     init(
@@ -83,26 +85,31 @@ public struct ServiceHTTPClient: Sendable {
         return url
     }
 
-    /// Resolves a URL of a response, which must have the origin of the service: credentials are not sent to another
-    /// host.
+    /// Resolves a URL from a response. The URL must have the origin of the service, so that credentials are not sent to
+    /// another host.
     ///
+    /// - Parameters:
+    ///   - text: The URL, absolute or relative.
+    ///   - requestURL: The URL of the request, to which a relative URL refers.
     /// - Throws: ``ServiceError`` `invalidResponse` for another origin.
-    public func url(following text: String, from answer: URL) throws -> URL {
-        guard let url = URL(string: text, relativeTo: answer)?.absoluteURL, url.isSameOrigin(as: base) else {
-            throw ServiceError.invalidResponse("its next page is at another host or path: '\(secrets.hiding(text))'")
+    public func url(following text: String, from requestURL: URL) throws -> URL {
+        guard let url = URL(string: text, relativeTo: requestURL)?.absoluteURL, url.isSameOrigin(as: base) else {
+            throw ServiceError.invalidResponse("its next page is at another origin: '\(secrets.hiding(text))'")
         }
         return url
     }
 
-    /// Returns the current value of `Authorization`, and the number of refreshes before it.
+    /// Returns the current value of `Authorization`, and how often the credentials were refreshed so far.
     func authorization() async throws -> (value: String?, generation: Int) {
         let (fields, generation) = try await credentials.fields()
         return (fields[.authorization] ?? headers[.authorization], generation)
     }
 
-    /// Sends a request. If the service rejects the credentials, it refreshes them and sends the request once more.
+    /// Sends a request with JSON. If the service rejects the credentials, the client refreshes them and sends the
+    /// request once more.
     ///
-    /// - Throws: ``ServiceError`` `unreachable`, `retryLater`, `unauthorized`, `payloadTooLarge`; `CancellationError`.
+    /// - Throws: ``ServiceError`` `unreachable`, `retryLater`, `unauthorized`, `payloadTooLarge`, or `rejected` for
+    ///   status 511; `CancellationError`; errors of the credentials.
     public func send(
         _ method: HTTPRequest.Method, _ url: URL, _ body: JSONValue? = nil, headers more: [HTTPField.Name: String] = [:]
     ) async throws -> Response {
@@ -123,22 +130,22 @@ public struct ServiceHTTPClient: Sendable {
     ) async throws -> Response {
         let (fields, generation) = try await credentials.fields()
         for value in fields.values { secrets.record(value) }
-        var answer = try await sendOnce(method, url, body, more.merging(fields) { own, _ in own })
-        if isLoginRefused(answer) {
+        var response = try await sendOnce(method, url, body, more.merging(fields) { own, _ in own })
+        if isLoginRefused(response) {
             let fresh = try await credentials.refreshed(after: generation)
             for value in fresh.values { secrets.record(value) }
-            answer = try await sendOnce(method, url, body, more.merging(fresh) { own, _ in own })
+            response = try await sendOnce(method, url, body, more.merging(fresh) { own, _ in own })
         }
-        if isLoginRefused(answer) { throw ServiceError.unauthorized(answer.message) }
-        switch answer.status {
+        if isLoginRefused(response) { throw ServiceError.unauthorized(response.message) }
+        switch response.status {
         case 413: throw ServiceError.payloadTooLarge
-        case 425, 429, 503: throw ServiceError.retryLater(after: answer.retryAfter, "status \(answer.status)")
-        // 511 comes from the network instead of the service: the user must log in to the network first.
-        case 511: throw answer.refusal
-        // The service may have applied the request. A gateway (502, 504) does not know either.
+        case 425, 429, 503: throw ServiceError.retryLater(after: response.retryAfter, "status \(response.status)")
+        // The network sends 511 instead of the service: the user must log in to the network first.
+        case 511: throw response.refusal
+        // The service may have applied the request, even if a gateway sent the response (502, 504).
         case 408, 500...:
-            throw ServiceError.unreachable("status \(answer.status): \(answer.message) (\(answer.endpoint))")
-        default: return answer
+            throw ServiceError.unreachable("status \(response.status): \(response.message) (\(response.endpoint))")
+        default: return response
         }
     }
 
@@ -151,12 +158,12 @@ public struct ServiceHTTPClient: Sendable {
         for (name, value) in headers { request.headerFields[name] = value }
         for (name, value) in more { request.headerFields[name] = value }
         do {
-            let (response, received) = try await transport.send(request, body: body?.data)
-            let answer = Response(
-                status: response.status.code, headers: response.headerFields, body: received, method: method, url: url,
+            let (head, received) = try await transport.send(request, body: body?.data)
+            let response = Response(
+                status: head.status.code, headers: head.headerFields, body: received, method: method, url: url,
                 secrets: secrets)
-            if let rest = answer.backoff { restEnd.withLock { $0 = Date().addingTimeInterval(rest.seconds) } }
-            return answer
+            if let rest = response.backoff { restEnd.withLock { $0 = Date().addingTimeInterval(rest.seconds) } }
+            return response
         } catch let error as ServiceError {
             throw error
         } catch is CancellationError {
@@ -169,7 +176,7 @@ public struct ServiceHTTPClient: Sendable {
 }
 
 extension ServiceHTTPClient.Response {
-    /// The error message of the response, shortened, and without the secrets of the request.
+    /// The error message of the response, shortened, and with secrets masked.
     public var message: String {
         if body.count <= Self.longestError, let json = try? JSONValue(parsing: body) {
             for key in ["message", "error", "detail", "title"] {
@@ -179,13 +186,13 @@ extension ServiceHTTPClient.Response {
         return start(200)
     }
 
-    /// The most bytes of a response that is searched for an error message.
+    /// The largest size in bytes of a response that is searched for an error message.
     private static let longestError = 1 << 20
 
-    /// The source of the response for errors, without the query, which may contain a secret.
+    /// The method and path of the request, for errors. The query is omitted, because it may contain a secret.
     var endpoint: String { "\(method) \(url.path)" }
 
-    /// The rejection as an error, with the method and path.
+    /// The response as a ``ServiceError/rejected(status:_:)`` error, with the method and path of the request.
     public var refusal: ServiceError {
         var text = message
         if let location = headers[.location], (300..<400).contains(status) {
@@ -194,7 +201,8 @@ extension ServiceHTTPClient.Response {
         return .rejected(status: status, text.isEmpty ? "(\(endpoint))" : "\(text) (\(endpoint))")
     }
 
-    /// The delay of `Retry-After`: seconds, or a date by the clock of the service.
+    /// The delay from the `Retry-After` header, which has seconds or a date by the clock of the service; nil if there
+    /// is none.
     var retryAfter: Duration? {
         guard let text = headers[.retryAfter] else { return nil }
         if let seconds = Int(text.trimmingCharacters(in: .whitespaces)) { return Self.rest(Double(seconds)) }
@@ -202,7 +210,8 @@ extension ServiceHTTPClient.Response {
         return Self.rest(date.timeIntervalSince(time ?? Date()))
     }
 
-    /// The delay that the service asks for although it applied the request.
+    /// The delay from the `Backoff` header, or from the `Retry-After` header of a successful response; nil if there is
+    /// none.
     var backoff: Duration? {
         if let name = HTTPField.Name("Backoff"), let text = headers[name], let seconds = Int(text) {
             return Self.rest(Double(seconds))
@@ -210,12 +219,12 @@ extension ServiceHTTPClient.Response {
         return (200..<300).contains(status) ? retryAfter : nil
     }
 
-    /// The longest delay is a day.
+    /// Returns a duration from zero to one day.
     private static func rest(_ seconds: Double) -> Duration { .seconds(min(max(0, seconds), 86_400)) }
 }
 
 extension Date {
-    /// Parses an ISO 8601 date, or another date format that a sync reads.
+    /// Parses an ISO 8601 date, or another date format that a sync reads; returns nil for any other text.
     init?(isoText: String) {
         guard let milliseconds = Array(isoText.utf8).withUnsafeBufferPointer({ DateParser.milliseconds($0) }) else {
             return nil
@@ -225,7 +234,8 @@ extension Date {
 
     private static let headerPattern = try? DatePattern("d MMM yyyy H:m:s z")
 
-    /// Parses an HTTP date such as `Mon, 23 Nov 2026 16:34:43 GMT`. It ignores the weekday.
+    /// Parses an HTTP date such as `Mon, 23 Nov 2026 16:34:43 GMT`, ignoring the weekday. Returns nil for any other
+    /// text.
     init?(headerText: String) {
         let text = headerText.split(separator: " ").dropFirst().joined(separator: " ")
         let milliseconds = Array(text.utf8).withUnsafeBufferPointer { Self.headerPattern?.milliseconds($0) }
@@ -233,19 +243,19 @@ extension Date {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
-    /// The date as text, such as `2026-11-23T16:34:43Z`.
+    /// The date in ISO 8601, such as `2026-11-23T16:34:43Z`.
     var isoText: String { DateText.iso(Self.clamped((timeIntervalSince1970 * 1000).rounded(.down))) }
 
     var milliseconds: Int64 { Self.clamped((timeIntervalSince1970 * 1000).rounded()) }
 
-    /// A service may send any number as a time, so it is clamped.
+    /// Limits a time to the years 1 to 9999, because a service may send any number.
     private static func clamped(_ milliseconds: Double) -> Int64 {
         Int64(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999))
     }
 }
 
 extension String {
-    /// The string with all reserved characters escaped, also `+`, which many services decode as a space.
+    /// The string with all reserved characters escaped, including `+`, which many services decode as a space.
     var escapedForURL: String { addingPercentEncoding(withAllowedCharacters: Self.plain) ?? self }
 
     private static let plain = CharacterSet(
@@ -269,10 +279,10 @@ extension URL {
 // MARK: - Public interface for services
 
 extension ServiceHTTPClient {
-    /// Creates a client.
+    /// Creates a client for the service at a base URL.
     ///
-    /// - Parameter headers: Fields of every request. They may replace `Accept` and `Content-Type`, which are JSON by
-    ///   default.
+    /// - Parameter headers: Header fields of every request. They may replace `Accept` and `Content-Type`, which are
+    ///   `application/json` by default.
     public init(
         baseURL: URL, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
@@ -280,13 +290,14 @@ extension ServiceHTTPClient {
         self.init(baseURL, headers: headers, transport, credentials)
     }
 
-    /// The remaining delay that the service asked for; nil for none. Use it for ``SyncService/backoff``.
+    /// The remaining delay that the service asked for; nil for none. Use the property to implement
+    /// ``SyncService/backoff``.
     public var backoff: Duration? {
         guard let seconds = restEnd.value?.timeIntervalSinceNow, seconds > 0 else { return nil }
         return .seconds(seconds)
     }
 
-    /// Returns a text without the secrets of the requests. Use it for ``SyncService/hidingSecrets(in:)``.
+    /// Masks the secrets of requests in a text. Use the method to implement ``SyncService/hidingSecrets(in:)``.
     public func hidingSecrets(in text: String) -> String { secrets.hiding(text) }
 }
 

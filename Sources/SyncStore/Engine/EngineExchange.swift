@@ -1,13 +1,14 @@
 package import SyncCore
 
-/// Records of one entity as a service returned them.
+/// Records of one entity that a service returned.
 package struct PulledPage: Sendable {
+    /// A record that the service returned, or the tombstone of one.
     package struct Record: Sendable {
         package let id: JSONValue
-        /// Nil if the service deleted the row.
+        /// The record; nil if the service deleted the row.
         package let record: JSONValue?
         package let version: String?
-        /// When the service last changed the row, in milliseconds since 1970.
+        /// When the service last changed the row, in milliseconds since 1970; nil if the service reports no times.
         package let time: Int64?
         /// Whether the record has all values of the row.
         package let isWhole: Bool
@@ -21,23 +22,24 @@ package struct PulledPage: Sendable {
         }
     }
 
-    /// How the pull continues after the page.
+    /// Where the pull continues after the page.
     package enum End: Sendable {
         /// The page is not part of a pull: its records were requested by ID.
         case none
+        /// The pull continues with the page `next`.
         case more(next: String)
-        /// The pull was abandoned. The next one starts at the first page.
+        /// The pull was abandoned. The next pull starts at the first page.
         case anew
-        /// The page is the last of a pull.
+        /// The page is the last of a pull. The next pull starts at `cursor`; if it is nil, the next pull gets all rows.
         case last(cursor: String?)
     }
 
     package let entity: String
     package let rows: [Record]
     package let end: End
-    /// Whether the pages of the pull list all rows, so that rows they omit are missing from the service.
+    /// Whether the pull returns all rows of the service. Rows that its pages omit are then missing at the service.
     package let isListing: Bool
-    /// The clock of the service when it responded, in milliseconds since 1970.
+    /// The clock of the service when it responded, in milliseconds since 1970; nil if not known.
     package let serverTime: Int64?
     /// Whether a record is applied even if a newer version of it is known. True for a pull without a cursor, because
     /// the service may have been restored from a backup.
@@ -68,7 +70,7 @@ package struct AppliedChanges: Sendable {
         package var conflicts = 0
         /// New entries in the conflict log.
         package var conflictingValues = 0
-        /// Changes that were blocked and records that were quarantined.
+        /// The number of changes that were blocked and of records that were quarantined.
         package var blocked = 0
         /// Values that the model cannot read.
         package var unreadable = 0
@@ -117,7 +119,8 @@ package struct ListedRecord: Sendable {
 package struct ListingDifference: Sendable {
     /// The IDs of rows that are not stored.
     package var unknown: [JSONValue] = []
-    /// The IDs of rows with another version in the store; where versions are ordered, with an older one.
+    /// The IDs of rows that are stored in another version. If versions are ordered, only rows that are stored in an
+    /// older version.
     package var outdated: [JSONValue] = []
 
     package init() {}
@@ -129,7 +132,7 @@ package struct RowVersion: Sendable {
 
     package init(_ text: String) { self.text = text }
 
-    /// Returns whether two versions are the same. Times may be spelled differently.
+    /// Returns whether two versions are the same. One time may be written in several ways.
     package func isSame(as other: RowVersion) -> Bool {
         if text == other.text { return true }
         guard let (time, rest) = time, let (otherTime, otherRest) = other.time else { return false }
@@ -143,16 +146,15 @@ package struct RowVersion: Sendable {
         return time < otherTime
     }
 
-    /// Returns whether the version is older than the known version of its row, as in a response of a replica that lags
-    /// behind.
+    /// Returns whether the version is older than the known version of its row, as in a response of a stale replica.
     ///
-    /// Nothing is behind a known version in the future: that time was never right, or the clock of the service was set
-    /// back since.
+    /// Returns false if the known version is a time in the future. That time was wrong, or the clock of the service was
+    /// set back since.
     ///
     /// - Parameters:
     ///   - now: The clock of this device, in milliseconds since 1970.
     ///   - serverTime: The clock of the service when it responded. A known version is in the future if it is more than
-    ///     a minute later. Without a time zone or a time of the service, the tolerance is a day.
+    ///     a minute later. If the known version has no time zone, or `serverTime` is nil, the tolerance is a day.
     package func isBehind(_ known: RowVersion, at now: Int64, serverTime: Int64? = nil) -> Bool {
         guard isOlder(than: known) else { return false }
         guard let time = known.time?.0 else { return true }
@@ -163,12 +165,12 @@ package struct RowVersion: Sendable {
     private static let minute: Int64 = 60_000
     private static let day: Int64 = 86_400_000
 
-    /// Whether the time has a time zone.
+    /// Whether the version states a time zone.
     private var hasZone: Bool {
         text.hasSuffix("Z") || text.dropFirst("2026-01-01".count).contains { "+-".contains($0) }
     }
 
-    /// The time in milliseconds since 1970, and the remaining digits of its fraction.
+    /// The time in milliseconds since 1970, and the remaining digits of its fraction; nil if the version is not a time.
     private var time: (Int64, String)? {
         guard text.contains(":"),
             let milliseconds = Array(text.utf8).withUnsafeBufferPointer({ DateParser.milliseconds($0) })
@@ -192,25 +194,26 @@ package struct OutgoingRequest: Sendable {
     package let body: JSONValue
     /// The version of the record that the change is based on.
     package let version: String?
-    /// The idempotency key: the same for every attempt.
+    /// The idempotency key. All attempts of the request use it.
     package let idempotencyKey: String
-    /// The number of the local edit that the request sends.
+    /// The edit counter of the last local edit that the request contains.
     package let edit: Int64
     /// When the request was built, in milliseconds since 1970.
     package let preparedAt: Int64
     /// The number of attempts without a response. If it is more than 0, the service may have carried out an earlier
-    /// one.
+    /// attempt.
     package let attempts: Int
-    /// The members of the natural key. They tell whether a record of the service is the row that was sent.
+    /// The members of the natural key, which identify the sent row among records of the service; nil if the entity has
+    /// none.
     package let naturalKey: JSONValue?
-    /// Whether the request recreates a row that the service deleted. Another device may have recreated it already.
+    /// Whether the request creates a row again that the service deleted. Another device may already have done this.
     package let isRestoration: Bool
     /// The edit counter when the service accepted a new row without returning its ID; nil for other requests. The
-    /// engine looks for the row in listings. It does not send the request again, except if ``isSentOnceMore``.
+    /// engine looks for the row. It sends the request again only if ``isSentOnceMore``.
     package let acceptedAtEdit: Int64?
 
-    /// Whether a later run sends the request once more if no listing has the row: it is uncertain that the service
-    /// accepted it.
+    /// Whether a later run sends the request once more if it does not find the row. The service may have
+    /// accepted the request without storing the row.
     package var isSentOnceMore: Bool { acceptedAtEdit != nil && attempts == 1 }
 
     /// Whether the request creates a row that an earlier attempt without a response may have created.
@@ -240,7 +243,7 @@ package struct OutgoingRequest: Sendable {
 /// The outcome of one request.
 package struct RequestOutcome: Sendable {
     package enum Outcome: Sendable {
-        /// The service carried out the request and returned this record. For a new row, it has at least the ID.
+        /// The service carried out the request and returned this record. The record of a new row has at least the ID.
         case applied(PulledPage.Record?)
         /// The service has another version of the row, or the row exists already. The engine merges the record and
         /// sends the change again.
@@ -248,21 +251,21 @@ package struct RequestOutcome: Sendable {
         /// The service no longer has the row.
         case notFound
         /// An earlier attempt created the row, and the service deleted it since.
-        case deletedSinceMade
-        /// The service rejected the request for good.
+        case createdThenDeleted
+        /// The service rejected the request permanently.
         case rejected(String)
-        /// The service rejected the request, but may have carried out an earlier attempt without a response.
+        /// The service rejected the request, but may have carried out an earlier attempt that got no response.
         case rejectedAfterRetry(String)
         /// The outcome is still unknown after many attempts, although the service responds to other requests.
         case failing(String)
         /// The service did not carry out the request, for a temporary reason.
         case postponed
-        /// The outcome is unknown, and a repeat is harmless. A pull or the next attempt shows the outcome.
+        /// The outcome is unknown, and a repetition is harmless. A pull or the next attempt shows the outcome.
         case inDoubt
         /// The outcome is unknown.
         case unknown
-        /// The service accepted a new row and does not list it yet. If uncertain, an intermediary may have responded in
-        /// place of the service.
+        /// The service accepted a new row and does not list it yet. If `isCertain` is false, an intermediary may have
+        /// responded in place of the service.
         case accepted(isCertain: Bool)
         /// The service accepted a new row and did not list it in time. The change is blocked with this reason.
         case notListed(String)

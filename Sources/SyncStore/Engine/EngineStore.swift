@@ -1,6 +1,6 @@
 package import SyncCore
 
-/// Database operations of the two-way engine. Each call is one transaction, and none waits for the network.
+/// The database operations of the two-way engine. Each call is one transaction, and no call waits for the network.
 package protocol EngineStore: Sendable {
     var model: SyncModel { get }
     /// The key path of each value that requests send, by entity.
@@ -11,47 +11,49 @@ package protocol EngineStore: Sendable {
     /// - Throws: ``SyncError`` `engineBusy` if another process holds the lease.
     func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState
 
-    /// Extends the lease of a run that has not written for a while: one request may take longer than a lease.
+    /// Extends the lease of a run. One request may take longer than a lease lasts.
     ///
     /// - Throws: ``SyncError`` `engineBusy` if another process has taken the lease.
     func renew(_ lease: EngineLease) async throws
 
-    /// Applies pages of several entities in one transaction, referenced entities first: rows, tombstones, merges,
-    /// versions and cursors.
+    /// Applies pages of several entities in one transaction, referenced entities first. Writes and merges rows, and
+    /// records tombstones, versions and cursors.
     func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> AppliedChanges
 
     /// Builds requests for the next pending changes that can be sent, and stores them.
     ///
     /// - Parameters:
-    ///   - limit: The most requests to build.
-    ///   - edit: The number of the last edit to send; nil for the latest edit.
-    /// - Returns: The requests, and the number of the last edit to send.
+    ///   - limit: The maximum number of requests.
+    ///   - edit: The edit counter up to which edits are sent; nil for the current counter.
+    /// - Returns: The requests, and the edit counter up to which edits are sent.
     func prepareRequests(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
     ) async throws -> (requests: [OutgoingRequest], edit: Int64)
 
-    /// Returns the in-doubt requests of earlier runs.
+    /// Returns the requests that are not completed: in-doubt requests, and requests for accepted rows that the service
+    /// does not list yet.
     func inDoubtRequests(_ lease: EngineLease) async throws -> [OutgoingRequest]
 
     /// Applies the outcomes of requests to the outbox and the store.
     func complete(_ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease) async throws -> AppliedChanges
 
-    /// Makes changes that were blocked after one attempt pending again, because the cause may be gone.
+    /// Makes changes that the service rejected once pending again. Call this method after rows were deleted, since they
+    /// may have caused the rejections.
     ///
     /// - Returns: The number of changes.
     func retryBlocked(_ entities: [String], _ lease: EngineLease) async throws -> Int
 
-    /// Makes blocked changes pending again if a row that they reference was pulled since, or if they were blocked by a
-    /// cycle.
+    /// Makes blocked changes pending again if a row that they reference has become known since, or if they were blocked
+    /// by a cycle.
     ///
     /// - Returns: The number of changes.
     func retryBelow(_ entities: [String], _ lease: EngineLease) async throws -> Int
 
-    /// Starts a listing of all IDs of an entity, or continues one.
+    /// Starts a listing of all IDs of an entity. Discards an unfinished listing.
     func beginListing(of entity: String, _ lease: EngineLease) async throws
 
     /// Returns the IDs of known rows that a finished listing lacks, whether edited locally or not. The caller confirms
-    /// them with the service.
+    /// with the service that the rows are missing.
     func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue]
 
     /// Records rows of a listing.
@@ -60,22 +62,25 @@ package protocol EngineStore: Sendable {
     func insertListed(_ listed: [ListedRecord], of entity: String, _ lease: EngineLease) async throws
         -> ListingDifference
 
-    /// Ends a listing, and records rows that the service has confirmed as missing.
+    /// Records rows as missing at the service, to be deleted within the deletion limit. Call this method at the end of
+    /// a listing.
     func finishListing(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
 
-    /// Deletes rows with a tombstone, and missing rows within the deletion limit. Then applies quarantined records
-    /// again.
+    /// Deletes rows that the service deleted, and missing rows within the deletion limit. Then tries the quarantined
+    /// records again.
     ///
-    /// - Parameter swept: The entities whose listings have ended.
-    /// - Returns: The changes, and a ``SyncError`` `deletionLimitExceeded` if the limit kept all missing rows.
+    /// - Parameter listed: The entities whose listings have ended.
+    /// - Returns: The changes. `refusal` is a ``SyncError`` `deletionLimitExceeded` if the limit kept all missing rows;
+    ///   otherwise nil.
     func applyDeletions(
         limit: DeletionLimit?, listed: [String], _ lease: EngineLease
     ) async throws -> (outcome: AppliedChanges, refusal: SyncError?)
 
     /// Records that the entities are in sync, and releases the lease.
     ///
-    /// - Parameter attempts: The number of consecutive failures of the service; 0 if the service itself asked for
-    ///   `notBefore`.
+    /// - Parameters:
+    ///   - notBefore: The time before which the service must not be called, in milliseconds since 1970; nil for none.
+    ///   - attempts: The number of consecutive failures of the service; 0 if the service itself asked for the delay.
     func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws
 
     /// Returns the sync status of each entity.
@@ -87,15 +92,16 @@ package protocol EngineStore: Sendable {
     /// Returns the conflict log, open conflicts first.
     func conflicts() async throws -> [SyncConflict]
 
-    /// Resolves an open conflict.
-    func resolve(_ entity: String, key: JSONValue, field: String?, takingRemote: Bool) async throws
+    /// Resolves the open conflict of a field, or all open conflicts of a row if `field` is nil.
+    func resolve(_ entity: String, key: JSONValue, field: String?, keeping side: SyncConflict.Side) async throws
 
-    /// Inserts a row again that a deletion by the service removed, with its values from the conflict log.
+    /// Inserts a row again that was deleted because the service deleted it. The row gets the values in the conflict
+    /// log.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
     func restore(_ entity: String, key: JSONValue) async throws
 
-    /// Removes state of the engine.
+    /// Resets the state of entities. See ``EngineReset``.
     ///
     /// - Throws: ``SyncError`` `engineBusy` while another process holds the lease.
     func reset(_ kind: EngineReset, of entities: [String], holder: String) async throws
@@ -107,7 +113,7 @@ package protocol EngineStore: Sendable {
     /// - Throws: ``SyncError`` `unknownAttribute`, `invalidOption`, `rowNotFound`.
     func checkFile(of entity: String, key: JSONValue, attribute: String) async throws
 
-    /// Records a file to upload. It replaces an earlier one for the same attribute.
+    /// Records a file to upload. The file replaces a pending file of the same attribute.
     ///
     /// - Throws: As `checkFile`.
     func attach(_ content: FileContent, to entity: String, key: JSONValue, attribute: String) async throws
@@ -120,7 +126,7 @@ package protocol EngineStore: Sendable {
     /// Returns all pending uploads.
     func pendingFiles() async throws -> [PendingUpload]
 
-    /// Returns the uploads to send: of rows that the service has, and not rejected. Removes those of deleted rows.
+    /// Returns the uploads that are not rejected and whose row the service has. Removes the uploads of deleted rows.
     func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload]
 
     /// Applies the outcome of an upload, unless another file was attached since.
@@ -134,14 +140,14 @@ package protocol EngineStore: Sendable {
     /// Returns whether a page has a change that is not stored.
     func hasChanges(_ page: PulledPage) async throws -> Bool
 
-    /// Returns the IDs that no known row has. With an edit counter, rows that were pulled since count as unknown,
-    /// except rows that were created locally.
+    /// Returns the IDs of rows that are not known. With an edit counter, the result includes rows that became known at
+    /// this counter or later, unless they were created locally.
     func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue]
 
-    /// Returns whether two IDs identify the same row. They may be spelled differently.
+    /// Returns whether two IDs identify the same row. The same ID may be spelled in several ways.
     func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool
 
-    /// Returns the ID of a record; nil if it has no readable ID.
+    /// Returns the ID of a record; nil if the record has no valid ID.
     func id(of record: JSONValue, _ entity: String) throws -> JSONValue?
 }
 
@@ -152,7 +158,7 @@ extension EngineStore {
     }
 }
 
-/// The right to write for one run. A process that takes an expired lease gets a higher token.
+/// The lease of one run. Each new lease has a higher token.
 package struct EngineLease: Sendable {
     package let token: Int64
 
@@ -165,9 +171,9 @@ package struct RunState: Sendable {
     package let cursors: [String: PullState]
     /// The current edit counter.
     package let edits: Int64
-    /// The time before which the service must not be called, in milliseconds since 1970. `attempts` counts the
-    /// consecutive failures; 0 if the service asked for that time.
+    /// The time before which the service must not be called, in milliseconds since 1970; nil for none.
     package let notBefore: Int64?
+    /// The number of consecutive failures of the service; 0 if the service itself asked for the delay.
     package let attempts: Int
     /// Whether there are in-doubt requests.
     package let hasInDoubtRequests: Bool
@@ -193,12 +199,12 @@ package struct RunState: Sendable {
 
 /// Where the pull of one entity continues.
 package struct PullState: Sendable {
-    /// The cursor after the last complete pull; nil before the first.
+    /// The cursor after the last complete pull; nil if the next pull gets all rows.
     package let cursor: String?
-    /// The page at which a pull was interrupted.
+    /// The page at which a pull was interrupted; nil if no pull was.
     package let next: String?
     package let isInitialSyncComplete: Bool
-    /// When all IDs were last listed, in milliseconds since 1970.
+    /// When all IDs were last listed, in milliseconds since 1970; nil if never.
     package let lastListing: Int64?
     /// Whether a full pull is complete and the rows that it lacks have not been processed yet.
     package let hasUnprocessedListing: Bool
@@ -220,13 +226,14 @@ package struct EngineRegistration: Sendable {
         package let name: String
         package let policy: ConflictPolicy
         package let deletions: DeleteConflictPolicy
-        /// Whether all attributes and links of a row are one field. The side that edited any of them keeps all.
+        /// Whether all attributes and to-one relationships of a row are one field. A conflict in one of them is
+        /// resolved for the whole row.
         package let mergesWholeRow: Bool
         /// Groups of attributes and to-one relationships. Each group is one field.
         package let groups: [[String]]
-        /// The natural key: two new rows with equal values are the same row.
+        /// The attributes of the natural key. A new row and a pulled row with equal values are the same row.
         package let naturalKey: [String]
-        /// Whether the engine sends a deletion for each row that a deletion by the service cascades to.
+        /// Whether the engine sends the deletions of cascades, because the service does not cascade deletions.
         package let sendsCascades: Bool
 
         package init(
@@ -252,25 +259,26 @@ package struct EngineRegistration: Sendable {
     /// Whether the run only imports pages. Change capture is then off, unless another engine uses it.
     package let isImport: Bool
     /// Whether the client assigns the IDs of new rows.
-    package let makesIDs: Bool
+    package let clientAssignsIDs: Bool
     /// Whether the service accepts composite IDs.
     package let supportsCompositeIDs: Bool
-    /// The length of an assigned ID, in characters a to z and 0 to 9; nil for a UUID.
+    /// The length of an ID that the client assigns, in characters a to z and 0 to 9; nil for a UUID.
     package let idLength: Int?
     /// Whether a change is sent with all values of its row.
     package let sendsWholeRows: Bool
-    /// Whether versions are ordered.
+    /// Whether versions are ordered, so that older versions can be recognized.
     package let ordersVersions: Bool
     /// The member in which the service keeps the idempotency key of a new row; nil for none.
     package let markerField: String?
-    /// The filter of each entity's pull. If it changes, the next pull is a full one.
+    /// A text for each entity that identifies the source and filter of its pull. If the text changes, the next pull
+    /// gets all rows.
     package let filters: [String: String]
     /// The conflict resolver of the app.
     package let resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
 
     package init(
         entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, isImport: Bool = false,
-        makesIDs: Bool,
+        clientAssignsIDs: Bool,
         supportsCompositeIDs: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false,
         ordersVersions: Bool = false,
         markerField: String? = nil, filters: [String: String],
@@ -281,7 +289,7 @@ package struct EngineRegistration: Sendable {
         self.user = user
         self.isScopeKnown = isScopeKnown
         self.isImport = isImport
-        self.makesIDs = makesIDs
+        self.clientAssignsIDs = clientAssignsIDs
         self.supportsCompositeIDs = supportsCompositeIDs
         self.idLength = idLength
         self.sendsWholeRows = sendsWholeRows

@@ -19,7 +19,7 @@ package struct PendingUpload: Sendable {
     package enum Outcome: Sendable {
         /// The service has the file.
         case sent
-        /// The service rejected the file for good.
+        /// The service rejected the file permanently.
         case rejected(String)
         /// The upload failed, or its outcome is unknown.
         case failed

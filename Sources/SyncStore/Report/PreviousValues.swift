@@ -1,8 +1,9 @@
 import Foundation
 import SyncCore
 
-/// The previous values of the rows that a sync writes, and the links that it changes. Used only if the caller asks for
-/// values. Rows are read before their first write and once at the end, so writes in between need no bookkeeping.
+/// The previous values of the rows that a sync writes, and the links that it changes. They are only collected if the
+/// caller asks for values. Rows are read before their first write and once at the end of the sync, so other writes need
+/// no bookkeeping.
 final class PreviousValues {
     typealias Values = [String: JSONValue]
 
@@ -63,7 +64,8 @@ final class PreviousValues {
         _ update: SyncResult.Update, _ old: Values, _ new: Values
     ) -> [String: SyncResult.ValueChange] {
         Dictionary(
-            update.changed.map { ($0, .init(old: old[$0] ?? .null, new: new[$0] ?? .null)) }, uniquingKeysWith: { $1 })
+            update.changedAttributes.map { ($0, .init(old: old[$0] ?? .null, new: new[$0] ?? .null)) },
+            uniquingKeysWith: { $1 })
     }
 
     private func valuesBefore(_ identity: ResultBuilder.Identity) -> Values {
@@ -118,7 +120,7 @@ final class PreviousValues {
 }
 
 extension StoredValue {
-    /// The value as JSON. A number is spelled as it is after encoding and decoding.
+    /// The value as JSON. A number has the same text as after encoding and decoding the result.
     fileprivate var reportedForm: JSONValue {
         guard case .double(let value) = self else { return jsonForm }
         guard value.isFinite else { return .string("\(value)") }

@@ -1,6 +1,6 @@
 import SyncCore
 
-/// Collects the changes of a sync, by entity.
+/// A builder of the result of a sync. It collects the changes by entity.
 struct ResultBuilder {
     /// The entity and key of a row in a result.
     struct Identity: Hashable {
@@ -29,8 +29,8 @@ struct ResultBuilder {
     private(set) var entities: [SyncResult.EntityChanges]
     private(set) var diagnostics: [SyncDiagnostic]
     /// The number of diagnostics beyond ``SyncResult/diagnosticLimit``.
-    private var omittedDiagnostics = 0
-    /// Updates outside the payload graph, such as of rows that referenced a deleted row.
+    private var omittedDiagnosticCount = 0
+    /// Updates of rows as a side effect, such as the loss of a link to a deleted row.
     private var lateUpdates: [Identity: LateUpdate] = [:]
     private let plan: PayloadGraph
 
@@ -44,7 +44,7 @@ struct ResultBuilder {
 
     mutating func add(_ kind: SyncDiagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String) {
         guard kind == .deletionsSkipped || diagnostics.count < SyncResult.diagnosticLimit else {
-            omittedDiagnostics += 1
+            omittedDiagnosticCount += 1
             return
         }
         diagnostics.append(
@@ -78,10 +78,12 @@ struct ResultBuilder {
         let entity = table.entity(of: node)
         entities[entity].updatedCount += 1
         if table.batch.nodes[node.index].isRoot, table.values.exist(for: node) { root.matched += 1 }
-        if collectsKeys { entities[entity].updated.append(.init(key: table.reportedKey(of: node), changed: changed)) }
+        if collectsKeys {
+            entities[entity].updated.append(.init(key: table.reportedKey(of: node), changedAttributes: changed))
+        }
     }
 
-    /// Counts rows that did not change.
+    /// Counts rows that records describe and that did not change.
     mutating func unchanged(_ nodes: [NodeID], _ table: SyncTable) {
         let batch = table.batch
         if !table.hierarchy.hasSubEntities {
@@ -109,7 +111,7 @@ struct ResultBuilder {
     // MARK: Result
 
     /// Returns the result, and moves the collected changes into it.
-    mutating func makeResult(unresolved: [SyncResult.Link]) -> SyncResult {
+    mutating func makeResult(pendingReferences: [SyncResult.Link]) -> SyncResult {
         let names = plan.roots.map { model.entities[$0.entity].name }
         var result = SyncResult(entity: names.count == 1 ? names[0] : names.joined(separator: ", "))
         result.nextPage = plan.page.next
@@ -124,14 +126,14 @@ struct ResultBuilder {
             result.entities[model.entities[id].name] = changes
         }
         result.root = root
-        result.records = plan.readableRootRecords
-        result.repeatedRecords = plan.repeatedRecords
-        result.contradictions = plan.contradictions
+        result.recordCount = plan.readableRootRecords
+        result.duplicateRecordCount = plan.duplicateRecordCount
+        result.inconsistentRecordCount = plan.inconsistentRecordCount
         result.linksAdded = linksAdded
         result.linksRemoved = linksRemoved
         result.diagnostics = diagnostics
-        result.omittedDiagnostics = plan.omittedDiagnostics + omittedDiagnostics
-        result.unresolved = unresolved
+        result.omittedDiagnosticCount = plan.omittedDiagnosticCount + omittedDiagnosticCount
+        result.pendingReferences = pendingReferences
         result.unmappedKeys = plan.unmappedKeys
         return result
     }
@@ -145,10 +147,10 @@ struct ResultBuilder {
             let inserted = Set(entities[entity].inserted)
             for (row, update) in rows where !inserted.contains(row.key) {
                 if let place = places[row.key] {
-                    let known = entities[entity].updated[place].changed
-                    entities[entity].updated[place].changed += update.changed.subtracting(known).sorted()
+                    let known = entities[entity].updated[place].changedAttributes
+                    entities[entity].updated[place].changedAttributes += update.changed.subtracting(known).sorted()
                 } else {
-                    entities[entity].updated.append(.init(key: row.key, changed: update.changed.sorted()))
+                    entities[entity].updated.append(.init(key: row.key, changedAttributes: update.changed.sorted()))
                 }
             }
         }
@@ -163,7 +165,7 @@ extension Array {
 
 // MARK: - SyncTransaction+Ledger
 
-// All link changes are recorded here: a count, and the links themselves if the caller asks for values.
+// These functions record all link changes: a count, and the links themselves if the caller asks for values.
 extension SyncTransaction {
     /// Records an added link between two stored rows.
     mutating func recordAddedLink(_ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow) throws {
@@ -185,7 +187,7 @@ extension SyncTransaction {
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 
-    /// Records that a stored row is about to lose its referenced row.
+    /// Records the removal of a foreign key of a stored row. Call it before the removal.
     mutating func recordRemovedTarget(_ link: CompiledAssociation, of row: StoredRow) throws {
         guard previousValues != nil, let key = try links.target(of: row.key, link.id) else {
             return report.countLinks(removed: 1)
@@ -250,8 +252,8 @@ extension SyncTransaction {
             relationship: link.side(end).relationship?.name ?? "", target: target.key)
     }
 
-    /// Returns the end whose relationship the result names: the to-one end, or else the to-many end that the payload
-    /// gives.
+    /// Returns the end whose relationship the result names. For a foreign key, it is the to-one end. For a join table,
+    /// it is the end whose links the payload gives.
     private func reportedEnd(of link: CompiledAssociation) -> CompiledAssociation.End {
         if link.storage == .foreignKey { return .first }
         if let said = plan[link.id].assertions.last?.assertedBy ?? plan[link.id].replacements.last?.end { return said }

@@ -1,6 +1,6 @@
 import SyncCore
 
-/// The entity and key of stored rows, read in sets and cached until they are written.
+/// A cache of the entities and keys of stored rows, which are read in sets.
 final class RowIdentityCache {
     private let store: any StoreSession
     private let model: CompiledModel
@@ -33,7 +33,7 @@ final class RowIdentityCache {
         for row in rows { known[row] = .some(nil) }
     }
 
-    /// Returns nil for a row that is not stored.
+    /// Returns the entity and key of a row; nil if the row is not stored.
     private func stored(_ row: StoredRow) throws -> StoredIdentity? {
         try load(CollectionOfOne(row))
         return known[row] ?? nil
@@ -57,8 +57,8 @@ final class RowIdentityCache {
         return .init(entity: entity, key: row.key.recordKey(model.keyType(of: entity)))
     }
 
-    /// Returns whether a stored row has no remote ID yet, or has pending changes. A listing of the service then proves
-    /// nothing about the row.
+    /// Returns whether a stored row has no remote ID yet, or has pending changes. The sync does not delete such a row,
+    /// because the service may not know its current state.
     func hasPendingChanges(_ row: StoredRow) throws -> Bool {
         if try isLocal(row) { return true }
         if rowsWithPendingChanges[row.table] == nil {

@@ -1,6 +1,6 @@
 package import SyncCore
 
-/// Compiles one condition. Each expression is true or false, never NULL.
+/// A compiler of one condition to SQL. Each condition that it returns is true or false, never NULL.
 struct PredicateCompiler {
     let layout: StoreLayout
     let dialect: any SQLDialect
@@ -25,7 +25,7 @@ struct PredicateCompiler {
         return "\(alias)_\(aliasCount)"
     }
 
-    /// Returns the expression of a value as a column stores it.
+    /// Binds a constant in the form of a column, and returns its expression.
     mutating func bind(_ constant: PredicateConstant) -> String {
         dialect.bind(dialect.argument(constant), &arguments)
     }
@@ -58,8 +58,7 @@ struct PredicateCompiler {
         case or = " OR "
     }
 
-    /// Joins conditions. The most deeply nested one comes first and separately, where it uses the least of the parser's
-    /// stack.
+    /// Joins conditions. The most deeply nested condition comes first, where the parser needs the least stack for it.
     private mutating func joined(
         _ nodes: [ResolvedPredicate], by connective: Connective, _ negated: Bool, from entity: CompiledEntity,
         _ alias: String
@@ -76,7 +75,7 @@ struct PredicateCompiler {
         return "\(first)\(connective.rawValue)(\(joined(rest, by: connective, negated, from: entity, alias)))"
     }
 
-    /// Returns an operand of another connective. Only an `OR` inside an `AND` needs parentheses.
+    /// Returns a condition as an operand of a connective. Only an `OR` inside an `AND` is in parentheses.
     private mutating func part(
         _ node: ResolvedPredicate, of connective: Connective, _ negated: Bool, from entity: CompiledEntity,
         _ alias: String
@@ -98,7 +97,7 @@ struct PredicateCompiler {
 
     // MARK: Comparisons
 
-    /// Returns a condition in parentheses, or a single term.
+    /// Returns a comparison that needs no parentheses as an operand.
     private mutating func condition(
         _ comparison: ResolvedComparison, from entity: CompiledEntity, _ alias: String
     ) -> String {
@@ -109,7 +108,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// Returns the condition that enough related rows satisfy another condition, as the quantifier requires.
+    /// Returns the condition that as many related rows as the quantifier requires satisfy another condition.
     ///
     /// - Parameter test: Returns the condition on one row, or its negation for the quantifier `all`.
     private mutating func exists(
@@ -144,7 +143,7 @@ struct PredicateCompiler {
 }
 
 extension ResolvedPredicate {
-    /// Returns whether the SQL of the condition is joined by `OR`.
+    /// Returns whether the SQL of the condition consists of operands of `OR`.
     fileprivate func isAlternative(negated: Bool) -> Bool {
         switch self {
         case .or: !negated
@@ -157,8 +156,8 @@ extension ResolvedPredicate {
 
 /// A condition as SQL for a `WHERE` clause.
 ///
-/// The expression is true or false for each row, never NULL, so it may be negated. Values are bound, never inlined. The
-/// dialect supplies the syntax of the database and the custom functions.
+/// The expression is true or false for each row, never NULL, so it may be negated. Values are arguments, unless the
+/// dialect writes them as SQL. The dialect supplies the syntax of the database and the custom functions.
 package struct PredicateSQL: Sendable {
     package let sql: String
     package let arguments: [SQLArgument]
@@ -169,7 +168,7 @@ package struct PredicateSQL: Sendable {
     /// - Parameters:
     ///   - alias: The alias of the entity's table in the statement.
     ///   - preceding: The number of arguments before those of the condition.
-    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the error lists the known ones.
+    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the message lists the known names.
     package init(
         _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String,
         dialect: any SQLDialect, after preceding: Int = 0
@@ -203,9 +202,9 @@ struct PredicateOperand {
     /// The value of the attribute: NULL for a temporary key.
     let value: String
     let type: AttributeType
-    /// The kind of temporary keys that the value may be, if any.
+    /// The kind of temporary keys that the value can be; nil if it is never a temporary key.
     let localKeys: TemporaryKeys?
-    /// The condition that the value is a temporary key.
+    /// The condition that the value is a temporary key; nil if it is never one.
     let isLocal: String?
     /// Whether the operand is a column: cheap to repeat, and an index may apply.
     let isColumn: Bool
@@ -215,7 +214,8 @@ struct PredicateOperand {
         case integer
         case text
 
-        /// Returns whether a value is a temporary key, so that the attribute never reads as it.
+        /// Returns whether a value is a temporary key. No attribute equals such a value, because temporary keys are
+        /// read as nil.
         func include(_ value: PredicateConstant) -> Bool {
             switch (self, value) {
             case (.integer, .integer(let integer)): integer < TemporaryKey.integerBound
@@ -234,7 +234,8 @@ struct PredicateOperand {
 
     /// Creates an operand.
     ///
-    /// - Parameter wrap: Returns the complete expression for the expression of the last column.
+    /// - Parameter wrap: Returns the complete expression, such as a subquery, for the expression of the column; nil for
+    ///   a plain column.
     init(
         _ column: String, _ type: AttributeType, _ dialect: any SQLDialect, localKeys: TemporaryKeys? = nil,
         wrappedBy wrap: ((String) -> String)? = nil
@@ -252,9 +253,9 @@ struct PredicateOperand {
 // MARK: - Comparisons
 
 extension PredicateCompiler {
-    /// Returns a comparison.
+    /// Returns the comparison of an operand.
     ///
-    /// - Parameter existence: The expression that is NULL if there is no value, if it is not the operand.
+    /// - Parameter existence: The expression that is NULL if there is no value; nil if the operand is that expression.
     mutating func compared(
         _ operand: PredicateOperand, _ comparison: ResolvedComparison, existence: String? = nil
     ) -> String {
@@ -328,7 +329,8 @@ extension PredicateCompiler {
         return "(\(operand.stored) \(test) AND \(operand.stored) IS NOT NULL\(isLocal))"
     }
 
-    /// Compares integers with fractions and with numbers beyond 64 bits, without rounding.
+    /// Returns the comparison of an integer with any number, such as a fraction or a number beyond 64 bits, without
+    /// rounding.
     private mutating func ordered(_ operand: PredicateOperand, _ op: String, _ number: ExactNumber) -> String {
         let isBelow = op.hasPrefix("<")
         guard let floor = number.floor.map(PredicateConstant.integer) else {
@@ -340,7 +342,7 @@ extension PredicateCompiler {
         return never(operand, column, null: "\(column) \(exact) \(bind(floor))")
     }
 
-    /// Returns the condition with false in place of NULL.
+    /// Returns a condition with false in place of NULL.
     private func never(_ operand: PredicateOperand, _ column: String, null test: String) -> String {
         operand.isColumn && column == operand.stored
             ? "(\(test) AND \(column) IS NOT NULL)" : dialect.falseIfNull(test)
@@ -362,13 +364,15 @@ extension PredicateCompiler {
         dialect.bind(folded(constant), &arguments)
     }
 
-    /// Returns a constant as an argument. The resolver has folded text already, and other values have no case.
+    /// Returns a constant as an argument. The resolver has folded the case of texts already, and other values have no
+    /// case.
     private func folded(_ constant: PredicateConstant) -> SQLArgument {
         if case .text(let text) = constant { dialect.argument(folded: text) } else { dialect.argument(constant) }
     }
 }
 
 extension PredicateOperand {
-    /// Returns whether a value is a temporary key, so that the attribute never reads as it.
+    /// Returns whether a value is a temporary key. No attribute equals such a value, because temporary keys are read as
+    /// nil.
     fileprivate func isLocalKey(_ value: PredicateConstant) -> Bool { localKeys?.include(value) ?? false }
 }

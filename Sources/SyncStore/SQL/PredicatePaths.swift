@@ -1,6 +1,6 @@
 package import SyncCore
 
-/// The end of a path as SQL: one value or NULL for each row.
+/// The SQL of the value at the end of a path: one value or NULL for each row.
 package struct PathSQL: Sendable {
     /// The value as it is read: NULL for a temporary key.
     package let value: String
@@ -117,7 +117,7 @@ extension PredicateCompiler {
         return column(layout[owner.table].columns[slot], type, localKeys, hops[...], from: entity, alias)
     }
 
-    /// Returns the key of the row that a to-one relationship references, or NULL.
+    /// Returns the row key of the row that a to-one relationship references, or NULL.
     mutating func target(
         _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
@@ -153,7 +153,7 @@ extension PredicateCompiler {
 // MARK: - PredicateCompiler+Calculations
 
 extension PredicateCompiler {
-    /// Compares two calculated values. The result is in parentheses.
+    /// Returns the comparison of two calculated values, in parentheses.
     mutating func condition(
         _ calculation: ResolvedCalculation, from entity: CompiledEntity, _ alias: String
     ) -> String {
@@ -170,7 +170,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// Returns a single term.
+    /// Returns a term that needs no parentheses as an operand.
     private mutating func term(
         _ term: ResolvedCalculation.Term, from entity: CompiledEntity, _ alias: String
     ) -> String {

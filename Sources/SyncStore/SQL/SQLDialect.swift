@@ -4,8 +4,8 @@ package import SyncCore
 /// The parts of a condition whose syntax depends on the database.
 ///
 /// The compiler decides which columns to compare, how to join tables and where NULL counts as false. The dialect
-/// decides how values are stored and compared by bytes, by number or without case. Each condition of a dialect is one
-/// term for `NOT`, `AND` and `OR`.
+/// decides how values are stored, and how they are compared by bytes, by number or without case. Each condition that a
+/// dialect returns can be an operand of `NOT`, `AND` and `OR` without parentheses.
 package protocol SQLDialect: Sendable {
     // MARK: Names and literals
 
@@ -17,7 +17,8 @@ package protocol SQLDialect: Sendable {
 
     // MARK: Values
 
-    /// The most arguments of a condition: the limit of the database, minus a reserve for the rest of the statement.
+    /// The largest number of arguments of a condition: the limit of the database, minus a reserve for the rest of the
+    /// statement.
     var maximumArguments: Int { get }
 
     /// Returns the value as a column stores it.
@@ -58,9 +59,9 @@ package protocol SQLDialect: Sendable {
     /// Returns an integer expression converted to floating point.
     func asDouble(_ expression: String) -> String
 
-    /// Returns an operation on two numbers of one kind: NULL for a division by zero, or if the result is not a number.
-    /// On integer overflow, the result may be anything that ``whole(_:)`` turns into NULL, also after more operations
-    /// except a remainder.
+    /// Returns an operation on two integers, or on two floating-point numbers. It is NULL for a division by zero, and
+    /// if the result is not a number. On integer overflow, the result may be any value for which ``whole(_:)`` returns
+    /// NULL. This also holds for the result of further operations, except a remainder.
     func operation(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String
 
     /// Returns the result of integer operations; NULL if it is not an integer of 64 bits.
@@ -81,7 +82,7 @@ package protocol SQLDialect: Sendable {
 ///
 /// If case is ignored, the text to search for is folded already, except in regular expressions.
 package enum TextPredicate: Sendable {
-    /// The text is never empty, also in the next two cases.
+    /// The text contains a part. The part is never empty, here and in the next two cases.
     case contains(String)
     case beginsWith(String)
     case endsWith(String)
@@ -126,8 +127,8 @@ extension SQLDialect {
     /// Returns a column qualified by the alias of its table.
     package func column(_ name: String, of alias: String) -> String { "\(quoted(alias)).\(quoted(name))" }
 
-    /// Returns the condition that a row is of one of these entities, for a table of several: `"sync_entity" IN ('A',
-    /// 'B')`.
+    /// Returns the condition that a row is of one of these entities, in a table of several entities:
+    /// `"sync_entity" IN ('A', 'B')`.
     package func entityCondition(_ entities: [Int], _ layout: StoreLayout, alias: String? = nil) -> String {
         let name = TableLayout.entityColumn
         let names = entities.map { literal(layout.model.entities[$0].name) }
@@ -137,7 +138,7 @@ extension SQLDialect {
 
 // MARK: - Standard SQL
 
-// Defaults by the SQL standard, which most databases share.
+// Default implementations in standard SQL, which most databases share.
 extension SQLDialect {
     package func quoted(_ name: String) -> String { doubling("\"", in: name) }
 

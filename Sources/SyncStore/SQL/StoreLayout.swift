@@ -5,7 +5,7 @@ package struct StoreLayout: Sendable {
     package let model: CompiledModel
     package let tables: [TableLayout]
     package let links: [LinkLayout]
-    /// The name of each association's index. Index names share one namespace in a database.
+    /// The name of the index of each association. All index names of a database must be distinct.
     package let indexNames: [String]
 
     /// Creates the layout of a model.
@@ -33,7 +33,8 @@ package struct StoreLayout: Sendable {
         }
     }
 
-    /// Appends a number to a name that a database treats as equal to an earlier one.
+    /// Makes names distinct for a database, which ignores case. Appends a number to each name that equals an earlier
+    /// one.
     private static func distinct(_ names: [String]) -> [String] {
         var taken: Set<String> = []
         return names.map { name in
@@ -50,9 +51,9 @@ package struct StoreLayout: Sendable {
 
 /// The layout of one table, which stores an inheritance hierarchy.
 package struct TableLayout: Sendable {
-    /// The column with the entity of a row, in a table of several entities.
+    /// The column with the name of a row's entity, in a table of several entities.
     package static let entityColumn = "sync_entity"
-    /// The surrogate key column of tables whose entities have no common key.
+    /// The surrogate key column of a table whose entities do not share one primary key attribute.
     package static let surrogateKeyColumn = "sync_id"
 
     /// The name of the root entity, or the table name that the model gives.
@@ -72,13 +73,13 @@ package struct TableLayout: Sendable {
     }
 }
 
-/// The storage of an association. The columns hold row keys: the primary key of the referenced table.
+/// The table and columns of an association. The columns hold the row keys (``RowKey``) of the rows at its ends.
 package enum LinkLayout: Sendable {
-    /// A column in the table of the first end. `order` is the column of the position among the rows with the same
-    /// referenced row, if the second end is ordered.
+    /// A column in the table of the first end. `order` is the column of the position in the list of the referenced row;
+    /// nil if the list is not ordered.
     case foreignKey(table: String, column: String, order: String?)
-    /// A join table. `firstOrder` is the column of a link's position in the list of its first row, `secondOrder` of its
-    /// second row.
+    /// A join table. `firstOrder` is the column of a link's position in the list of its first row, and `secondOrder` in
+    /// the list of its second row. Each is nil if the list is not ordered.
     case joinTable(name: String, first: String, second: String, firstOrder: String?, secondOrder: String?)
 
     init(_ link: CompiledAssociation, _ model: CompiledModel, _ taken: ReservedColumnNames) {

@@ -5,7 +5,7 @@ package struct JoinTableDiff: Sendable {
     /// A stored join row to remove.
     package struct Removed: Sendable {
         package var rows: JoinKey
-        /// The nodes of its rows; nil for a row that the payload does not describe.
+        /// The nodes of the rows at both ends; nil for an unmatched row.
         package var first: NodeID?
         package var second: NodeID?
 
@@ -18,7 +18,7 @@ package struct JoinTableDiff: Sendable {
 
     /// A stored join row whose positions change.
     package struct Moved: Sendable {
-        /// Its index in the asserted join rows.
+        /// The index of the join row in ``ResolvedJoinRows/rows``.
         package let index: Int
         package let rows: JoinKey
         /// The stored positions; nil at an end that has none, because other code may insert join rows without
@@ -55,7 +55,7 @@ package struct JoinTableDiff: Sendable {
 /// Stored links of one association that reference missing rows.
 package struct DanglingJoinRows: Sendable {
     package let link: AssociationID
-    /// The keys at both ends; nil for NULL.
+    /// The row keys at both ends of each link; nil for NULL.
     package let joinRows: [(first: RowKey?, second: RowKey?)]
 
     package init(_ link: AssociationID, _ joinRows: [(first: RowKey?, second: RowKey?)]) {
@@ -64,7 +64,7 @@ package struct DanglingJoinRows: Sendable {
     }
 }
 
-/// The positions of a link in the lists of the rows at its ends; nil where it has none.
+/// The positions of a link in the lists of the rows at its ends; nil at an end without an ordered list.
 package struct LinkPositions: Equatable, Sendable {
     package var first: Int64?
     package var second: Int64?
@@ -142,7 +142,7 @@ struct JoinTableChanges {
     var moved: [JoinTableDiff.Moved]
     /// New join rows.
     var added: [NodeLink]
-    /// Their positions in the lists of both rows; empty if the association has none.
+    /// The positions of the new join rows in the lists of both rows; empty if the association has no positions.
     var positions: [LinkPositions]
 }
 
@@ -175,8 +175,8 @@ extension CompiledAssociation {
         }
     }
 
-    /// Returns the ends of the association that are in a table. A symmetric join table stores each link in both
-    /// directions, so its first end is enough.
+    /// Returns the ends of the association whose rows are in a table. For a symmetric join table, returns only the
+    /// first end, because the table has each link in both directions.
     func ends(in table: TableID) -> [End] {
         [End.first, .second].filter {
             side($0).table == table && !(isSymmetric && $0 == .second && storage == .joinTable)

@@ -3,7 +3,7 @@ package import SyncCore
 /// The entity and key of a stored row.
 package struct StoredIdentity: Sendable {
     package var entity: Int
-    /// The value of the key attribute; nil if the row has none.
+    /// The value of the primary key attribute; nil if the row has none.
     package var key: RowKey?
 
     package init(entity: Int, key: RowKey?) {
@@ -14,7 +14,7 @@ package struct StoredIdentity: Sendable {
 
 /// The values of a stored row.
 package struct StoredValues: Sendable {
-    /// The attribute values, by slot of the entity. Temporary keys are null.
+    /// The values of the attributes, with their slots. Temporary keys are null.
     package var attributes: [(slot: Int, value: StoredValue)]
     /// The foreign keys that are not null, by their index in ``EntityHierarchy/foreignKeys``.
     package var targets: [(foreignKey: Int, row: RowKey)]

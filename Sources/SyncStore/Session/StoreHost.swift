@@ -16,16 +16,16 @@ package protocol StoreHost: AnyObject, Sendable {
     func engineStore(_ registration: EngineRegistration) throws -> any EngineStore
 }
 
-/// A writer to a store that runs one transaction after the other.
+/// A writer to a store. Its transactions run one after the other.
 package protocol StoreWriter {
-    /// Runs a sync in a separate transaction, or in the caller's, and notifies observers of its result.
+    /// Runs a sync in a new transaction or in the transaction of the caller, and notifies observers of its result.
     ///
-    /// - Parameter body: The work. It runs again, in a new transaction, if a statement violates a constraint that only
-    ///   the final state must satisfy. It does not run again for a part of a payload (``SyncRequest/isOfPart``).
+    /// - Parameter body: The sync. It runs again in a new transaction if a statement violates a constraint that only
+    ///   the final state must satisfy. For a part of a payload (``SyncRequest/isChunkOrPage``), it runs only once.
     /// - Throws: ``SyncError``, `CancellationError`, or an error of `body`. The store is then unchanged.
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult
 
-    /// Returns the references that are still pending.
+    /// Returns those of the references that are still pending.
     func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult
         .Link]
 }

@@ -2,15 +2,17 @@ package import SyncCore
 
 /// The database operations of a sync, inside one transaction.
 ///
-/// Every operation takes and returns many rows, so the number of operations of a sync does not depend on the number of
-/// rows: over a network, each may cost a round trip. The session decides how values are stored and compared. It makes
-/// no decisions of the sync. Rows are given by distinct keys in any order, and results are in the same order.
+/// Every operation takes and returns many rows. The number of operations of a sync therefore does not depend on the
+/// number of rows. Over a network, each operation may cost a round trip.
+///
+/// The session decides how values are stored and compared, and ``SyncTransaction`` makes all other decisions. Callers
+/// give rows by distinct keys, in any order. Results are in the order of the keys.
 package protocol StoreSession: AnyObject {
     // MARK: Syncs
 
     /// Begins a sync, before its first other operation. One transaction may contain several syncs.
     ///
-    /// - Parameter tables: The tables of the payload graph, which the session matches.
+    /// - Parameter tables: The tables whose nodes the session matches with stored rows.
     func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws
 
     /// Ends a sync, after its last write.
@@ -35,20 +37,26 @@ package protocol StoreSession: AnyObject {
 
     // MARK: Matching
 
-    /// Finds the stored rows of the nodes that have a key, and records their state and values in ``SyncTable/met``.
+    /// Finds the stored rows of the nodes that have a key, and records the state and values of the rows in
+    /// ``SyncTable/matches``.
     ///
-    /// - Parameter watch: The unmatched rows to collect.
+    /// - Parameter watch: The unmatched rows that the session collects.
     func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws
 
     /// Records the state and values of the rows of nodes that were matched through their owners.
     func match(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws
 
-    /// Compares the asserted join rows with those of a join table, and marks those that are stored.
+    /// Compares the asserted join rows with the stored rows of a join table. Marks the asserted join rows that are
+    /// stored.
+    ///
+    /// - Parameter coversAll: Whether the payload is a snapshot of all rows. Stored join rows that it omits are then
+    ///   rare.
     func diff(_ asserted: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws -> JoinTableDiff
 
     // MARK: Rows
 
-    /// Returns the rows with these values of the key attribute, among the rows that share the keys of an entity.
+    /// Returns the row keys of the rows with these primary keys; nil for each key without a row. Looks up the keys
+    /// among the rows of all entities that share them with `entity`.
     func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?]
 
     /// Returns the entity and key attribute value of each row; nil for rows that are not stored.
@@ -59,7 +67,8 @@ package protocol StoreSession: AnyObject {
 
     /// Returns the rows of an entity that satisfy a condition.
     ///
-    /// - Parameter keeping: Filters a set of rows, to bound memory. It is called for several sets.
+    /// - Parameter keeping: Returns the rows of a set to include in the result. The session calls it several times with
+    ///   a part of the rows, which limits memory.
     func rows(
         of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
     ) throws -> [RowKey]
@@ -78,8 +87,8 @@ package protocol StoreSession: AnyObject {
     /// Counts the rows of an entity without its subentities, up to a limit.
     func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int
 
-    /// Returns the key of the next new row: above all surrogate keys of a table, or, without them, above all its
-    /// temporary keys.
+    /// Returns the key of the next new row. It is greater than all surrogate keys of the table. Without surrogate keys,
+    /// it is greater than all temporary keys.
     func nextKey(of table: TableID) throws -> Int64
 
     /// Inserts the rows of new nodes, in the given order.
@@ -88,7 +97,8 @@ package protocol StoreSession: AnyObject {
     /// Updates the changed columns of nodes.
     func update(_ nodes: [NodeID], _ table: SyncTable) throws
 
-    /// Changes the entity of rows to a subentity, and sets the defaults of the attributes that it adds.
+    /// Changes the entity of rows to a subentity. Sets the attributes that the subentity adds, given by their slots, to
+    /// their defaults.
     func setEntities(of rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws
 
     /// Deletes rows, in the given order: owned rows before their owners.
@@ -116,7 +126,7 @@ package protocol StoreSession: AnyObject {
 
     /// Inserts links between nodes.
     ///
-    /// - Parameter places: The positions in the lists of both rows; empty if the association has none.
+    /// - Parameter positions: The positions in the lists of both rows; empty if the association has no positions.
     func insert(_ joinRows: [NodeLink], _ positions: [LinkPositions], _ link: CompiledAssociation) throws
 
     /// Inserts join rows.
@@ -141,8 +151,8 @@ package protocol StoreSession: AnyObject {
 
     // MARK: Pending references
 
-    /// Returns the pending references that affect the payload graph: from its rows, to its rows, and to rows that other
-    /// code than a sync inserted. They are sorted by owner and position.
+    /// Returns the pending references that affect the payload graph: from its rows, to its rows, and to rows that code
+    /// other than a sync inserted. They are sorted by owner and position.
     func pendingReferences() throws -> [PositionedReference]
 
     /// Stores pending references, or updates their positions.
@@ -153,7 +163,7 @@ package protocol StoreSession: AnyObject {
     /// Deletes the pending references of deleted rows.
     func deletePendingReferences(of rows: [StoredRow]) throws
 
-    /// Deletes the pending references of earlier rows that had the keys of new nodes.
+    /// Deletes the pending references of deleted rows that had the keys of new nodes.
     func deletePendingReferencesOfNewNodes() throws
 
     // MARK: Row flags of a paged import
@@ -186,13 +196,14 @@ package enum MatchPass: Sendable {
 
 /// The unmatched rows to collect.
 package struct UnmatchedRowFilter {
-    /// Whether rows may lose each foreign key of the table, because of links that the payload asserts for the
+    /// For each foreign key of the table, whether unmatched rows can lose it because the payload asserts links of the
     /// referenced rows.
     package let watched: [Bool]
-    /// The entity whose rows are all collected, because rows that the payload omits are deleted; nil for none.
+    /// The entity whose unmatched rows are all collected, because the sync deletes the rows that the payload omits; nil
+    /// if there is none.
     package let scope: Int?
     /// Whether the payload is a snapshot of all rows. Links to rows that it omits are then rare.
     package let coversAll: Bool
-    /// Filters collected rows, one set at a time; nil keeps all.
+    /// Returns the rows of a set to keep, for one set of collected rows at a time; nil to keep all rows.
     package let keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])?
 }

@@ -1,17 +1,18 @@
 package import SyncCore
 
-/// The stored row of each node: state, entity, foreign keys, changed columns.
+/// The results of matching, by node: the state, entity and foreign keys of its row, and the columns that change.
 package struct MatchedNodes: Sendable {
     package var rowStates: [RowState]
-    /// The entity of each stored row, or of the node if it has no row. Empty if the table has only one entity.
+    /// The entity of each node's stored row, or of the node if it has no row. Empty if the table has only one entity.
     package var entities: [Int32]
-    /// By index in ``EntityHierarchy/foreignKeys``.
+    /// The stored values of each foreign key, in the order of ``EntityHierarchy/foreignKeys``.
     package var foreignKeys: [StoredForeignKeys]
     package var changed: ChangedColumns
     package var unmatchedRows = UnmatchedRows()
-    /// Whether the session visited every stored row.
+    /// Whether the session read every stored row of the table.
     package var isScanned = false
-    /// Nodes that matched a row of another entity, and that entity. They are reported and removed after each pass.
+    /// Nodes whose stored row is of an entity that their records cannot be of, with that entity. After each pass over
+    /// stored rows, the sync reports them and clears the list.
     package var mismatches: [(node: NodeID, entity: Int)] = []
 
     /// Creates a value for no nodes.
@@ -32,7 +33,7 @@ package struct MatchedNodes: Sendable {
     }
 }
 
-/// The columns of stored rows to write, one bit each.
+/// The columns to update in the stored row of each node, with one bit for each column.
 package struct ChangedColumns: Sendable {
     /// The number of columns: attributes, foreign keys, and positions of foreign keys.
     package let columnCount: Int
@@ -74,21 +75,23 @@ package struct ChangedColumns: Sendable {
     }
 }
 
-/// The effective values of each node: those of one version, or of several merged versions.
+/// The effective values of each node. A version is a set of values that records give for a node. The values are those
+/// of one version, or of several merged versions.
 package struct EffectiveValues: Sendable {
     /// The version of a node without effective records.
     package static let none: Int32 = -1
 
-    /// By node: a version of the batch, or a larger number for a merged version; ``none`` for none.
+    /// The version of each node that has its effective values: a version of the batch, a larger number for a merged
+    /// version, or ``none``.
     package var versions: [Int32]
-    /// The slots of the merged versions.
+    /// The values of the merged versions, with one value for each slot.
     package private(set) var merged: [PackedValue] = []
 
     init(_ batch: NodeBatch) { versions = batch.nodes.map(\.firstVersion) }
 
     package func exist(for node: NodeID) -> Bool { versions[node.index] >= 0 }
 
-    /// Returns the value of a slot.
+    /// Returns the effective value of a slot.
     func slot(_ slot: Int, of node: NodeID, _ batch: NodeBatch) -> PackedValue {
         let version = Int(versions[node.index])
         if version < 0 { return .absent }
@@ -96,7 +99,7 @@ package struct EffectiveValues: Sendable {
         return merged[(version - batch.versionCount) * batch.stride + slot]
     }
 
-    /// Merges the versions whose occurrences are effective. Later values replace earlier ones.
+    /// Merges, for each node, the versions whose occurrences are effective. Later values replace earlier ones.
     mutating func resolve(_ batch: NodeBatch, isEffective: (_ occurrence: Int32) -> Bool) {
         merged.removeAll()
         for node in batch.nodes.indices {
@@ -126,20 +129,22 @@ package struct EffectiveValues: Sendable {
     }
 }
 
-/// The stored foreign keys of nodes.
+/// The stored values of one foreign key, by node.
 package struct StoredForeignKeys: Sendable {
     package var targets: [LinkTarget]
     /// Positions in the lists of the referenced rows; empty if the lists are not ordered.
     package var positions: [Int64?] = []
-    /// Surrogate keys of referenced rows until their nodes are known; empty if there are none.
+    /// The surrogate keys of the referenced rows; empty if the referenced table has none. ``SyncTables`` finds their
+    /// nodes after all tables are matched.
     package var surrogateTargets: [Int64?] = []
-    /// Referenced rows that no key of the payload identifies. They may still be matched through their owners.
-    package var unnamedTargets: [NodeID: RowKey] = [:]
+    /// The referenced rows for which no node with their key exists. They can still be matched with nodes without a key,
+    /// through their owners.
+    package var targetsWithoutNode: [NodeID: RowKey] = [:]
 
     init(count: Int) { targets = Array(repeating: .nowhere, count: count) }
 }
 
-/// The new foreign keys of nodes.
+/// The new values of one foreign key, by node.
 package struct ResolvedForeignKeys: Sendable {
     package var targets: [LinkTarget] = []
     /// Positions in the lists of the referenced rows; empty if the lists are not ordered.
@@ -181,8 +186,8 @@ package struct UnmatchedRows: Sendable {
 // MARK: - NodeID+Index
 
 extension NodeID {
-    /// The same as in ``SyncCore``. Functions of other modules are not inlined, which costs time in loops over millions
-    /// of rows.
+    /// The number as an index. `SyncCore` has the same property, but it would not be inlined here. That costs time in
+    /// loops over millions of rows.
     @inline(__always)
     var index: Int { Int(number) }
 }

@@ -1,10 +1,10 @@
 import Foundation
 package import SyncCore
 
-/// The row keys of nodes that are not a key value of the payload: surrogate keys, and keys of rows matched through
-/// their owners.
+/// The row keys (``RowKey``) of nodes that their records do not give: surrogate keys, and keys of rows that were
+/// matched through their owners or are new.
 package struct NodeRowKeys: Sendable {
-    /// Whether the table has surrogate keys. They are then all stored here.
+    /// Whether the table has surrogate keys. If so, the keys of all its nodes are stored here.
     private let areSurrogates: Bool
     private var surrogates = SurrogateKeys()
     private var keys: [NodeID: RowKey] = [:]
@@ -20,7 +20,8 @@ package struct NodeRowKeys: Sendable {
 
     package func node(ofSurrogate key: Int64) -> NodeID? { surrogates.node(of: key) }
 
-    /// Returns the node that was matched through its owner or got a new key. For surrogate keys, returns any node.
+    /// Returns the node with a row key, if it was matched through its owner or is new. In a table with surrogate keys,
+    /// returns the node in any case.
     package func owned(_ key: RowKey) -> NodeID? {
         guard areSurrogates else { return owned[key] }
         guard case .integer(let number) = key else { return nil }
@@ -56,11 +57,11 @@ package struct NodeRowKeys: Sendable {
 
 /// The surrogate keys of nodes, in both directions. Every row of the table has one, so both lookups must be fast.
 struct SurrogateKeys: Sendable {
-    /// By node. SQLite never assigns `Int64.min` as a key.
+    /// The key of each node; ``none`` for a node without a key. SQLite never assigns `Int64.min` as a key.
     private var keys: [Int64] = []
-    /// A hash table of nodes by their keys; -1 for an empty slot.
+    /// A hash table of nodes by their keys; -1 for an empty bucket.
     private var buckets: [Int32] = []
-    /// The number of used slots, including those of forgotten nodes.
+    /// The number of used buckets, including those of removed nodes.
     private var usedBuckets = 0
 
     private let secret = KeySecret.ofProcess
@@ -80,7 +81,7 @@ struct SurrogateKeys: Sendable {
         return known < 0 ? nil : NodeID(Int(known))
     }
 
-    /// Assigns a key to a node, and the node to the key.
+    /// Sets the key of a node. ``node(of:)`` then returns this node for the key.
     mutating func insert(_ node: NodeID, _ key: Int64) {
         assign(key, to: node)
         if (usedBuckets + 1) * 2 > buckets.count { grow() }
@@ -89,7 +90,7 @@ struct SurrogateKeys: Sendable {
         buckets[bucket] = Int32(node.index)
     }
 
-    /// Assigns the key of another node's row to a node.
+    /// Sets the key of a node whose row has another node already. ``node(of:)`` still returns the other node.
     mutating func assign(_ key: Int64, to node: NodeID) {
         if node.index >= keys.count {
             // Nodes mostly arrive in order, so the array grows in large steps.
@@ -103,10 +104,10 @@ struct SurrogateKeys: Sendable {
 
     // MARK: Hash table
 
-    /// Returns the slot of a key, or the empty slot for it.
+    /// Returns the bucket of a key, or the empty bucket for it.
     private func bucket(of key: Int64) -> Int {
         let mask = buckets.count - 1
-        // Mixing moves consecutive keys to distant slots.
+        // Mixing moves consecutive keys to distant buckets.
         var bucket = Int(truncatingIfNeeded: secret.mix(UInt64(bitPattern: key)) >> 32) & mask
         while buckets[bucket] >= 0, keys[Int(buckets[bucket])] != key { bucket = (bucket + 1) & mask }
         return bucket
@@ -131,8 +132,7 @@ package enum TemporaryKey {
 
     package static func text() -> String { prefix + UUID().uuidString }
 
-    /// Returns whether a text is a temporary key. Conditions in SQL that check the same are built from the same
-    /// constants.
+    /// Returns whether a text is a temporary key. The SQL conditions for temporary keys use the same constants.
     package static func isLocal(_ text: String) -> Bool {
         var rest = Substring(text).utf8
         guard rest.starts(with: prefix.utf8) else { return false }
@@ -154,11 +154,11 @@ extension RowKey {
     }
 }
 
-/// Sorts integer keys.
+/// A sorter of integer keys.
 package enum KeySorter {
-    /// Returns the indices of keys in ascending order, stable for equal keys; empty if the keys ascend already.
+    /// Returns the indexes that sort keys in ascending order; empty if the keys are in order. The sort is stable.
     ///
-    /// The algorithm is a radix sort with eleven bits per pass, because the range of the keys mostly needs few bits.
+    /// The algorithm is a radix sort with eleven bits a pass, because the range of the keys mostly needs few bits.
     package static func ascending(_ keys: [Int64]) -> [Int32] {
         guard let first = keys.first else { return [] }
         var (low, high, isSorted, last) = (first, first, true, first)

@@ -8,14 +8,14 @@ package final class SyncTable {
     package let pool: TextPool
     /// The nodes of the payload graph.
     package private(set) var batch: NodeBatch
-    /// The stored row of each node.
+    /// The results of matching.
     package var matches: MatchedNodes
     /// The effective values of each node.
     package private(set) var values: EffectiveValues
     /// The new foreign keys, by index in ``EntityHierarchy/foreignKeys``.
     package var foreignKeys: [ResolvedForeignKeys]
     package var keys: NodeRowKeys
-    /// Nodes that the sync skips, with a diagnostic.
+    /// Nodes that the sync skips. It reports a diagnostic for each.
     package private(set) var skippedNodes: Set<NodeID> = []
 
     init(_ hierarchy: EntityHierarchy, _ batch: NodeBatch, _ model: CompiledModel, _ pool: TextPool) {
@@ -48,12 +48,12 @@ package final class SyncTable {
         return known.indices.lazy.filter { known[$0] == presence }.map { NodeID($0) }
     }
 
-    /// Returns the entity of the stored row, or of the node if it has no row.
+    /// Returns the entity of a node's stored row, or of the node if it has no row.
     package func entity(of node: NodeID) -> Int {
         matches.entities.isEmpty ? hierarchy.root : Int(matches.entities[node.index])
     }
 
-    /// Returns the most specific entity that the payload gives for a node.
+    /// Returns the most specific entity that the payload states for a node.
     package func payloadEntity(of node: NodeID) -> CompiledEntity {
         model.entities[Int(batch.nodes[node.index].entity)]
     }
@@ -76,7 +76,7 @@ package final class SyncTable {
 
     // MARK: Keys
 
-    /// Returns the key of the row of a node; nil if the store has not assigned one yet.
+    /// Returns the row key of a node; nil if the node has none yet.
     package func rowKey(_ node: NodeID) -> RowKey? {
         if let key = keys[node] { return key }
         return hasSurrogateKey ? nil : RowKey(batch.nodes[node.index].key, pool)
@@ -84,7 +84,7 @@ package final class SyncTable {
 
     package func row(_ node: NodeID) -> StoredRow? { rowKey(node).map { StoredRow(table: id, key: $0) } }
 
-    /// Returns the node of a stored row.
+    /// Returns the node of a stored row; nil if the row is unmatched.
     package func node(of key: RowKey) -> NodeID? {
         if hasSurrogateKey {
             guard case .integer(let surrogate) = key else { return nil }
@@ -95,7 +95,7 @@ package final class SyncTable {
         return node(withKey: key, .single(hierarchy.attributes[slot].type), keyOwner: keyOwner)
     }
 
-    /// Returns the node with a key of an entity.
+    /// Returns the node with a primary key. Keys are unique among the rows of `keyOwner` and its subentities.
     private func node(withKey key: RowKey, _ type: KeyType?, keyOwner: Int) -> NodeID? {
         switch key {
         case .integer(let value): return batch.node(forKey: .integer(value), keyOwner: keyOwner, pool)
@@ -112,7 +112,8 @@ package final class SyncTable {
 
     // MARK: Columns
 
-    /// Returns the index of an association among the foreign keys; nil if it is not one of this table.
+    /// Returns the index of an association in ``EntityHierarchy/foreignKeys``; nil if its foreign key is not in this
+    /// table.
     package func foreignKey(_ link: AssociationID) -> Int? { hierarchy.foreignKeys.firstIndex(of: link) }
 
     package func column(_ index: Int) -> TableColumn {
@@ -154,7 +155,8 @@ package final class SyncTable {
         values.versions[node.index] = EffectiveValues.none
     }
 
-    /// Moves out the matched rows. The caller assigns them back with additions.
+    /// Returns ``matches``, and leaves an empty value in its place. The caller changes the value without a copy, and
+    /// assigns it back.
     package func consumeMatches() -> MatchedNodes {
         var consumed = MatchedNodes()
         swap(&consumed, &matches)
@@ -169,7 +171,7 @@ package final class SyncTable {
         keys.assign(key, to: node)
     }
 
-    /// Removes a node whose row belongs to another node.
+    /// Clears a node whose row has another node, after the two nodes were merged.
     func removeDuplicate(_ node: NodeID) {
         matches.rowStates[node.index] = .missing
         values.versions[node.index] = EffectiveValues.none
@@ -191,11 +193,11 @@ package enum TableColumn: Equatable, Sendable {
     case attribute(Int)
     /// A foreign key, by its index in ``EntityHierarchy/foreignKeys``.
     case foreignKey(Int)
-    /// The position of rows in the lists of a foreign key's referenced rows.
+    /// The position in the list of the referenced row, by the index of the foreign key.
     case position(Int)
 }
 
-/// The tables of a sync.
+/// All tables of a sync, by their ``TableID``.
 package struct SyncTables: Sequence {
     private let tables: [SyncTable]
 
@@ -207,7 +209,7 @@ package struct SyncTables: Sequence {
 
     package func makeIterator() -> IndexingIterator<[SyncTable]> { tables.makeIterator() }
 
-    /// Returns the node of a stored row.
+    /// Returns the node of a stored row; nil if the row is unmatched.
     package func node(of row: StoredRow) -> NodeID? { self[row.table].node(of: row.key) }
 
     /// Replaces the batches after nodes were merged.
@@ -215,7 +217,7 @@ package struct SyncTables: Sequence {
         for table in tables { table.replaceBatch(plan[table.id]) }
     }
 
-    /// Resolves foreign keys to rows that were matched after the referencing rows.
+    /// Finds the nodes of referenced rows that were matched after the rows that reference them.
     func resolveTargets() {
         for table in tables {
             for (index, link) in table.hierarchy.foreignKeys.enumerated() {
@@ -225,7 +227,7 @@ package struct SyncTables: Sequence {
     }
 
     private func resolveTargets(of table: SyncTable, _ index: Int, keys: NodeRowKeys) {
-        for (node, key) in table.matches.foreignKeys[index].unnamedTargets {
+        for (node, key) in table.matches.foreignKeys[index].targetsWithoutNode {
             if let target = keys.owned(key) {
                 table.matches.foreignKeys[index].targets[node.index] = LinkTarget(target)
             }
@@ -241,7 +243,7 @@ package struct SyncTables: Sequence {
 // MARK: - New rows
 
 extension SyncTable {
-    /// Returns the new rows in the order of their row keys, in which the table is fastest to insert into.
+    /// Returns the nodes of new rows in the order of their row keys. Insertion in this order is fastest.
     func newRows() -> [NodeID] {
         let nodes = nodes(.new)
         guard hasSurrogateKey else { return sortedByKey(nodes) }
@@ -252,7 +254,8 @@ extension SyncTable {
         return numbers.count == nodes.count ? sorted(nodes, by: numbers) : nodes
     }
 
-    /// Returns nodes sorted by their primary keys, if all have one.
+    /// Returns nodes sorted by their primary keys, if all keys are integers or all are texts. Otherwise returns them in
+    /// the given order.
     func sortedByKey(_ nodes: [NodeID]) -> [NodeID] {
         func key(_ node: NodeID) -> PackedValue { batch.nodes[node.index].key }
         if nodes.allSatisfy({ key($0).kind == .integer }) { return sorted(nodes, by: nodes.map { key($0).integer }) }

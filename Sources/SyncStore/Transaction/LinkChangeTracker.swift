@@ -1,9 +1,9 @@
 import SyncCore
 
-/// Stored links that a sync changes one by one: read in sets, changed in memory, written in sets.
+/// Stored links that a sync changes one by one. They are read in sets, changed in memory, and written in sets.
 ///
-/// Rows that were not ``load(_:_:from:)``ed are read on demand, so every result is correct. A loop over many rows loads
-/// them first.
+/// Links that ``load(_:_:from:)`` has not loaded are read on demand, so every result is correct. A loop over many rows
+/// loads their links first, to read them in one set.
 final class LinkChangeTracker {
     private let store: any StoreSession
     private let model: CompiledModel
@@ -15,12 +15,12 @@ final class LinkChangeTracker {
         trackedLinks = model.links.map { _ in TrackedLinks() }
     }
 
-    /// Clears the cache after links were written by other means.
+    /// Clears the cache. Call it after links were written without this tracker.
     func removeAll() { trackedLinks = model.links.map { _ in TrackedLinks() } }
 
     // MARK: Reading
 
-    /// Reads the links of rows at an end, except rows that are loaded.
+    /// Reads the links of rows at an end, except rows whose links are loaded.
     func load(_ rows: some Sequence<RowKey>, _ id: AssociationID, from end: CompiledAssociation.End) throws {
         var seen: Set<RowKey> = []
         let unknown = rows.filter { !trackedLinks[id.index].isLoaded($0, end) && seen.insert($0).inserted }
@@ -33,7 +33,7 @@ final class LinkChangeTracker {
         }
     }
 
-    /// Reads which join rows are stored, except those that are known.
+    /// Reads which join rows are stored, except join rows that are known.
     func load(_ keys: [JoinKey], _ id: AssociationID) throws {
         let unknown = keys.filter { !trackedLinks[id.index].isKnown($0) }
         guard !unknown.isEmpty else { return }
@@ -61,7 +61,7 @@ final class LinkChangeTracker {
         return trackedLinks[id.index].others(of: row, end)
     }
 
-    /// Returns the referenced row of a foreign key.
+    /// Returns the row that a foreign key references; nil if it is null or dangling.
     func target(of row: RowKey, _ id: AssociationID) throws -> RowKey? { try targets(of: row, id, from: .first).first }
 
     /// Returns the list of a row, in order, with positions.
@@ -191,7 +191,7 @@ final class LinkChangeTracker {
         }
     }
 
-    /// Writes the changes.
+    /// Writes the changes to the store.
     ///
     /// - Parameter before: Called with the rows whose foreign keys are about to be written.
     func write(_ before: (_ rows: [StoredRow]) throws -> Void) throws {
@@ -231,7 +231,7 @@ final class TrackedLinks {
     private var loaded = PerEnd<Set<RowKey>>([], [])
     /// Join rows that were queried individually.
     private var asked: Set<JoinKey> = []
-    /// The stored state of changed links.
+    /// The stored state of each link that was changed in memory.
     private(set) var changed: [JoinKey: Stored] = [:]
     /// The positions that lists reserve for pending references, by the row of the list.
     private var reserved = PerEnd<[RowKey: [Int64]]>([:], [:])

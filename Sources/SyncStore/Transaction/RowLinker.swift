@@ -1,8 +1,8 @@
 package import SyncCore
 
-/// Links a new row to stored rows, at the end of each list.
+/// A writer of the links of a new row to stored rows. The row comes last in each list.
 ///
-/// It reads and writes directly: a row has few links, and ``LinkChangeTracker`` reads whole lists.
+/// It reads and writes links one by one, because a new row has few, and ``LinkChangeTracker`` would read whole lists.
 package struct RowLinker {
     private let store: any StoreSession
     private let model: CompiledModel
@@ -12,7 +12,7 @@ package struct RowLinker {
         self.model = model
     }
 
-    /// Links a row to others.
+    /// Links a row to stored rows.
     ///
     /// - Parameter targets: Stored rows of the relationship's destination; at most one for a to-one relationship.
     package func link(_ row: RowKey, by relationship: CompiledRelationship, to targets: [RowKey]) throws {
@@ -37,7 +37,7 @@ package struct RowLinker {
         }
     }
 
-    /// Sets a foreign key. A one-to-one association removes the link of the previous referencing row.
+    /// Sets a foreign key. In a one-to-one association, clears the foreign key of the row that references the target.
     private func point(_ row: RowKey, at target: RowKey, _ link: CompiledAssociation) throws {
         if link.isOneToOne {
             let holders = try store.links(of: [target], link, from: .second).map(\.other)

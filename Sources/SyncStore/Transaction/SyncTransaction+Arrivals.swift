@@ -2,7 +2,8 @@ import SyncCore
 
 // Links rows that have arrived to the rows with pending references to them.
 extension SyncTransaction {
-    /// Returns the referenced row, if it and the owner are stored.
+    /// Returns the row of a pending reference. Returns nil if the row or the owner is not stored, or if the row is not
+    /// of the required entity.
     func arrivedRow(_ reference: PendingReference, _ arrived: ArrivedTargets) throws -> StoredRow? {
         guard try identities[reference.owner] != nil, let relationship = relationship(of: reference),
             let target = arrived[reference], let found = try identities[target],
@@ -12,8 +13,10 @@ extension SyncTransaction {
         return target
     }
 
-    /// Returns whether a row that other code than a sync inserted has a link already. That link takes precedence over
-    /// the reference.
+    /// Returns whether a row that has arrived already has a link that takes precedence over a pending reference. Only a
+    /// row that code other than a sync inserted can have one.
+    ///
+    /// - Parameter linked: The rows that this sync has linked by pending references. Their links do not count.
     func hasOwnLink(
         _ target: StoredRow, _ reference: PendingReference, _ linked: Set<StoredRow>
     ) throws -> Bool {
@@ -51,7 +54,8 @@ extension SyncTransaction {
         guard current != second.key else { return }
         if let current { try recordRemovedLink(link, of: first, at: .first, to: current) }
         try links.setTarget(second.key, of: first.key, link.id)
-        // The row no longer belongs to its previous owner, whose list omitted it.
+        // The list of the previous owner omits the row, but the row now has another owner. So the list does not delete
+        // it.
         try unlink(first, deletionCandidates.preserveLink(link.id, of: first))
         try recordAddedLink(link, first, second)
         if let found = try identities[first] {
@@ -60,7 +64,7 @@ extension SyncTransaction {
     }
 }
 
-/// The rows that pending references wait for, as far as they are stored.
+/// The stored rows with the keys of pending references.
 struct ArrivedTargets {
     private var rows: [PendingReference: StoredRow] = [:]
 
@@ -77,7 +81,8 @@ struct ArrivedTargets {
         }
     }
 
-    /// Returns the row with the key, of any entity; nil if there is none.
+    /// The row with the key of a reference; nil if it is not stored. Its entity can be another than the reference
+    /// requires.
     subscript(reference: PendingReference) -> StoredRow? { rows[reference] }
 
     var all: some Sequence<StoredRow> { rows.values }
@@ -85,8 +90,8 @@ struct ArrivedTargets {
 
 // MARK: - Pending links of a paged import
 
-// A paged import must end with the same rows as one payload. In one payload, an ID may reference a row before or after
-// it. Links that rows assert apply before the pending references of earlier syncs.
+// A paged import must end with the same rows as one payload. In one payload, an ID may reference a record before or
+// after it. Links that records assert apply before the pending references of earlier syncs.
 extension SyncTransaction {
     /// Returns the to-one link that a reference sets; nil for a to-many relationship, or outside a paged import.
     func oneLink(of reference: PendingReference) -> PagedImportState.ToOneLink? {
@@ -103,8 +108,11 @@ extension SyncTransaction {
         }
     }
 
-    /// Removes the other links of a pending to-one reference whose row has arrived with a link to another row. The
-    /// owner had that row in one payload, which removed its earlier link, and then lost the row.
+    /// Removes earlier links of an owner whose pending to-one reference no longer applies, because a replaced list of
+    /// the referenced row decides its links.
+    ///
+    /// In one payload, the reference would first replace the earlier link of the owner, and the list would then remove
+    /// the new link. The owner would have no link at the end.
     mutating func unlinkIfPending(_ reference: PendingReference, _ arrived: ArrivedTargets) throws {
         guard let one = oneLink(of: reference), pagedImport?.pendingLinks.contains(one) == true else { return }
         let target = try arrivedRow(reference, arrived)?.key
@@ -116,7 +124,8 @@ extension SyncTransaction {
         }
     }
 
-    /// Keeps the previous value of a foreign key that a reference from before the paged import sets.
+    /// Records the value of a foreign key before a pending reference from before the paged import changes it. A later
+    /// page can then restore the value.
     mutating func addResolvedLink(
         _ reference: PendingReference, _ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow
     ) throws {
@@ -128,8 +137,8 @@ extension SyncTransaction {
             target: second.key, before: before)
     }
 
-    /// Restores a foreign key that a reference from before the paged import set on an earlier page. The current page
-    /// sets the link to a row that is not stored yet, so the earlier reference does not apply.
+    /// Restores a foreign key that a pending reference from before the paged import changed on an earlier page. The
+    /// current page sets the link to a row that is not stored yet, so the earlier reference does not apply.
     mutating func revertResolvedLink(_ reference: PendingReference) throws {
         guard let one = oneLink(of: reference) else { return }
         let link = model[one.link]

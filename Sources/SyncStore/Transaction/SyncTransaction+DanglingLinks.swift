@@ -42,7 +42,7 @@ extension SyncTransaction {
                 + "the referenced row\(count == 1 ? " is" : "s are") not stored")
     }
 
-    /// Removes foreign keys and references that were read before the rows lost their links.
+    /// Removes dangling foreign keys from the data that matching has read.
     private func removeTargets(of rows: [RowKey], _ link: CompiledAssociation) {
         let table = tables[link.first.table]
         guard let index = table.foreignKey(link.id) else { return }

@@ -1,16 +1,16 @@
 import SyncCore
 
-// Deletes rows after all other changes, in rounds. The first round deletes what the scope, replaced lists and orphan
-// rules select, with the cascades of delete rules. Later rounds delete rows that the previous round moved into scope or
-// left without an owner.
+// Deletes rows after all other changes, in rounds. The first round deletes the rows that the scope, replaced lists and
+// orphan rules select, and all rows that their deletion cascades to. Later rounds delete rows that the previous round
+// moved into scope or left without an owner.
 extension SyncTransaction {
     mutating func deleteRows() throws {
         try preserveRowsOfUnreadableKeys()
         try clearLinksOfUnlistedRows()
         var rowsToDelete = deletionCandidates.unlisted
-        deletionCandidates.addOutOfScope(try scopeRows(isFirstRound: true).subtracting(rowsToDelete))
+        deletionCandidates.addOmittedFromScope(try scopeRows(isFirstRound: true).subtracting(rowsToDelete))
         reportSkippedDeletions()
-        rowsToDelete.formUnion(deletionCandidates.rows(where: \.isOutOfScope))
+        rowsToDelete.formUnion(deletionCandidates.rows(where: \.isOmittedFromScope))
         rowsToDelete.formUnion(try ownerlessRows())
         while !rowsToDelete.isEmpty {
             let closure = try closure(of: rowsToDelete)
@@ -18,7 +18,7 @@ extension SyncTransaction {
             try detach(closure)
             try delete(closure)
             let scoped = try scopeRows(isFirstRound: false)
-            deletionCandidates.addOutOfScope(scoped)
+            deletionCandidates.addOmittedFromScope(scoped)
             rowsToDelete = scoped.union(try ownerlessRows())
         }
     }
@@ -117,8 +117,8 @@ extension SyncTransaction {
             closure += level
             try load(level, cascades)
             var owned: [StoredRow] = []
-            // Rows with a deleted row's key in their composite key are deleted too, because nothing could identify them
-            // afterwards.
+            // Rows whose composite key contains the key of a deleted row are deleted too, because they would have no
+            // key.
             var parts: Set<StoredRow> = []
             for row in level {
                 try progress.advance()
@@ -130,7 +130,7 @@ extension SyncTransaction {
             }
             try loadRowFlags(of: owned)
             level = try owned.filter { row in
-                let stays = try unreadable.contains(row.table) || isMentioned(row)
+                let stays = try unreadable.contains(row.table) || isInPayload(row)
                 return (parts.contains(row) || !stays) && seen.insert(row).inserted
             }
         }
@@ -144,7 +144,7 @@ extension SyncTransaction {
         let going = Set(closure)
         for row in closure {
             for end in denials[row.table.index] {
-                if end.end == .first, isCut(end.link.id, of: row) { continue }
+                if end.end == .first, isUnlinkedByPayload(end.link.id, of: row) { continue }
                 let staying = try targets(of: row, end).filter { !going.contains($0) }
                 guard !staying.isEmpty, let found = try identities[row] else { continue }
                 let entity = model.entities[found.entity].name
@@ -158,9 +158,9 @@ extension SyncTransaction {
         }
     }
 
-    /// Returns whether the payload removed a foreign key of a row that is about to be deleted. The removal is not
-    /// written then.
-    private func isCut(_ link: AssociationID, of row: StoredRow) -> Bool {
+    /// Returns whether the payload removes a foreign key of a row that the sync deletes. Such a removal is not written
+    /// before the deletion.
+    private func isUnlinkedByPayload(_ link: AssociationID, of row: StoredRow) -> Bool {
         deletionCandidates[row].unlisted.contains(link) || deletionCandidates[row].unlinked.contains(link)
     }
 
@@ -195,21 +195,21 @@ extension SyncTransaction {
             if !isJoinTable, end.end == .second { try clearForeignKey(of: other, link) }
         }
         // A foreign key between two deleted rows is visited from both ends, a join row from one end only.
-        let isBookedThere = end.end == .second && !isJoinTable
-        for other in targets where !isBookedThere || !going.contains(other) {
+        let isRecordedAtOtherEnd = end.end == .second && !isJoinTable
+        for other in targets where !isRecordedAtOtherEnd || !going.contains(other) {
             try recordRemovedLink(link, of: row, at: end.end, to: other.key)
         }
         if isJoinTable { try links.removeJoinRows(of: row.key, link.id, at: end.end) }
     }
 
-    /// Deletes rows, owned rows before their owners. All are reported first, because a foreign key may delete one with
-    /// another.
+    /// Deletes rows, owned rows before their owners. Reports all of them first, because deleting a row can delete rows
+    /// that reference it.
     private mutating func delete(_ closure: [StoredRow]) throws {
         try writeLinks()
         try previousValues?.capture(closure)
         for row in closure {
             guard let found = try identities[row] else { continue }
-            report.deleted(found, isRoot: deletionCandidates[row].isOutOfScope)
+            report.deleted(found, isRoot: deletionCandidates[row].isOmittedFromScope)
         }
         try store.deletePendingReferences(of: closure)
         try store.delete(closure.reversed())
@@ -218,23 +218,23 @@ extension SyncTransaction {
     }
 }
 
-/// Rows the sync will delete or unlink, with the reason for each. They are collected from matching on and processed at
-/// the end of the sync.
+/// Rows that the sync will delete or unlink, with the reason for each. They are collected from matching on, and
+/// processed at the end of the sync.
 struct DeletionCandidates {
     struct Reasons {
-        /// The links through which a replaced list omits the row; the row is deleted. The links are still stored, but
-        /// count as removed.
+        /// The associations in which a replaced list omits the row. The sync deletes the row. The links are still
+        /// stored, but count as removed.
         var unlisted: Set<AssociationID> = []
-        /// The links that the row loses; the row stays.
+        /// The associations in which the row loses its link. The row stays.
         var unlinked: Set<AssociationID> = []
-        /// Whether the row is in the scope of the root list and the payload omits it; the row is deleted.
-        var isOutOfScope = false
-        /// The relationships with a dangling link that was removed; the row stays.
+        /// Whether the row is in the scope of a root list that omits it. The sync deletes the row.
+        var isOmittedFromScope = false
+        /// The relationships of which a dangling link was removed. The row stays.
         var repairedRelationships: Set<String> = []
     }
 
     private var reasons: [StoredRow: Reasons] = [:]
-    /// Rows without a key that lost a link. They are deleted unless a row with a key owns them.
+    /// Rows that lost a link. Keyless rows among them are deleted unless a row with a key owns them.
     private var orphans: Set<StoredRow> = []
 
     subscript(row: StoredRow) -> Reasons {
@@ -250,13 +250,14 @@ struct DeletionCandidates {
     /// The rows that replaced lists omit.
     var unlisted: Set<StoredRow> { rows { !$0.unlisted.isEmpty } }
 
-    mutating func addOutOfScope(_ rows: Set<StoredRow>) {
-        for row in rows { self[row].isOutOfScope = true }
+    mutating func addOmittedFromScope(_ rows: Set<StoredRow>) {
+        for row in rows { self[row].isOmittedFromScope = true }
     }
 
-    /// Keeps a link of a row.
+    /// Keeps a link of a row that a list omits.
     ///
-    /// - Returns: The other links that the row loses, if it is no longer deleted because of this link.
+    /// - Returns: The other links that the row loses, if keeping this link means that the row is no longer deleted;
+    ///   empty otherwise.
     mutating func preserveLink(_ link: AssociationID, of row: StoredRow) -> Set<AssociationID> {
         guard var known = reasons[row] else { return [] }
         known.unlinked.remove(link)

@@ -16,7 +16,8 @@ extension SyncTransaction {
         try assignKeysToOwnedRows()
     }
 
-    /// Records nested in a rejected record are rejected too, so repeat until nothing changes.
+    /// Decides which occurrences are effective. Records nested in a rejected record are rejected too, so the decision
+    /// is repeated until nothing changes.
     private mutating func resolveOccurrences(_ admittingIncomplete: Bool) throws {
         while true {
             let refused = tables.map(\.skippedNodes.count)
@@ -31,7 +32,7 @@ extension SyncTransaction {
         try compareRows()
     }
 
-    /// Decides which occurrences are effective. The enclosing record must be effective, and the needed operation
+    /// Decides which occurrences the operations allow. The enclosing record must be effective, and the needed operation
     /// (insert or update) must be allowed. A record that may only be updated is also effective for a row that another
     /// record inserts, because the next sync would update that row.
     private mutating func setEffectiveOccurrences() throws {
@@ -118,21 +119,23 @@ extension SyncTransaction {
     )? {
         let entity = rule.entity
         if entity.isAbstract {
-            return (.entityMismatch, "cannot insert a row of \(entity.name): the entity is abstract")
+            return (
+                .entityMismatch, "cannot insert a row of \(entity.name): the entity is abstract; the record is skipped"
+            )
         }
         if table.batch.nodes[node.index].ownerIndex != nil, let slot = entity.keySlot {
             let type = table.hierarchy.attributes[slot].type
             if ![.integer, .string, .uuid].contains(type) {
                 return (
                     .cannotGenerateKey,
-                    "cannot insert a row of \(entity.name) without a key: a key of type \(type) cannot be generated"
+                    "cannot insert a row of \(entity.name) without a key: a key of type \(type) cannot be generated; the record is skipped"
                 )
             }
         }
         if table.batch.nodes[node.index].ownerIndex != nil, entity.compositeKey != nil {
             return (
                 .cannotGenerateKey,
-                "cannot insert a row of \(entity.name) without a key: a composite key cannot be generated"
+                "cannot insert a row of \(entity.name) without a key: a composite key cannot be generated; the record is skipped"
             )
         }
         for slot in rule.required where table.lacksValue(slot, of: node) {
@@ -173,7 +176,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Returns the nodes whose keys are part of other nodes' composite keys, by those nodes.
+    /// Returns the referenced node of each node whose composite key contains this foreign key.
     func keyTargets(_ link: AssociationID) -> [NodeID: NodeID] {
         Dictionary(plan[link].assertions.lazy.map { ($0.first, $0.second) }, uniquingKeysWith: { first, _ in first })
     }
@@ -209,8 +212,8 @@ extension SyncTransaction {
 
 // MARK: - Entities
 
-// A row that an earlier page inserted counts as new until the paged import ends, so a record of a subentity changes its
-// entity.
+// A row that an earlier page inserted counts as new until the paged import ends. If a later record is of a subentity,
+// the entity of the row therefore changes to it.
 extension SyncTransaction {
     func setSubEntities() throws {
         guard pagedImport != nil else { return }
@@ -240,7 +243,7 @@ extension SyncTransaction {
         identities.removeAll()
     }
 
-    /// Returns the rows of nodes that have a record and a key.
+    /// Returns the stored rows of the nodes that have a record and whose entity has a primary key.
     private func rowsByKey(_ table: SyncTable) throws -> [(node: NodeID, row: StoredRow)] {
         let batch = table.batch
         let given = table.nodes.filter { batch.nodes[$0.index].isGiven && table.payloadEntity(of: $0).isKeyed }

@@ -98,7 +98,7 @@ extension SyncTransaction {
     // MARK: Unmatched rows
 
     /// Records unmatched rows that reference a node whose list is replaced, to unlink or delete them. Rows with pending
-    /// changes are not deleted, because the lists of the service cannot contain them yet.
+    /// changes are not deleted, because the service may not know their current state.
     private mutating func addUnmatchedRows(_ link: CompiledAssociation, _ table: SyncTable, _ replaced: ReplacedEnd)
         throws
     {
@@ -125,9 +125,9 @@ extension SyncTransaction {
 
 // MARK: - Rows without an owner
 
-// A new row without a key exists only if the link to its owner does.
+// A new row whose record has no key is inserted only if it keeps the link to its owner.
 extension SyncTransaction {
-    /// Drops new rows without a key whose owner was unlinked by a later link assertion.
+    /// Drops new rows whose records have no key and whose link to the owner is removed by a later link assertion.
     func dropUnownedRows() {
         var joinRowsByLink: [AssociationID: ResolvedJoinRows] = [:]
         var dropped: Set<PayloadGraph.RowReference> = []

@@ -41,7 +41,7 @@ extension SyncTransaction {
 
     // MARK: Positions
 
-    /// Keeps the stored positions of join rows at an end, where they are in the order of the new list.
+    /// Keeps the stored positions of join rows in the lists at an end, where these are in the order of the new list.
     private func preserveStoredOrder(
         of joinRows: ResolvedJoinRows, _ link: CompiledAssociation, _ end: CompiledAssociation.End,
         _ compared: inout JoinTableDiff
@@ -52,7 +52,7 @@ extension SyncTransaction {
             row.isStored || !row.onlyPreserves ? LinkTarget(end == .first ? row.first : row.second) : .nowhere
         }
         var positions = rows.map { LinkPositions(asserted: $0)[end] }
-        // A join row that did not move already has the position that the list gives it.
+        // The stored position of a join row that did not move is the position in the new list.
         var stored = rows.indices.map { rows[$0].isStored ? positions[$0] : nil }
         for moved in compared.moved where positions[moved.index] != nil { stored[moved.index] = moved.stored[end] }
         ListOrdering.preserveStoredOrder(
@@ -87,7 +87,8 @@ extension SyncTransaction {
 }
 
 extension LinkPositions {
-    /// Creates the positions that lists of the payload give. A position is nil if the join row comes after all others.
+    /// Creates the positions that the lists of the payload give a new join row. A position is nil at an end whose list
+    /// does not give one: the row then comes last.
     fileprivate init(asserted row: ResolvedJoinRows.Row) {
         self.init(
             first: row.firstPosition < 0 ? nil : Int64(row.firstPosition),

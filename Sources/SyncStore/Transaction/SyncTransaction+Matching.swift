@@ -26,7 +26,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Skips nodes whose stored row is of another entity.
+    /// Skips nodes whose stored row is of another entity, and reports them.
     private mutating func reportMismatches(_ table: SyncTable) {
         for (node, entity) in table.matches.mismatches {
             table.skip(node)
@@ -57,13 +57,14 @@ extension SyncTransaction {
         }
     }
 
-    /// Returns the link to the owner of a row without a key.
+    /// Returns the owner of a node without a key, with the association; nil for a node with a key.
     func owner(of row: PayloadGraph.RowReference) -> NodeBatch.OwnerLink? {
         let batch = plan[row.table]
         return batch.nodes[row.node.index].ownerIndex.map { batch.owners[$0] }
     }
 
-    /// Returns rows without a key in levels: those whose owners have a key, then those that these own, and so on.
+    /// Returns the nodes without a key in levels. The owners of the first level have keys. The owners of each further
+    /// level are in the level before it.
     private func ownedLevels() -> [[PayloadGraph.RowReference]] {
         let owning = owningTables()
         var depths: [PayloadGraph.RowReference: Int] = [:]
@@ -79,7 +80,7 @@ extension SyncTransaction {
         return levels
     }
 
-    /// Returns the tables of rows that own others.
+    /// Returns the tables of the nodes that own nodes without a key.
     private func owningTables() -> Set<TableID> {
         var owning: Set<TableID> = []
         for hierarchy in model.hierarchies {
@@ -92,7 +93,7 @@ extension SyncTransaction {
         return owning
     }
 
-    /// A relationship of an owner to rows that it owns.
+    /// One owner, and the association through which it owns rows.
     private struct OwnerLink: Hashable {
         var link: AssociationID
         var end: CompiledAssociation.End
@@ -113,7 +114,8 @@ extension SyncTransaction {
             let known = claims[StoredRow(table: row.table, key: key)] ?? table.node(of: key)
             if let known, claims[StoredRow(table: row.table, key: key)] != nil || table.isPresent(known, as: .stored) {
                 duplicates[row] = known
-                // The node needs the key to match the rows that it owns. It is dropped after all rows are matched.
+                // The node keeps the row key until the nodes that it owns are matched. It is then merged into the other
+                // node.
                 table.assign(key, to: row.node)
             } else {
                 claims[StoredRow(table: row.table, key: key)] = row.node
@@ -135,7 +137,7 @@ extension SyncTransaction {
         return table.isPresent(owner.node, as: .stored) ? table.rowKey(owner.node) : nil
     }
 
-    /// Returns the stored rows of the owners, in order.
+    /// Returns the stored rows that the owners of these nodes own, in the order of their lists.
     private func ownedKeys(_ rows: ArraySlice<PayloadGraph.RowReference>) throws -> [OwnerLink: [RowKey]] {
         var found: [OwnerLink: [RowKey]] = [:]
         var asked: [AssociationID: PerEnd<[RowKey]>] = [:]
@@ -170,7 +172,7 @@ extension SyncTransaction {
 
 // MARK: - Unmatched rows
 
-// Collects stored rows without a node that reference a node whose links are replaced, or are in scope.
+// Collects unmatched rows: those in scope, and those that reference a node whose list is replaced.
 extension SyncTransaction {
     /// Returns whether all stored rows of a table must be read, because rows that the payload omits are deleted.
     func coversAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
@@ -184,7 +186,7 @@ extension SyncTransaction {
         return scope
     }
 
-    /// Returns whether the scope of a list is the whole entity.
+    /// Returns whether all rows of the entity are in the scope of a root list.
     func isWholeEntityScope(_ root: PayloadGraph.RootList) -> Bool {
         deletesMissing(root) && predicate == nil && plan.parent == nil
             && (options.scope == .all || model.entities[root.entity].rootScope == nil)
@@ -207,10 +209,10 @@ extension SyncTransaction {
         // A table may have millions of rows, so the cache is cleared after each set.
         defer { spilledRowFlags.removeAll() }
         try loadRowFlags(of: rows.lazy.map { StoredRow(table: table, key: $0.key) })
-        return try rows.filter { try !isMentionedBefore(StoredRow(table: table, key: $0.key)) }
+        return try rows.filter { try !isInEarlierPage(StoredRow(table: table, key: $0.key)) }
     }
 
-    /// Returns for each foreign key of a table whether rows may lose it because of links that the payload asserts for
+    /// Returns for each foreign key of a table whether unmatched rows can lose it, because the payload asserts links of
     /// the referenced rows.
     private func watchedForeignKeys(_ hierarchy: EntityHierarchy) -> [Bool] {
         hierarchy.foreignKeys.map { link in
@@ -219,8 +221,9 @@ extension SyncTransaction {
         }
     }
 
-    /// Collects more unmatched rows, of tables that were not scanned completely and of foreign keys to tables with
-    /// surrogate keys. Marks those that were matched since.
+    /// Collects the unmatched rows that matching could not find. They are in tables that were not read completely, or
+    /// have foreign keys to surrogate keys or to nodes without a key. Also marks the rows that were matched through
+    /// their owners in the meantime.
     func collectUnmatchedRows() throws {
         for table in tables {
             for (link, isWatched) in zip(table.hierarchy.foreignKeys, watchedForeignKeys(table.hierarchy))
@@ -233,7 +236,7 @@ extension SyncTransaction {
 
     private func collectUnmatchedRows(_ table: SyncTable, _ link: CompiledAssociation) throws {
         let second = tables[link.second.table]
-        // Rows without a key are matched after the rows that reference them were read.
+        // Nodes without a key are matched after the rows that reference them were read.
         if table.matches.isScanned, !second.hasSurrogateKey, second.batch.owners.isEmpty { return }
         let known = Set(table.matches.unmatchedRows.references.lazy.filter { $0.link == link.id }.map(\.target))
         var nodes: [RowKey: NodeID] = [:]

@@ -1,14 +1,15 @@
 import SyncCore
 
-// A page of a paged import deletes nothing. The import records what pages omit, and deletes at its end what no page
-// contains.
+// A page of a paged import deletes nothing. The import records the rows that pages omit. At its end, it deletes the
+// rows that no page contains.
 extension SyncTransaction {
-    /// Whether the payload is a page. A page may not delete rows that it omits; the end of a paged import and a
-    /// snapshot may.
+    /// Whether the payload is a page of a paged import. A page does not delete the rows that it omits. The end of the
+    /// import does, and so does a sync outside a paged import.
     private var isPage: Bool { pagedImport?.isEnding == false }
 
-    /// Whether the sync deletes rows in scope that the payload omits. A lone object does not, unless a predicate or a
-    /// parent sets the scope. This includes a paged import with a lone object.
+    /// Whether the sync deletes rows in scope that the payload omits. If the payload is a single record instead of a
+    /// list, this requires a predicate or a parent, which sets the scope. The same applies to the end of a paged import
+    /// with such a page.
     var deletesMissing: Bool { plan.roots.contains(where: deletesMissing) }
 
     /// Returns whether the sync deletes rows that one root list omits.
@@ -16,7 +17,7 @@ extension SyncTransaction {
         guard plan.operations.contains(.delete), plan.isComplete, !isPage, pagedImport?.changes.isEmpty != true else {
             return false
         }
-        let isAlone = root.isLoneObject || pagedImport?.loneObjects.contains(root.entity) == true
+        let isAlone = root.isSingleRecord || pagedImport?.entitiesWithSingleObject.contains(root.entity) == true
         return !isAlone || predicate != nil || plan.parent != nil
     }
 
@@ -27,8 +28,8 @@ extension SyncTransaction {
             deletionCandidates[row].unlisted.insert(link.id)
             return
         }
-        if try isMentionedBefore(row) {
-            // The row keeps a link that is part of its composite key, and so its owner.
+        if try isInEarlierPage(row) {
+            // A link that is part of the row's composite key stays, so the row keeps its owner.
             if link.isKeyPart { return }
             deletionCandidates[row].unlinked.insert(link.id)
             if tables[row.table].hasSurrogateKey { deletionCandidates.addOrphan(row) }
@@ -37,14 +38,14 @@ extension SyncTransaction {
         }
     }
 
-    /// Updates the state of a paged import: a page adds to it, and the end of the import acts on it. Runs before
-    /// deletions.
+    /// Adds a page to the state of its paged import. At the end of the import, unlinks the rows that pages omitted, or
+    /// selects them for deletion. Call it before deletions.
     mutating func finishPagedImport() throws {
-        if isPage { try recordPage() } else if pagedImport != nil { try deleteUnlisted() }
+        if isPage { try recordPage() } else if pagedImport != nil { try processRemovedListEntries() }
     }
 
     private mutating func recordPage() throws {
-        discardUnlisted()
+        removeRelistedEntries()
         for table in tables {
             try loadRowFlags(of: table.nodes.compactMap(table.row))
             for node in table.nodes { try recordFlags(node, table) }
@@ -53,7 +54,7 @@ extension SyncTransaction {
         pagedImport?.parentRows = parentRows
         if let parent = plan.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
         pagedImport?.rootRecords += plan.rootRecords
-        for root in plan.roots where root.isLoneObject { pagedImport?.loneObjects.insert(root.entity) }
+        for root in plan.roots where root.isSingleRecord { pagedImport?.entitiesWithSingleObject.insert(root.entity) }
         for root in plan.roots where root.unreadable > 0 {
             let known = pagedImport?.unreadable[root.entity] ?? (0, root.firstUnreadable)
             pagedImport?.unreadable[root.entity] = (known.count + root.unreadable, known.first)
@@ -90,9 +91,9 @@ extension SyncTransaction {
         }
     }
 
-    /// Removes postponed rows for which this page asserts a link to the owner. An assertion with a pending reference
-    /// does not count.
-    private mutating func discardUnlisted() {
+    /// Removes a postponed row from the state if this page asserts the link to its owner. An assertion that becomes a
+    /// pending reference does not count.
+    private mutating func removeRelistedEntries() {
         guard let unlisted = pagedImport?.removedListEntries, !unlisted.isEmpty else { return }
         for id in Set(unlisted.map(\.link)) {
             let (first, second) = (tables[model[id].first.table], tables[model[id].second.table])
@@ -105,8 +106,8 @@ extension SyncTransaction {
         }
     }
 
-    /// Decides on postponed rows: those that no page contains are deleted, the others lose the link.
-    private mutating func deleteUnlisted() throws {
+    /// Processes the postponed rows. Selects those that no page contains for deletion, and unlinks the others.
+    private mutating func processRemovedListEntries() throws {
         deletionCandidates.addOrphans(pagedImport?.orphans ?? [])
         guard let unlisted = pagedImport?.removedListEntries, !unlisted.isEmpty else { return }
         for (link, entry) in Dictionary(grouping: unlisted, by: \.link) {
@@ -116,7 +117,7 @@ extension SyncTransaction {
         let staying = try unlisted.filter { try links.target(of: $0.row.key, $0.link) == $0.owner }
         try identities.load(staying.lazy.map(\.row))
         for entry in staying {
-            if try isMentioned(entry.row) {
+            if try isInPayload(entry.row) {
                 try unlink(entry.row, [entry.link])
             } else {
                 deletionCandidates[entry.row].unlisted.insert(entry.link)
@@ -129,7 +130,7 @@ extension SyncTransaction {
 
 // Row flags of a paged import are kept in memory, and in a temporary table if they become too many.
 extension SyncTransaction {
-    /// Loads the flags of rows that are queried next. `rows` is evaluated only if flags were moved out of memory.
+    /// Loads the flags of rows before they are queried. `rows` is evaluated only if flags were moved out of memory.
     func loadRowFlags(of rows: @autoclosure () throws -> some Sequence<StoredRow>) throws {
         if let table = pagedImport?.rowFlagTable { try spilledRowFlags.load(rows(), from: table) }
     }
@@ -151,7 +152,7 @@ extension SyncTransaction {
         return known.union(try spilledRowFlags.rowFlags(of: row, from: table))
     }
 
-    /// Moves the flags to the temporary table if they exceed the limit.
+    /// Moves the flags to a temporary table if they exceed the limit.
     mutating func spillRowFlags() throws {
         guard let size = pagedImport?.rowFlags.size, size > options.rowFlagLimit, var rows = pagedImport?.rowFlags
         else { return }
@@ -171,12 +172,12 @@ extension SyncTransaction {
     // MARK: Queries
 
     /// Returns whether the payload, or an earlier page of its import, contains a stored row.
-    func isMentioned(_ row: StoredRow) throws -> Bool {
-        try tables.node(of: row) != nil || isMentionedBefore(row)
+    func isInPayload(_ row: StoredRow) throws -> Bool {
+        try tables.node(of: row) != nil || isInEarlierPage(row)
     }
 
     /// Returns whether an earlier page of the import contains a stored row.
-    func isMentionedBefore(_ row: StoredRow) throws -> Bool { try rowFlags(of: row).contains(.mentioned) }
+    func isInEarlierPage(_ row: StoredRow) throws -> Bool { try rowFlags(of: row).contains(.mentioned) }
 
     /// Returns whether this page or an earlier one lists a stored row as a child of the parent.
     func isListed(_ row: StoredRow) throws -> Bool { try rowFlags(of: row).contains(.listed) }

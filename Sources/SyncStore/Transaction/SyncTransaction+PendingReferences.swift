@@ -23,7 +23,7 @@ extension SyncTransaction {
             }
         }
         try writeLinks()
-        unresolved = requested.references.map { named($0.reference) }
+        pendingReferences = requested.references.map { named($0.reference) }
     }
 
     private func named(_ reference: PendingReference) -> SyncResult.Link {
@@ -77,7 +77,7 @@ extension SyncTransaction {
         return isStored
     }
 
-    /// Loads what is needed to link rows that have arrived.
+    /// Loads the rows, links and positions that are needed to link rows that have arrived.
     private func load(_ pending: [PositionedReference], _ arrived: ArrivedTargets) throws {
         try identities.load(pending.lazy.map(\.reference.owner))
         try identities.load(arrived.all)
@@ -116,7 +116,7 @@ extension SyncTransaction {
 
     // MARK: Positions
 
-    /// The rows with an ordered list in the payload, as far as they were queried.
+    /// The nodes whose ordered list the payload gives, for each end that was queried.
     private struct ListedOwners {
         struct End: Hashable {
             var link: AssociationID
@@ -142,7 +142,7 @@ extension SyncTransaction {
         return Set(listed.map { $0.ends(from: end.end).owner })
     }
 
-    /// Moves a row to its reserved position in a list, if the row arrives with a link assertion to the owner of the
+    /// Moves a row that has arrived to its reserved position in a list, if its own record links it to the owner of the
     /// list.
     private func moveToReservedPosition(_ position: Int64, of target: StoredRow, _ reference: PendingReference) throws {
         guard position >= 0, let relationship = relationship(of: reference), relationship.isOrdered else { return }
@@ -172,9 +172,10 @@ extension SyncTransaction {
 
 // MARK: - Requested references
 
-// Collects the pending references of the payload, and decides which stored ones it replaces.
+// Collects the pending references of the payload, and decides which stored pending references the payload replaces.
 extension SyncTransaction {
-    /// Returns the last replacement of each end, also by a reference to a missing row and by the scope of a parent.
+    /// Returns when the links of each node were last replaced, at each end of each association. References to missing
+    /// rows and the scope of a parent also replace links.
     func replacedEndsWithPending() -> ReplacedEnds {
         var replacedEnds = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEndsWithPending() })
         guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: hasUnreadableKeys)
@@ -238,8 +239,8 @@ extension SyncTransaction {
 
 // MARK: - RequestedReferences
 
-/// The pending references of a payload that no later assertion replaces. Each is listed once, with its index in the
-/// list that contains it; -1 for a to-one reference.
+/// The pending references of a payload that no later assertion replaces. Each is contained once. Its position is the
+/// index in the list that contains it, or -1 for a to-one relationship.
 struct RequestedReferences {
     private(set) var references: [PositionedReference] = []
     private var indexes: [PendingReference: Int] = [:]
@@ -279,7 +280,7 @@ struct UnresolvedLinks {
 
 // MARK: - ReplacedEnds
 
-/// The last replacement of the rows at each end of each association.
+/// The last replacement of the links of each node, at each end of each association.
 struct ReplacedEnds {
     private var ends: [PerEnd<ReplacedEnd>]
 

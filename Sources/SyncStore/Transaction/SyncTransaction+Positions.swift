@@ -1,7 +1,7 @@
 import SyncCore
 
-// Moves linked rows that a list omits behind the listed rows, in their previous order. A list omits linked rows if the
-// operations or a scope keep them, or if other rows assert a link to its owner.
+// Moves linked rows that a list of the payload omits behind the listed rows, in their previous order. Such rows keep
+// their link if the operations or the scope preserve it, or if their own records assert it.
 extension SyncTransaction {
     mutating func resolvePositions() throws {
         for link in model.links where !plan[link.id].isEmpty {
@@ -49,13 +49,13 @@ extension SyncTransaction {
             lists.compactMap { owner, list in table.rowKey(owner).map { ($0, list) } }, uniquingKeysWith: { $1 })
     }
 
-    /// Returns the owners to which rows at the other end assert a link.
+    /// Returns the nodes at an end to which records of the other end assert a link.
     private func joinedOwners(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
         Set(plan[link.id].assertions.lazy.filter { $0.assertedBy != end }.map { $0.ends(from: end).owner })
     }
 
-    /// Returns the owners of rows that a list omits and that stay until the end of the paged import. A later page may
-    /// keep them for good.
+    /// Returns the owners of rows that a list omits and that stay linked until the end of the paged import. A later
+    /// page can keep these links.
     private func ownersWithRemovedEntries(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
         guard end == .second, let unlisted = pagedImport?.removedListEntries, !unlisted.isEmpty else { return [] }
         let keys = Set(unlisted.filter { $0.link == link.id }.map(\.owner))
@@ -86,7 +86,7 @@ extension SyncTransaction {
             reserving: unresolvedLinks[link.id], at: end, count: tables[link.side(end).table].matches.rowStates.count)
     }
 
-    /// Returns the next free position of stored lists at an end. The list of a new node is empty.
+    /// Returns the next free position in the list of each node at an end; 0 for a new node.
     func storedEnds(of nodes: [NodeID], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws -> [Int64] {
         let table = tables[link.side(end).table]
         var ends = Array(repeating: Int64(0), count: nodes.count)

@@ -64,7 +64,7 @@ extension SyncTransaction {
     private func rowsOutsidePayload(
         of entity: CompiledEntity, where condition: RowPredicate?
     ) throws -> Set<StoredRow> {
-        // The condition may follow links, so they must be written first.
+        // The condition may follow links, so write changed links first.
         try writeLinks()
         let table = entity.table
         let rows = try store.rows(of: entity, where: condition) { keys in
@@ -78,7 +78,7 @@ extension SyncTransaction {
     private func missing(_ rows: some Sequence<StoredRow>, of table: SyncTable) throws -> [StoredRow] {
         let rows = Array(rows)
         try loadRowFlags(of: rows)
-        let outsidePayload = try rows.filter { try !isMentioned($0) }
+        let outsidePayload = try rows.filter { try !isInPayload($0) }
         if table.hasSurrogateKey { try identities.load(outsidePayload) }
         return try outsidePayload.filter { try !identities.hasPendingChanges($0) }
     }
@@ -88,8 +88,8 @@ extension SyncTransaction {
 
 // The scope of a payload with a parent: the rows that the parent had before the sync.
 extension SyncTransaction {
-    /// Returns the rows to delete: those that the payload does not contain and that can have no other owner. Unlinks
-    /// the other rows that it does not list.
+    /// Returns the children of the parent to delete: those that the payload does not contain and that can have no other
+    /// owner. Unlinks the other children that the payload does not list.
     mutating func parentScopeRows(_ parent: PayloadGraph.Parent) throws -> Set<StoredRow> {
         guard let owner = tables[parent.table].row(parent.node) else { return [] }
         let unlisted = try unlistedRows(by: parent)
@@ -102,7 +102,7 @@ extension SyncTransaction {
         if link.isSymmetric { try links.load([owner.key], parent.link, from: .second) }
         var rowsToDelete: Set<StoredRow> = []
         for row in unlisted {
-            if try !isMentioned(row), link.storage == .foreignKey {
+            if try !isInPayload(row), link.storage == .foreignKey {
                 guard try !hasMoved(row, from: owner, parent) else { continue }
                 rowsToDelete.insert(row)
                 deletionCandidates[row].unlisted.insert(parent.link)
@@ -113,7 +113,8 @@ extension SyncTransaction {
         return rowsToDelete
     }
 
-    /// Returns the rows in scope that the parent had and that the payload does not list.
+    /// Returns the children that the parent had before the sync and that are in scope, but that the payload does not
+    /// list.
     private func unlistedRows(by parent: PayloadGraph.Parent) throws -> [StoredRow] {
         let table = rootEntity.table
         let listed = listedRows(parent)
@@ -141,8 +142,8 @@ extension SyncTransaction {
         return !owners.isEmpty && !owners.contains(owner.key)
     }
 
-    /// Returns the rows that the payload lists as children of the parent. A root record lists its row even if it may
-    /// not be written.
+    /// Returns the rows that the payload lists as children of the parent. A root record lists its row even if the
+    /// operations do not allow to write the row.
     func listedRows(_ parent: PayloadGraph.Parent) -> Set<StoredRow> {
         let table = tables[rootEntity.table]
         var listed: Set<StoredRow> = []
@@ -201,7 +202,7 @@ extension SyncTransaction {
 }
 
 extension DeletionLimit {
-    /// Returns the most rows that may be deleted of this number of rows.
+    /// Returns how many of a number of rows may be deleted.
     package func allowed(of before: Int) -> Int {
         switch self {
         case .rows(let rows): rows
@@ -210,7 +211,7 @@ extension DeletionLimit {
         }
     }
 
-    /// Returns a number of rows from which on this number of deletions is allowed; nil if there is none.
+    /// Returns a number of rows that is large enough to allow this number of deletions; nil if there is none.
     fileprivate func rows(allowing deleted: Int) -> Int? {
         switch self {
         case .rows(let rows): return deleted <= rows ? 0 : nil
@@ -223,8 +224,8 @@ extension DeletionLimit {
 
 // MARK: - Unreadable keys
 
-// A root record with an unreadable key may be of any row of its entity, so none of them is deleted because the payload
-// omits it.
+// A root record with an unreadable key may describe any row of its entity. So the sync does not delete rows of the
+// entity that the payload omits.
 extension SyncTransaction {
     /// Returns the number of records of a list with unreadable keys, in the payload and in earlier pages of its import,
     /// and the path of the first.
@@ -234,7 +235,8 @@ extension SyncTransaction {
         return (root.unreadable + (before?.count ?? 0), first)
     }
 
-    /// Returns whether the rows that a list omits stay, because an unreadable record may be of any of them.
+    /// Returns whether the sync keeps the rows that a root list omits, because a record with an unreadable key may
+    /// describe any of them.
     func hasUnreadableKeys(_ root: PayloadGraph.RootList) -> Bool {
         !options.deletesBesideUnread && unreadableKeys(root).count > 0
     }
@@ -245,7 +247,8 @@ extension SyncTransaction {
         return Set(plan.roots.lazy.filter(hasUnreadableKeys).map { model.entities[$0.entity].table })
     }
 
-    /// Unlinks rows that replaced lists omit, instead of deleting them, if unreadable records may be of them.
+    /// Unlinks rows that replaced lists omit, instead of deleting them, if records with unreadable keys may describe
+    /// them.
     mutating func preserveRowsOfUnreadableKeys() throws {
         let tables = tablesWithUnreadableKeys
         guard !tables.isEmpty else { return }

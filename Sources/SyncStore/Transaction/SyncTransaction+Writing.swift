@@ -8,7 +8,7 @@ extension SyncTransaction {
             try insertRows(table)
             try updateRows(table)
         }
-        // The caches have the rows and links as they were before the writes.
+        // Clear the caches, which have the rows and links from before the writes.
         identities.removeAll()
         links.removeAll()
         try unlinkUnmatchedRows()
@@ -82,7 +82,7 @@ extension SyncTransaction {
         for row in rows { try unlink(row, deletionCandidates[row].unlinked) }
     }
 
-    /// Loads the referenced rows of deletion candidates.
+    /// Loads the foreign keys of deletion candidates, for the associations that a closure returns for each.
     func loadTargets(of rows: Set<StoredRow>, _ wanted: (DeletionCandidates.Reasons) -> Set<AssociationID>) throws {
         var keys: [AssociationID: [RowKey]] = [:]
         for row in rows { for link in wanted(deletionCandidates[row]) { keys[link, default: []].append(row.key) } }
@@ -104,12 +104,12 @@ extension SyncTransaction {
         recordUpdate(found, row, [link.first.relationship?.name].compactMap { $0 })
     }
 
-    /// Reports an update outside the payload graph.
+    /// Reports the update of a row as a side effect, such as the loss of a link to a deleted row.
     mutating func recordUpdate(_ found: ResultBuilder.Identity, _ row: StoredRow, _ changed: [String]) {
         let table = tables[row.table]
         report.updated(found, changed, inPlan: table.node(of: row.key).map(table.outcome) ?? .notGiven)
     }
 
-    /// Writes the links that were changed one by one.
+    /// Writes the changes of ``links`` to the store.
     func writeLinks() throws { try links.write { try previousValues?.capture($0) } }
 }

@@ -11,7 +11,7 @@ struct SyncTransaction {
     let tables: SyncTables
     let progress: ProgressReporter
     let identities: RowIdentityCache
-    /// Nil unless the caller asks for values.
+    /// The previous values of written rows; nil unless the caller asks for values.
     let previousValues: PreviousValues?
     let links: LinkChangeTracker
     /// The state from earlier pages; nil unless the payload belongs to a paged import.
@@ -23,15 +23,16 @@ struct SyncTransaction {
     private(set) var unresolvedLinks = UnresolvedLinks()
     var report: ResultBuilder
     var deletionCandidates = DeletionCandidates()
-    /// Nodes without a key that matched the row of another node, with that node.
+    /// Nodes without a key that matched the row of another node, each with that other node.
     var duplicates: [PayloadGraph.RowReference: NodeID] = [:]
     /// The row keys of the parent's children before the sync.
     var parentRows: [RowKey] = []
-    var unresolved: [SyncResult.Link] = []
-    /// Entity → the number of omitted rows that are not deleted, because an unreadable record may be of them.
+    var pendingReferences: [SyncResult.Link] = []
+    /// The number of omitted rows of each entity that are not deleted, because a record with an unreadable key may
+    /// describe them.
     var skippedDeletions: [Int: Int] = [:]
 
-    /// Writes the differences and returns the change set.
+    /// Runs all stages of the sync, and returns the change set.
     mutating func apply() throws -> SyncResult {
         store.scratch = pagedImport?.sessionScratch ?? [:]
         try checkPredicate()
@@ -52,7 +53,7 @@ struct SyncTransaction {
 
     /// Deletes stored rows and returns the change set.
     mutating func delete(_ rows: Set<StoredRow>) throws -> SyncResult {
-        deletionCandidates.addOutOfScope(rows)
+        deletionCandidates.addOmittedFromScope(rows)
         try deleteRows()
         return try finish()
     }
@@ -131,7 +132,7 @@ extension SyncTable {
     fileprivate var statedRows: LinkAssertions.Rows { .init(states: matches.rowStates, entities: matches.entities) }
 }
 
-/// A store inside a transaction, and the request to it. All calls that sync end in ``apply(_:)``.
+/// A store inside a transaction, with the request of the caller. Every sync ends in ``apply(_:run:)``.
 package struct SyncSession {
     package let store: any StoreSession
     package let model: CompiledModel
@@ -143,7 +144,7 @@ package struct SyncSession {
         self.request = request
     }
 
-    /// The same session without progress, for a part of a payload: the total is unknown.
+    /// A copy of the session that reports no progress. It is for a part of a payload, because the total is unknown.
     package var withoutProgress: SyncSession {
         var request = request
         request.options.progress = nil
@@ -157,7 +158,8 @@ package struct SyncSession {
         return try apply(payload, run: &run)
     }
 
-    /// Applies a payload, as a page if `run` is not nil.
+    /// Compares a payload with the stored rows and writes the differences. The payload is a page of a paged import if
+    /// `run` is not nil.
     ///
     /// - Parameter run: The state of the paged import, which the page updates.
     package func apply(_ payload: MappedPayload, run: inout PagedImportState?) throws -> SyncResult {
@@ -187,8 +189,8 @@ package struct SyncSession {
 
 // MARK: - Insert hook
 
-// The insert hook may replace records of new rows. Each round determines the new rows without writing, until the
-// replaced records add none.
+// The insert hook may replace the records of new rows. The sync determines the new rows without writing. It repeats
+// this until the replaced records add no new rows.
 extension SyncSession {
     /// Returns the payload graph with the records that the hook replaced.
     ///
@@ -210,7 +212,7 @@ extension SyncSession {
 }
 
 extension SyncTransaction {
-    /// Returns the occurrences that would become new rows, even if required values are missing.
+    /// Returns the indexes of the occurrences whose rows the sync would insert, even if required values are missing.
     fileprivate mutating func newOccurrences() throws -> [Int] {
         try checkPredicate()
         try findParent()
@@ -275,7 +277,7 @@ extension SyncTransaction {
         try dropRowFlags()
         if !request.isDryRun { try notifyObservers() }
         pagedImport?.sessionScratch = store.scratch
-        var result = report.makeResult(unresolved: unresolved)
+        var result = report.makeResult(pendingReferences: pendingReferences)
         try previousValues?.add(to: &result)
         return result
     }

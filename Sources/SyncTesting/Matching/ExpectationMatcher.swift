@@ -52,7 +52,7 @@ struct ExpectationMatcher<Source: RowSource> {
 
     private func toMany(_ expected: JSONValue, _ targets: [StoredRowView], at path: String) throws -> [Mismatch] {
         var fields = try ScenarioFields(expected, of: "'\(path)', a to-many relationship,")
-        guard !fields.names.isEmpty else { throw ScenarioError("'\(path)' expects nothing") }
+        guard !fields.names.isEmpty else { throw ScenarioError("'\(path)' must not be empty") }
         var mismatches: [Mismatch] = []
         if let count = try fields.optionalInteger("count"), count != targets.count {
             mismatches.append(Mismatch("\(path).count", .number("\(count)"), .number("\(targets.count)")))
@@ -97,7 +97,7 @@ struct ExpectationMatcher<Source: RowSource> {
         return entity.keySlot.map { model.compiled[entity.table].attributes[$0].name }
     }
 
-    /// Returns the key of an unexpected row, for failure reports.
+    /// Returns a description of an unexpected row by its key, for failure reports.
     private func summary(of row: StoredRowView) -> JSONValue {
         guard let name = try? keyName(of: row) else { return .string("a row of \(row.entity)") }
         return .object([.init(name, ValueMatcher.json(row.values[name] ?? .null))])
@@ -116,19 +116,19 @@ struct StoredRowView: Sendable {
     var entity: String
     /// The values by attribute name. Missing values are null.
     var values: [String: StoredValue]
-    /// The fetched row, for following its links.
+    /// The fetched row, from which the matcher follows links.
     var record: SyncRow?
 }
 
-/// Returns the rows that a row is linked to.
+/// A source of the rows to which a row has links.
 protocol RowSource: Sendable {
-    /// Returns the rows of a relationship, in its order.
+    /// Returns the rows of a relationship, in their order.
     func targets(of row: StoredRowView, along relationship: String) async throws -> [StoredRowView]
 }
 
-/// A difference from an expectation.
+/// A difference between an expected and a found value.
 struct Mismatch: LocalizedError, Hashable {
-    /// The path of attributes and relationships, such as `company.name`.
+    /// The path of the value through attributes and relationships, such as `company.name`.
     var path: String
     var expected: String
     var found: String
@@ -138,9 +138,9 @@ struct Mismatch: LocalizedError, Hashable {
 
 /// Compares the JSON of a sync result with the expectation of a step.
 ///
-/// An object may have more members than expected; a list must have exactly the expected elements.
+/// A found object may have more members than the expected one. A found array must have exactly the expected elements.
 enum ResultMatcher {
-    /// Returns the first difference, in the order of the expectation.
+    /// Returns the first difference, in the order of the expectation; nil if there is none.
     static func mismatch(_ expected: JSONValue, _ found: JSONValue?, at path: String) -> Mismatch? {
         switch (expected, found) {
         case (.object(let members), .object):
@@ -165,8 +165,8 @@ enum ResultMatcher {
 
 /// Compares exported JSON with the expectation of a scenario.
 ///
-/// A list of objects, or an object with the keys "0", "1", …, is a to-many relationship. These compare as sets unless
-/// the step is ordered. Booleans equal 0 and 1.
+/// An array of objects, or an object with the keys "0", "1", …, is a to-many relationship. Its rows may have any order
+/// unless `isOrdered` is set. The numbers 0 and 1 equal `false` and `true`.
 struct ExportMatcher {
     var isOrdered = false
 
@@ -203,7 +203,7 @@ struct ExportMatcher {
         Dictionary(members.map { ($0.key, $0.value) }) { $1 }
     }
 
-    /// Returns the values of an object with the keys "0", "1", …, in that order.
+    /// Returns the values of an object with the keys "0", "1", …, in that order; nil for other objects.
     private static func list(_ object: [String: JSONValue]) -> [JSONValue]? {
         let values = (0..<object.count).map { object["\($0)"] }
         return values.contains { $0 == nil } ? nil : values.compactMap { $0 }

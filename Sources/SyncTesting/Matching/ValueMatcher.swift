@@ -3,10 +3,11 @@ import SyncCore
 
 /// Compares an expected attribute value of a scenario with a stored value.
 enum ValueMatcher {
-    /// The tolerance for single-precision attributes: Core Data keeps 32 bits, and a scenario contains decimal digits.
+    /// The tolerance for single-precision attributes. Core Data stores 32 bits of a number that a scenario gives as
+    /// decimal digits.
     static let floatTolerance = 1e-6
 
-    /// Returns whether a stored value equals an expected one.
+    /// Returns whether a stored value equals an expected value.
     ///
     /// - Parameter isFloat: Whether the source of the model declares a single-precision attribute.
     static func matches(_ expected: JSONValue, _ found: StoredValue, isFloat: Bool = false) -> Bool {
@@ -49,14 +50,14 @@ enum ValueMatcher {
         return isFloat ? abs(expected - value) <= floatTolerance : expected == value
     }
 
-    /// Dates are compared in milliseconds, because a `Date` may differ from its text by a few 10⁻⁷ s.
+    /// Compares dates in milliseconds, because a `Date` can differ from its text by less than a microsecond.
     private static func matches(_ text: String, _ value: Date) -> Bool {
         guard let expected = ScenarioDate.milliseconds(text) else { return false }
         return expected == ScenarioDate.milliseconds(value)
     }
 }
 
-/// Compares JSON values by meaning: numbers by value, objects without order.
+/// Compares JSON values: numbers by value, and objects without the order of their members.
 enum JSONComparison {
     static func equal(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {

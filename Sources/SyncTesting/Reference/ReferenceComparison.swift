@@ -1,11 +1,11 @@
 import SyncCore
 package import SyncSQLite
 
-/// Compares a store with the reference: rows, links and orders.
+/// Compares a store with a reference store: rows, links, and the order of links.
 package enum ReferenceComparison {
     /// Returns descriptions of the differences; empty if there are none.
     ///
-    /// Rows are paired by their keys. Rows without a key are paired by their position among the rows of their owner.
+    /// The comparison pairs rows by their keys, and rows without a key by their index among the rows of their owner.
     package static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
         var pairing = RowCorrespondence(reference, stack)
         try pairing.match()
@@ -63,15 +63,15 @@ private struct RowCorrespondence {
 
     // MARK: Links
 
-    /// Compares the links of a pair.
+    /// Compares the links of a row with those of its paired row.
     ///
-    /// - Returns: The rows without a key that were paired by these links.
+    /// - Returns: The linked rows without a key that this comparison paired.
     private mutating func compareLinks(of id: ReferenceRow.ID) throws -> [ReferenceRow.ID] {
         guard let record = matches[id], let row = reference.rows[id] else { return [] }
         var found: [ReferenceRow.ID] = []
         for relationship in row.entity.relationships {
             let expected = reference.targets(of: id, relationship)
-            let actual = try stack.targets(of: record, relationship.name)
+            let actual = try stack.fetchRelated(relationship.name, of: record)
             var unpaired = actual.filter { rowOf[RowName($0)] == nil && isAnonymous($0) }
             for target in expected where matches[target] == nil && isAnonymous(target) {
                 guard !unpaired.isEmpty else { break }
@@ -82,7 +82,7 @@ private struct RowCorrespondence {
             let actualText = actual.map { rowOf[RowName($0)].map(text) ?? "\($0)" }
             var same = expectedText.sorted() == actualText.sorted()
             if relationship.isOrdered {
-                // Rows that no list contains follow the listed ones. Their order is unspecified.
+                // Rows that the last list omits follow its rows, in any order.
                 same = same && actualText.starts(with: reference.orderedTargets(of: id, relationship).map(text))
             }
             if !same {
@@ -102,7 +102,7 @@ private struct RowCorrespondence {
         return record[reference.model.compiled[record.type.table].attributes[slot].name]?.isNull != false
     }
 
-    /// Compares rows that no paired row links to by their values.
+    /// Compares the remaining rows by their values. These rows have no key, and no paired row has a link to them.
     private mutating func compareRest(_ records: [SyncRow]) throws {
         var left = records
         for (id, row) in reference.rows where matches[id] == nil && isAnonymous(id) {

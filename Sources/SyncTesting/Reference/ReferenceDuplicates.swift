@@ -1,6 +1,6 @@
 import SyncCore
 
-/// Counts the repeated and the inconsistent records of a payload, effective or not.
+/// Counts the duplicate and the inconsistent records of a payload, whether they are effective or not.
 struct ReferenceDuplicates {
     /// The identity of a row in a payload.
     indirect enum Row: Hashable {
@@ -22,7 +22,7 @@ struct ReferenceDuplicates {
         let assertion: Assertion
     }
 
-    /// The row around a nested record, and the relationship that leads to the record.
+    /// The enclosing row of a nested record, and the relationship from that row to the record.
     private struct Arrival {
         let row: Row
         let key: StoredValue?
@@ -36,7 +36,7 @@ struct ReferenceDuplicates {
     private var statements: [Statement] = []
     private var records = 0
     private var statementCount = 0
-    private(set) var repeatedRecords = 0
+    private(set) var duplicateRecordCount = 0
 
     init(
         _ records: [JSONValue], of entity: CompiledEntity,
@@ -49,12 +49,12 @@ struct ReferenceDuplicates {
         }
         for record in records {
             guard let row = visit(record, as: entity, arrival) else { continue }
-            if !roots.insert(row).inserted { repeatedRecords += 1 }
+            if !roots.insert(row).inserted { duplicateRecordCount += 1 }
         }
     }
 
     /// The number of records that are inconsistent with an earlier record of the same row.
-    var contradictions: Int {
+    var inconsistentRecordCount: Int {
         var found: Set<Int> = []
         for group in Dictionary(grouping: statements, by: \.row).values.flatMap({
             Dictionary(grouping: $0, by: \.name).values
@@ -76,8 +76,8 @@ struct ReferenceDuplicates {
 
     /// Visits a record and the records nested in it.
     ///
-    /// - Parameter wayBack: The row of the owner, if the relationship leads back to it. A record without a key is then
-    ///   that row.
+    /// - Parameter wayBack: The owner of the enclosing row, if the relationship to the record leads back to the owner.
+    ///   A record without a key then describes the owner.
     private mutating func visit(
         _ json: JSONValue, as asked: CompiledEntity, _ arrival: Arrival?, wayBack: Row? = nil
     ) -> Row? {
@@ -176,26 +176,26 @@ struct ReferenceDuplicates {
     }
 }
 
-/// A record of the payload with its resolved row.
+/// A record of the payload, with the row that it describes.
 struct ReferenceOccurrence: Sendable {
-    /// The link assertion of the record for one relationship, with resolved rows.
+    /// The link assertion of the record for one relationship.
     struct Statement: Sendable {
         enum Target: Sendable {
             /// The row of a nested record, and whether the record may be linked.
             case row(ReferenceRow.ID, links: Bool)
-            /// A row given by its key, stored or not.
+            /// The key of a row, which may be stored or not.
             case key(ReferenceTarget)
         }
 
         var relationship: CompiledRelationship
         var targets: [Target] = []
-        /// Whether unlisted links are removed.
+        /// Whether links to rows that are not among the targets are removed.
         var removes = false
-        /// The rows whose links may be removed; nil for all.
+        /// The rows to which links may be removed; nil for all rows.
         var removable: Set<ReferenceRow.ID>?
-        /// Whether the rows of removed links are deleted too.
+        /// Whether the rows of removed links are deleted, too.
         var deletes = false
-        /// Whether another rule decides the link, so that only the nested records are effective.
+        /// Whether the sync ignores the assertion. The nested records still apply.
         var isOverruled = false
         /// The nested records, in document order.
         var inner: [ReferenceOccurrence] = []
@@ -204,7 +204,8 @@ struct ReferenceOccurrence: Sendable {
     var row: ReferenceRow.ID
     var statements: [Statement] = []
 
-    /// All effective assertions of the record and of nested ones, in document order, each with its row.
+    /// The assertions of the record and of its nested records that the sync applies, in document order, each with its
+    /// row.
     var allStatements: [(row: ReferenceRow.ID, statement: Statement)] {
         statements.flatMap { statement in
             (statement.isOverruled ? [] : [(row, statement)]) + statement.inner.flatMap(\.allStatements)

@@ -15,8 +15,8 @@ struct ReferenceReading: Sendable {
     }
 
     private(set) var values: [String: StoredValue] = [:]
-    /// The link assertions in document order, each with the entity of its rows: the destination, or the entity that the
-    /// type member of a polymorphic relationship names.
+    /// The link assertions, in document order. Each has the entity of its rows: the destination entity, or the entity
+    /// that the type member of a polymorphic relationship names.
     private(set) var statements: [(relationship: CompiledRelationship, statement: Statement, entity: CompiledEntity)] =
         []
     private(set) var misfits: [String] = []
@@ -66,7 +66,7 @@ struct ReferenceReading: Sendable {
         }
     }
 
-    /// Returns whether an object only contains the value at the attribute's remote key path.
+    /// Returns whether a value is only an enclosing object on the remote key path of an attribute, and not its value.
     private static func isOnlyAround(_ value: JSONValue, _ key: String, _ attribute: SyncModel.Attribute) -> Bool {
         guard case .object = value, attribute.type != .json, attribute.transformer == nil else { return false }
         return attribute.remoteKey?.hasPrefix(key + ".") ?? false
@@ -95,10 +95,10 @@ struct ReferenceReading: Sendable {
             guard let (indexPath, statement) = Self.statement(about: relationship, in: record, keys, hasParts) else {
                 continue
             }
-            // An unknown entity name makes no assertion. Null needs no entity.
+            // A reference with an unknown type asserts no link. A null needs no type.
             let destination = store.model.compiled.entities[relationship.destination]
             var kind = statement.isNull ? destination : store.entity(beside: relationship, in: record)
-            // A row whose key is part of another key is identified by its ID alone.
+            // In a relationship that is part of the primary key, the ID alone identifies the row.
             if case .id = statement, store.model.compiled.isKeyPart(relationship) { kind = kind ?? destination }
             if let kind { found.append((indexPath, relationship, statement, kind)) }
         }
@@ -107,8 +107,8 @@ struct ReferenceReading: Sendable {
         }
     }
 
-    /// Returns the assertion for a relationship. An object takes precedence over an ID key, and an ID key over a null
-    /// object.
+    /// Returns the assertion about a relationship; nil if the record has none. The value of an object key takes
+    /// precedence over that of an ID key, unless it is null.
     private static func statement(
         about relationship: CompiledRelationship, in record: JSONValue, _ keys: ReferenceNames.Keys, _ hasParts: Bool
     ) -> (indexPath: [Int], Statement)? {
@@ -143,10 +143,12 @@ struct ReferenceReading: Sendable {
         }
     }
 
-    /// Returns the assertion for a value with IDs.
+    /// Returns the assertion for a value with IDs; nil if the value does not fit the relationship.
     ///
     /// - Parameters:
-    ///   - hasParts: Whether an ID is composite: a list of parts, or under an ID key also an object of parts.
+    ///   - hasParts: Whether IDs are composite. A composite ID is an array of parts. Under an ID key, it may also be an
+    ///     object of parts.
+    ///   - areOnlyIDs: Whether the value is under an ID key.
     private static func idStatement(
         _ value: JSONValue, _ relationship: CompiledRelationship, _ hasParts: Bool, areOnlyIDs: Bool = false
     ) -> Statement? {
@@ -165,7 +167,7 @@ struct ReferenceReading: Sendable {
         }
     }
 
-    /// Returns the value at a dotted key path, with its indices in the document.
+    /// Returns the value at a key path with dots, and the index of the member at each level; nil if there is no value.
     private static func member(_ key: String, of record: JSONValue) -> (indexPath: [Int], JSONValue)? {
         var value = record
         var indexPath: [Int] = []
@@ -207,12 +209,12 @@ extension JSONValue {
     }
 }
 
-/// The checked arguments of a sync.
+/// One call of a sync, with checked arguments.
 struct ReferenceCall {
     private let records: [JSONValue]
     /// Whether the payload is one object outside of an array.
-    private let isLoneObject: Bool
-    /// Whether a record has an unreadable key, so that it may be of any row.
+    private let isSingleRecord: Bool
+    /// Whether a record has an unreadable key, so that it may describe any row of the entity.
     private var hasUnreadableKey = false
     private let entity: CompiledEntity
     private let predicate: RowPredicate?
@@ -226,10 +228,10 @@ struct ReferenceCall {
     ) throws {
         let compiled = store.model.compiled
         entity = try compiled.entity(named: name)
-        guard entity.isKeyed else { throw SyncError(.keylessEntity, "the entity has no key", entity: name) }
+        guard entity.isKeyed else { throw SyncError(.keylessEntity, "the entity has no primary key", entity: name) }
         switch json {
-        case .array(let elements): (records, isLoneObject) = (elements, false)
-        case .object: (records, isLoneObject) = ([json], true)
+        case .array(let elements): (records, isSingleRecord) = (elements, false)
+        case .object: (records, isSingleRecord) = ([json], true)
         default: throw SyncError(.recordExpected, "expected an array of records", entity: name)
         }
         for record in records {
@@ -257,7 +259,7 @@ struct ReferenceCall {
         try readKeys(sync, supplied: (relationship, key))
     }
 
-    /// Reads the keys of the root records.
+    /// Checks whether the root records have readable keys.
     ///
     /// - Throws: `primaryKeyMissing` if the sync is strict and a record has no readable key.
     private mutating func readKeys(
@@ -294,12 +296,12 @@ struct ReferenceCall {
 
     // MARK: Execution
 
-    /// Returns the counts of repeated and inconsistent records.
+    /// Returns the counts of duplicate and inconsistent records.
     func repeats(_ sync: ReferenceSync) -> ReferenceDuplicates {
         ReferenceDuplicates(records, of: entity, childrenOf: parent.map { ($0.key, $0.relationship) }, in: sync)
     }
 
-    /// Stores and links the records, and returns the counts of root rows.
+    /// Stores and links the records, and returns the counts of root records.
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
         var counts = SyncResult.RootCounts()
         if hasUnreadableKey { sync.tableWithUnreadableKeys = entity.table }
@@ -336,10 +338,11 @@ struct ReferenceCall {
         return counts
     }
 
-    /// Whether unlisted rows are deleted. A lone object deletes none, unless a predicate or a parent sets the scope.
+    /// Whether the sync deletes rows in scope that the payload omits. For a single object outside an array it deletes
+    /// none, unless a predicate or a parent sets the scope.
     private var deletesUnlisted: Bool {
         guard operations.contains(.delete), case .snapshot = options.payloadKind else { return false }
-        return !hasUnreadableKey && (!isLoneObject || predicate != nil || parent != nil)
+        return !hasUnreadableKey && (!isSingleRecord || predicate != nil || parent != nil)
     }
 
     func delete(_ sync: inout ReferenceSync) throws -> Int {
@@ -364,9 +367,10 @@ struct ReferenceCall {
 }
 
 extension ReferenceSync {
-    /// Adds all keys in a record, effective or not.
+    /// Adds the keys of a record, its nested records and its IDs to `givenKeys`, whether the records are effective or
+    /// not.
     ///
-    /// - Parameter supplied: The relationship to the record, and the key of its owner.
+    /// - Parameter supplied: The relationship from the owner to the record, and the owner's key; nil for a root record.
     mutating func addOccurrences(
         in record: JSONValue, as entity: CompiledEntity, _ context: Context? = nil,
         supplied: (by: CompiledRelationship, key: StoredValue)? = nil
@@ -375,7 +379,7 @@ extension ReferenceSync {
         let reading = ReferenceReading(record, as: kind ?? entity, of: store)
         let own = key(of: reading, entity, context, supplied: supplied)
         if let own { givenKeys.insert(.key(owner: entity.keyOwner, own)) }
-        // If the entity of the record is unknown, only the key counts.
+        // If the entity of the record is unknown, add only its own key.
         guard kind != nil else { return }
         for (relationship, said, destination) in reading.statements {
             let supplied = own.map { (relationship, $0) }

@@ -12,26 +12,27 @@ extension ReferenceStore {
 
     func link(_ relationship: CompiledRelationship) -> CompiledAssociation { model.compiled[relationship.link] }
 
-    /// Returns the end of the rows that a relationship leads to.
+    /// Returns the end of the destination rows of a relationship. In a symmetric association, it is the relationship's
+    /// own end.
     func farEnd(_ relationship: CompiledRelationship) -> CompiledAssociation.End {
         link(relationship).isSymmetric ? relationship.end : relationship.end.other
     }
 
-    /// Returns whether a row has at most one owner in a relationship.
+    /// Returns whether a destination row of a relationship can have only one owner.
     func hasOneOwner(_ relationship: CompiledRelationship) -> Bool {
         let link = link(relationship)
         return !link.side(link.isSymmetric ? relationship.end : relationship.end.other).isToMany
     }
 
-    /// Links two rows. An end that can have only one link loses its previous link.
+    /// Links two rows. A row that can have only one link at its end loses its previous link.
     mutating func link(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, _ target: ReferenceRow.ID) {
         let here = side(owner, relationship)
         let there = ReferenceSide(row: target, link: relationship.link, end: farEnd(relationship))
         guard targets[here]?.contains(target) != true else { return }
         if !relationship.isToMany, let old = targets[here]?.first { unlink(owner, relationship, old) }
         if hasOneOwner(relationship), let old = targets[there]?.first { unlink(old, relationship, target) }
-        // A row that is linked again from the other end loses its position in the list, unless the list has a pending
-        // reference to it.
+        // If an earlier list of `target` contained `owner`, this row loses its position in the list. A pending
+        // reference keeps its position.
         listed[there]?.removeAll { $0 == .row(owner) }
         targets[here, default: []].append(target)
         if here != there { targets[there, default: []].append(owner) }
@@ -39,7 +40,7 @@ extension ReferenceStore {
         fillPendingEntry(owner, at: there)
     }
 
-    /// Moves a row that has arrived to the position of its pending reference in a list.
+    /// Moves a row that has arrived to the position that its pending reference has in a list.
     private mutating func fillPendingEntry(_ id: ReferenceRow.ID, at side: ReferenceSide) {
         guard let row = rows[id], let key = key(of: row),
             let index = listed[side]?.firstIndex(where: { entry in
@@ -59,7 +60,7 @@ extension ReferenceStore {
             .removeAll { $0 == owner }
     }
 
-    /// Returns whether a row is linked, at one end of an association, to another row than this one.
+    /// Returns whether a row at an end of an association has a link to a row other than `owner`.
     func isOwned(
         _ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: AssociationID,
         _ end: CompiledAssociation.End
@@ -69,7 +70,7 @@ extension ReferenceStore {
         targets[ReferenceSide(row: row, link: link, end: end)]?.contains { $0 != owner } ?? false
     }
 
-    /// Returns the rows whose order the last list determines.
+    /// Returns the linked rows that the last list contains, in the order of the list.
     func orderedTargets(of row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> [ReferenceRow.ID] {
         let present = targets(of: row, relationship)
         return listedRows(side(row, relationship)).filter(present.contains)
@@ -82,7 +83,7 @@ extension ReferenceStore {
         }
     }
 
-    /// Moves the listed rows to the front, in the order of the list.
+    /// Moves the linked rows that a list contains to the front, in the order of the list.
     mutating func order(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, as list: [ReferenceListEntry]) {
         let side = side(owner, relationship)
         let earlier = listed[side]
@@ -118,7 +119,7 @@ extension ReferenceStore {
                 let changed = row.values.filter { old.values[$0.key] != $0.value }.keys.sorted()
                 guard !changed.isEmpty else { continue }
                 changes.updatedCount += 1
-                if let key = recordKey(row) { changes.updated.append(.init(key: key, changed: changed)) }
+                if let key = recordKey(row) { changes.updated.append(.init(key: key, changedAttributes: changed)) }
             } else {
                 changes.insertedCount += 1
                 if let key = recordKey(row) { changes.inserted.append(key) }
@@ -131,7 +132,7 @@ extension ReferenceStore {
             if let key = before.recordKey(row) { changes.deleted.append(key) }
             result.entities[row.entity.name] = changes
         }
-        result.unresolved = unresolvedReferences()
+        result.pendingReferences = unresolvedReferences()
         return result
     }
 
@@ -175,10 +176,10 @@ extension ReferenceStore {
 // MARK: - Sync
 
 extension ReferenceStore {
-    /// Syncs a payload. If it throws, nothing changes.
+    /// Syncs a payload. If this method throws, the store is unchanged.
     ///
-    /// - Returns: The inserted, updated and deleted keys, the pending references, and the counts of repeated and
-    ///   inconsistent records. Counts of unchanged rows and links, and diagnostics, are left out.
+    /// - Returns: The keys of the inserted, updated and deleted rows, the pending references, and the counts of
+    ///   duplicate and inconsistent records. The result has no links, no diagnostics and no counts of unchanged rows.
     @discardableResult
     package mutating func sync(
         _ json: JSONValue, inEntity name: String, predicate: RowPredicate? = nil,
@@ -205,18 +206,18 @@ extension ReferenceStore {
             }
             let fallen = try call.delete(&attempt)
             if options.isStrict, let path = attempt.misfits.first {
-                throw SyncError(.typeMismatch, "a value does not fit", entity: name, path: path)
+                throw SyncError(.typeMismatch, "a value is not of the type of its attribute", entity: name, path: path)
             }
             let repeats = call.repeats(ReferenceSync(self, operations: operations, refused: [], inserted: []))
-            if options.isStrict, repeats.contradictions > 0 {
+            if options.isStrict, repeats.inconsistentRecordCount > 0 {
                 throw SyncError(.inconsistentRecords, "inconsistent records", entity: name)
             }
             self = attempt.store
             var result = result(since: before, name)
             result.root = root
             result.root.deleted = fallen
-            result.repeatedRecords = repeats.repeatedRecords
-            result.contradictions = repeats.contradictions
+            result.duplicateRecordCount = repeats.duplicateRecordCount
+            result.inconsistentRecordCount = repeats.inconsistentRecordCount
             return result
         }
     }

@@ -1,18 +1,19 @@
 package import SyncCore
 
-/// A reference implementation of syncing, in dictionaries and simple code. Tests compare the real store with it.
+/// A reference implementation of syncs, in simple code and with all rows in dictionaries. Tests compare the real store
+/// with it.
 ///
-/// It implements `Docs/MappingContract.md` independently. It shares only the model, the naming rules and the conversion
-/// of single values with the real store. It is slow, keeps everything in memory, and is a value type: a copy is a
-/// snapshot.
+/// The type implements `Docs/MappingContract.md` independently. It shares only the model, the naming rules and the
+/// conversion of single values with the real store. It is slow. It is a value type, so later syncs do not change a
+/// copy.
 package struct ReferenceStore: Sendable {
     /// The model of the store.
     package let model: SyncModel
-    /// The rows by an internal number.
+    /// The rows, by an internal number.
     var rows: [ReferenceRow.ID: ReferenceRow] = [:]
-    /// The linked rows of each row, by association end, in order.
+    /// The rows to which a row at an end of an association has links, in order.
     var targets: [ReferenceSide: [ReferenceRow.ID]] = [:]
-    /// The entries of the last list of an ordered relationship. Other linked rows follow them.
+    /// The entries of the last list of an ordered relationship. Other linked rows come after these.
     var listed: [ReferenceSide: [ReferenceListEntry]] = [:]
     /// Pending references, in the order of the payload.
     var pending: [ReferencePending] = []
@@ -25,7 +26,8 @@ package struct ReferenceStore: Sendable {
 
     /// Adds a row and returns its number.
     ///
-    /// - Parameter key: The composite key, which the row keeps forever.
+    /// - Parameter key: The composite key of the row, which never changes. Ignored for an entity with a single key
+    ///   attribute.
     mutating func addRow(of entity: CompiledEntity, key: StoredValue? = nil) -> ReferenceRow.ID {
         lastID += 1
         let compositeKey = entity.compositeKey == nil ? nil : key
@@ -52,7 +54,9 @@ package struct ReferenceStore: Sendable {
         row.compositeKey ?? (row.entity.keySlot == nil ? nil : key(of: row.entity, row.values) { _ in nil })
     }
 
-    /// Returns the key that is formed by values and by the keys of referenced rows; nil if a part is missing.
+    /// Returns the key that values and the keys of referenced rows form; nil if a part is missing.
+    ///
+    /// - Parameter target: A function that returns the key of the referenced row of a relationship.
     func key(
         of entity: CompiledEntity, _ values: [String: StoredValue], target: (CompiledRelationship) -> StoredValue?
     ) -> StoredValue? {
@@ -85,7 +89,8 @@ package struct ReferenceStore: Sendable {
         entity.keySlots.map { model.compiled[entity.table].attributes[$0].name }
     }
 
-    /// Returns the row with a key, of an entity or another one that shares its keys.
+    /// Returns the row with a key, of an entity or of any entity in its inheritance hierarchy with the same keys; nil
+    /// if there is none.
     func row(_ entity: CompiledEntity, key: StoredValue) -> ReferenceRow.ID? {
         rows.first { $0.value.entity.keyOwner == entity.keyOwner && self.key(of: $0.value) == key }?.key
     }
@@ -129,27 +134,27 @@ struct ReferencePending: Sendable {
     var target: ReferenceTarget
 }
 
-/// The target of a reference: the key of a row, and the entity that the payload gives for it.
+/// The target of a reference: the key of a row, and the index of the entity that the payload names for it.
 struct ReferenceTarget: Hashable, Sendable {
     var key: StoredValue
     var kind: Int
 }
 
-/// An entry of a list.
+/// An entry of a list: a row, or a reference to a row that is not stored yet.
 enum ReferenceListEntry: Hashable, Sendable {
     case row(ReferenceRow.ID)
     /// A pending reference.
     case pending(ReferenceTarget)
 }
 
-/// The JSON keys of relationships, cached.
+/// A cache of the JSON keys of relationships.
 struct ReferenceNames: Sendable {
     typealias Keys = (objects: [String], ids: [String])
 
     private struct LinkEnd: Hashable {
         let link: AssociationID
         let end: CompiledAssociation.End
-        /// Each entity may have a different key case.
+        /// The index of the entity of the record. Each entity can have its own key case.
         let entity: Int
     }
 
@@ -176,24 +181,25 @@ struct ReferenceNames: Sendable {
 
 // Finds the entity of records with a discriminator.
 extension ReferenceStore {
-    /// Returns the entity of a record that is expected to be of an entity; nil if the record is skipped.
+    /// Returns the entity of a record where records of the entity `asked` are expected; nil if the sync skips the
+    /// record.
     func entity(of record: JSONValue, as asked: CompiledEntity) -> CompiledEntity? {
         guard let (discriminator, owner) = model.compiled.discriminator(of: asked.id) else { return asked }
         let itself = asked.isAbstract ? nil : asked
         guard let kind = Self.value(at: discriminator.key, of: record) else { return itself }
         guard let named = entity(ofKind: kind, discriminator) else {
-            return discriminator.otherwise == .parent ? itself : nil
+            return discriminator.fallback == .parent ? itself : nil
         }
-        // The expected entity or a parent of it as the value adds no information.
+        // A value that names the expected entity, or a parent of it, adds no information.
         if model.compiled.entity(asked.id, isKindOf: named.id) { return itself }
         guard model.compiled.entity(named.id, isKindOf: asked.id) else { return nil }
-        // The named entity may have a discriminator for its subentities.
+        // The named entity may have its own discriminator for its subentities.
         let isTold = model.compiled.discriminator(of: named.id)?.owner != owner
         return isTold ? entity(of: record, as: named) : named.isAbstract ? nil : named
     }
 
-    /// Returns the entity of the row that a to-one relationship references, by the type member beside its key; nil if
-    /// the type is unknown.
+    /// Returns the entity of the row that a to-one relationship references; nil if the type is unknown. The type is a
+    /// member next to the ID, such as `commentable_type`.
     func entity(beside relationship: CompiledRelationship, in record: JSONValue) -> CompiledEntity? {
         let destination = model.compiled.entities[relationship.destination]
         guard !relationship.isToMany, let (discriminator, _) = model.compiled.discriminator(of: destination.id),
@@ -208,7 +214,7 @@ extension ReferenceStore {
         {
             return named
         }
-        return discriminator.otherwise == .parent ? destination : nil
+        return discriminator.fallback == .parent ? destination : nil
     }
 
     private func entity(ofKind kind: JSONValue, _ discriminator: SyncModel.Discriminator) -> CompiledEntity? {
@@ -222,7 +228,8 @@ extension ReferenceStore {
         return name.flatMap { name in model.compiled.entities.first { $0.name == name } }
     }
 
-    /// Returns the type keys: `commentable_type`, `commentableType`. A remote key determines the spelling.
+    /// Returns the possible keys of the type member: `commentable_type`, `commentableType`. A remote key determines the
+    /// spelling.
     private static func kindKeys(beside relationship: SyncModel.Relationship) -> [String] {
         guard let remote = relationship.remoteKey else {
             return ["\(Inflection.snakeCase(relationship.name))_type", "\(relationship.name)Type"]
@@ -251,12 +258,12 @@ extension ReferenceStore {
 // MARK: - Predicates
 
 extension ReferenceStore {
-    /// Returns whether a row satisfies a condition on an entity.
+    /// Returns whether a row matches a predicate on an entity.
     func matches(_ id: ReferenceRow.ID, _ predicate: RowPredicate, of entity: CompiledEntity) throws -> Bool {
         try predicate.resolved(on: entity, in: model.compiled).holds(for: ConditionRow(store: self, id: id))
     }
 
-    /// Adapts a row to predicate evaluation.
+    /// An adapter of a row for the evaluation of predicates.
     private struct ConditionRow: PredicateRow {
         let store: ReferenceStore
         let id: ReferenceRow.ID

@@ -25,7 +25,7 @@ extension ReferenceSync {
         }
     }
 
-    /// Returns the stored row that a reference identifies.
+    /// Returns the stored row that a reference identifies; nil if the row is not stored.
     func row(_ target: ReferenceTarget) -> ReferenceRow.ID? {
         store.row(model.compiled.entities[target.kind], key: target.key)
             .flatMap { store.isKind($0, of: target.kind) ? $0 : nil }
@@ -68,7 +68,7 @@ extension ReferenceSync {
         store.pending += missing.map { ReferencePending(side: side, relationship: relationship, target: $0) }
     }
 
-    /// Records the rows that a list of objects omits. The last list decides whether they are deleted.
+    /// Records the linked rows that a list omits. The last list of an owner decides whether these rows are deleted.
     private mutating func drop(
         _ statement: ReferenceOccurrence.Statement, _ side: ReferenceSide, present: [ReferenceRow.ID],
         listed: [ReferenceRow.ID]
@@ -79,7 +79,8 @@ extension ReferenceSync {
         deletesUnlisted[side] = statement.deletes
     }
 
-    /// Returns the list in order. Rows without a key keep their positions even if they may not be updated.
+    /// Returns the entries of a list in order, without duplicates. A keyless row has an entry even if its record may
+    /// not be linked.
     private func ordered(_ statement: ReferenceOccurrence.Statement) -> [ReferenceListEntry] {
         let isKeyless = !model.compiled.entities[statement.relationship.destination].isKeyed
         return statement.targets.compactMap { target -> ReferenceListEntry? in
@@ -92,8 +93,8 @@ extension ReferenceSync {
 
     // MARK: Replaced references
 
-    /// Deletes the pending references that a statement replaces. Their positions in a list are kept only if the
-    /// statement itself links their owner.
+    /// Deletes the pending references that an assertion replaces. Also deletes their entries in ordered lists, unless
+    /// the assertion links the owner of the list.
     private mutating func deletePendingReferences(_ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID) {
         let overruled = store.pending.filter { overrules(statement, of: row, $0) }
         store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
@@ -102,7 +103,7 @@ extension ReferenceSync {
         }
     }
 
-    /// Returns whether a statement of the other end lists the owner of the pending reference.
+    /// Returns whether an assertion at the other end of the association contains the owner of a pending reference.
     private func hasOwner(_ statement: ReferenceOccurrence.Statement, _ pending: ReferencePending) -> Bool {
         pending.side.end == store.farEnd(statement.relationship) && pending.side.link == statement.relationship.link
             && statement.targets.contains { target in
@@ -113,7 +114,7 @@ extension ReferenceSync {
             }
     }
 
-    /// Returns whether a statement replaces a pending reference.
+    /// Returns whether an assertion replaces a pending reference.
     private func overrules(
         _ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
@@ -166,23 +167,25 @@ extension [ReferenceListEntry] {
 // MARK: - Deletion
 
 extension ReferenceSync {
-    /// Returns whether the payload contains a row.
-    func isMentioned(_ id: ReferenceRow.ID) -> Bool {
+    /// Returns whether the payload contains a row, or may contain it because a record of its table has an unreadable
+    /// key.
+    func isInPayload(_ id: ReferenceRow.ID) -> Bool {
         if touched.contains(id) { return true }
         if let tableWithUnreadableKeys, store.rows[id]?.entity.table == tableWithUnreadableKeys { return true }
         guard let row = store.rows[id], let key = store.key(of: row) else { return false }
         return givenKeys.contains(.key(owner: row.entity.keyOwner, key))
     }
 
-    /// Deletes rows that replaced lists omit, then rows in scope that the payload does not contain, until none is left.
+    /// Deletes the rows that replaced lists omit and the rows in scope that the payload omits. Then deletes rows that
+    /// have come into scope because of these deletions, until there are no more.
     ///
-    /// - Parameter scope: Returns the rows in scope. It is called again after each round.
+    /// - Parameter scope: A function that returns the rows in scope. It is called again after each round of deletions.
     /// - Returns: The number of rows that were deleted because of the scope.
     mutating func delete(scope: (ReferenceStore) throws -> [ReferenceRow.ID]) throws -> Int {
         var fallen = 0
         var first = true
         while true {
-            let outsidePayload = try scope(store).filter { !isMentioned($0) && !store.isLocal($0) }
+            let outsidePayload = try scope(store).filter { !isInPayload($0) && !store.isLocal($0) }
             fallen += outsidePayload.count
             guard first || !outsidePayload.isEmpty else { return fallen }
             let left = first ? droppedRows : []
@@ -191,18 +194,18 @@ extension ReferenceSync {
         }
     }
 
-    /// The rows to delete because lists omit them. Rows with a temporary key stay, and so do rows that have another
-    /// owner since.
+    /// The rows to delete because replaced lists omit them. Rows with a temporary key, and rows that now have another
+    /// owner, stay.
     private var droppedRows: [ReferenceRow.ID] {
         unlisted.filter { deletesUnlisted[$0.key] == true }.flatMap { side, rows in
             rows.filter {
-                store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0)
+                store.rows[$0] != nil && !isInPayload($0) && !store.isLocal($0)
                     && !store.isOwned($0, byOtherThan: side.row, side.link, side.end.other)
             }
         }
     }
 
-    /// Deletes rows, with cascades and orphans.
+    /// Deletes rows, the rows to which delete rules cascade, and orphans.
     private mutating func remove(_ start: Set<ReferenceRow.ID>) throws {
         var going = start
         while true {
@@ -219,14 +222,14 @@ extension ReferenceSync {
         for id in going {
             for relationship in store.rows[id]?.entity.relationships ?? []
             where relationship.relationship.deleteRule == .cascade {
-                more.formUnion(store.targets(of: id, relationship).filter { !isMentioned($0) })
+                more.formUnion(store.targets(of: id, relationship).filter { !isInPayload($0) })
             }
             more.formUnion(dependent(on: id))
         }
         return more
     }
 
-    /// Returns the rows whose composite keys contain the key of a row, unless a deny rule protects the row.
+    /// Returns the rows whose composite keys contain the key of a row, unless a delete rule `deny` protects the row.
     private func dependent(on id: ReferenceRow.ID) -> [ReferenceRow.ID] {
         store.rows.filter { dependent, row in
             row.entity.relationships.contains { relationship in
@@ -242,7 +245,9 @@ extension ReferenceSync {
             guard let row = store.rows[id] else { continue }
             for relationship in row.entity.relationships where relationship.relationship.deleteRule == .deny {
                 guard store.targets(of: id, relationship).allSatisfy(going.contains) else {
-                    throw SyncError(.deletionDenied, "denied by \(relationship.name)", entity: row.entity.name)
+                    throw SyncError(
+                        .deletionDenied, "cannot delete the row: denied by \(relationship.name)",
+                        entity: row.entity.name)
                 }
             }
         }
@@ -250,7 +255,8 @@ extension ReferenceSync {
 
     // MARK: Keyless rows
 
-    /// Returns the keyless rows that lost a link, or are new without one, and that no row with a key leads to.
+    /// Returns the orphans: keyless rows that are new or lost a link, and that no chain of links from a row with a key
+    /// reaches.
     private func abandoned(without going: Set<ReferenceRow.ID>) -> Set<ReferenceRow.ID> {
         let keyless = store.rows.filter { !$0.value.entity.isKeyed }.keys
         guard !keyless.isEmpty else { return [] }
@@ -266,7 +272,7 @@ extension ReferenceSync {
         }
         let unreached = Set(keyless).subtracting(reached).subtracting(going)
         var gone = unreached.filter { isNew($0) || hasLostLink($0, going) }
-        // Delete the keyless rows that were reachable only through them too.
+        // Keyless rows to which only orphans have links are orphans too.
         var last = gone
         while !last.isEmpty {
             let led = last.flatMap { id in
@@ -289,9 +295,11 @@ extension ReferenceSync {
 
 // Reads composite keys, which may contain keys of other rows.
 extension ReferenceSync {
-    /// Returns the key of a record, part by part. A part that references the owner is the owner's key.
+    /// Returns the key of a record; nil if a part is missing. A part that references the owner of the record is the
+    /// owner's key.
     ///
-    /// - Parameter supplied: The relationship to the record and the key of its owner, if no row of the owner is known.
+    /// - Parameter supplied: The relationship from the owner to the record, and the owner's key; nil if there is no
+    ///   owner, or if `context` has its row.
     func key(
         of reading: ReferenceReading, _ entity: CompiledEntity, _ context: Context?,
         supplied: (by: CompiledRelationship, key: StoredValue)? = nil
@@ -308,7 +316,7 @@ extension ReferenceSync {
             switch said.statement {
             case .id(let id): return store.key(id, of: said.entity)
             case .object(let record):
-                // The key is readable even if the entity of the record is unknown.
+                // If the entity of the record is unknown, read the key by the destination entity.
                 let kind = store.entity(of: record, as: said.entity) ?? said.entity
                 return key(of: ReferenceReading(record, as: kind, of: store), kind, nil)
             default: return nil
@@ -316,9 +324,10 @@ extension ReferenceSync {
         }
     }
 
-    /// Checks that at least one record has a readable key.
+    /// Checks that at least one record has a readable key, unless there are no records.
     ///
-    /// - Parameter supplied: The relationship of the parent, and the key of the parent.
+    /// - Parameter supplied: The relationship of the parent to the records, and the parent's key; nil without a parent.
+    /// - Throws: ``SyncError`` `noRecords`.
     func requireRecords(
         _ records: [JSONValue], of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
     ) throws {
@@ -350,19 +359,22 @@ extension ReferenceSync {
             || kind == nil && entity.compositeKey != nil
     }
 
-    /// Returns whether a record has a part of its composite key.
+    /// Returns whether a record has at least one part of its composite key.
     func hasSomePart(_ reading: ReferenceReading, _ entity: CompiledEntity) -> Bool {
         entity.compositeKey != nil && store.keyNames(of: entity).contains { reading.values[$0]?.isNull == false }
     }
 
-    /// Returns the key of an ID in a list. The ID may omit the owner of the list, but must not contain another owner.
+    /// Returns an ID in a list as a key; nil if it is not a valid key.
+    ///
+    /// If the key contains the key of the list's owner, the ID may omit this part. It must not contain the key of
+    /// another row instead.
     func key(
         _ id: JSONValue, _ relationship: CompiledRelationship, listedBy owner: ReferenceRow.ID?
     ) -> StoredValue? {
         key(id, relationship, listedBy: owner.flatMap { store.rows[$0] }.flatMap { store.key(of: $0) })
     }
 
-    /// Returns the key of an ID in a list, if only the key of the owner is known.
+    /// Returns an ID in a list as a key, from the key of the list's owner instead of its row.
     func key(_ id: JSONValue, _ relationship: CompiledRelationship, listedBy ownerKey: StoredValue?) -> StoredValue? {
         let destination = model.compiled.entities[relationship.destination]
         let back = destination.compositeKey?.parts.firstIndex { part in

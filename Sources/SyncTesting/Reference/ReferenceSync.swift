@@ -1,64 +1,67 @@
 import SyncCore
 
-/// One sync of a reference store: finds or adds the rows of records, links them, and deletes rows.
+/// One sync of a reference store. It finds or adds the rows of records, links them, and deletes rows.
 struct ReferenceSync {
-    /// The identity of a row: its key, or the path of a record without a key.
+    /// The identity of a row: its key, or the path of its record if the record has no key.
     enum RowName: Hashable {
         case key(owner: Int?, StoredValue)
         case path(String)
     }
 
-    /// The place of a record in the payload.
+    /// The context of a record in the payload: the enclosing row, and the relationship to the record.
     enum Context {
         case root
         /// A root record of a sync with a parent.
         case child(of: ReferenceRow.ID, CompiledRelationship)
         case toOne(of: ReferenceRow.ID, CompiledRelationship)
-        /// A record at a to-one relationship back to its owner, whose link is decided already.
+        /// A record in a to-one relationship that leads back to the owner of the enclosing row. It asserts no link.
         case overruled(by: ReferenceRow.ID)
         case toMany(of: ReferenceRow.ID, CompiledRelationship, position: Int)
-        /// A record inside a record without a key, which makes no link assertion.
+        /// A record inside a record without a readable key, so there is no enclosing row.
         case unowned(isListed: Bool)
     }
 
     enum Outcome {
         case occurrence(ReferenceOccurrence)
-        /// The record may not be written or is rejected; with its row if there is one.
+        /// The operations do not allow the record, or the sync rejects it. The value is its stored row; nil if there is
+        /// none.
         case skipped(ReferenceRow.ID?)
-        /// The record has no readable key; with the records nested in it.
+        /// The record has no readable key. The value has the records nested in it.
         case unreadable([ReferenceOccurrence])
     }
 
     /// The row of a record without a key.
     enum OwnedRow {
         case known(ReferenceRow.ID)
-        /// A new row, which its owner does not have yet.
+        /// A new row: the owner has fewer rows than records.
         case missing
-        /// No row: the record needs a key here.
+        /// No row, because a record in this context needs a key.
         case unreadable
     }
 
     let before: ReferenceStore
     let operations: SyncOperations
     var store: ReferenceStore
-    /// New rows that earlier attempts rejected.
+    /// The new rows that earlier attempts rejected.
     let refused: Set<RowName>
-    /// New rows that earlier attempts inserted. Records that may only be updated are effective for them too.
+    /// The new rows that earlier attempts inserted. For these rows, records that may only update are effective too.
     let inserted: Set<RowName>
     var origins: [ReferenceRow.ID: RowName] = [:]
-    /// The rows of records. Rows that are only given by ID are in `givenKeys`.
+    /// The rows for which the payload has effective records.
     var touched: Set<ReferenceRow.ID> = []
+    /// The keys of all rows that the payload contains, as a record or as an ID.
     var givenKeys: Set<RowName> = []
-    /// The rows without a key of each owner, by position.
+    /// The rows of an owner that records without a key describe, by their index in the list.
     var ownedRows: [ReferenceSide: [ReferenceRow.ID]] = [:]
-    /// The contexts of rows without a key. Such a row belongs to its owner, whatever its record asserts.
+    /// The contexts of rows whose records have no key. Such a row stays linked to its owner, whatever its record
+    /// asserts.
     var contexts: [ReferenceRow.ID: Context] = [:]
-    /// Rows that lists omit.
+    /// The linked rows that replaced lists omit, by the owner of the list.
     var unlisted: [ReferenceSide: Set<ReferenceRow.ID>] = [:]
-    /// Whether the last list of an end deletes the rows that it omits.
+    /// Whether the last list of an owner deletes the rows that it omits.
     var deletesUnlisted: [ReferenceSide: Bool] = [:]
     var misfits: [String] = []
-    /// The table whose rows may belong to a record with an unreadable key.
+    /// The table of a record with an unreadable key, which may describe any row of the table; nil if there is none.
     var tableWithUnreadableKeys: TableID?
 
     init(
@@ -117,7 +120,8 @@ struct ReferenceSync {
             ReferenceOccurrence(row: row, statements: statements(of: row, reading, at: path, context)))
     }
 
-    /// Returns the records nested in a record without a readable key; none if a record may not be written there.
+    /// Adds the records that are nested in a record without a readable key, and returns them. Returns none if the
+    /// operations allow no record in this context.
     private mutating func records(
         in reading: ReferenceReading, at path: String, _ context: Context
     ) -> [ReferenceOccurrence] {
@@ -150,7 +154,7 @@ struct ReferenceSync {
         }
     }
 
-    /// Returns the row of a record without a key: the row at this position of its owner.
+    /// Returns the row of a record without a key: the row with the same index among the rows of its owner.
     private mutating func ownedRow(_ entity: CompiledEntity, _ context: Context) -> OwnedRow {
         if case .overruled(let owner) = context { return .known(owner) }
         guard let side = context.side(in: store) else { return .unreadable }
@@ -192,7 +196,7 @@ struct ReferenceSync {
             let path = "\(path).\(relationship.name)"
             if relationship.isToMany {
                 var statement = statement(of: row, relationship, destination, said, at: path, overruledBy: nil)
-                // The list of a row without a key adds to the link to its owner.
+                // If the list is that of the owners of a row without a key, the row keeps its owner and loses none.
                 if let owner = owner(relationship, contexts[row]) {
                     statement?.targets.append(.row(owner, links: true))
                     statement?.removes = false
@@ -207,7 +211,7 @@ struct ReferenceSync {
         }
     }
 
-    /// Returns the owner of the row, if the relationship leads back to it.
+    /// Returns the owner of a row if a relationship of the row leads back to the owner; nil otherwise.
     func owner(_ relationship: CompiledRelationship, _ context: Context?) -> ReferenceRow.ID? {
         guard let given = context?.relationship, relationship.link == given.link,
             relationship.end == store.farEnd(given)
@@ -241,12 +245,12 @@ struct ReferenceSync {
             case .occurrence(let child):
                 statement.targets = [.row(child.row, links: true)]
                 statement.inner = [child]
-            // A rejected record leaves the link as it is.
+            // If the record is skipped, the link stays unchanged.
             case .skipped: break
             case .unreadable(let inner):
                 statement.inner = inner
                 statement.isOverruled = true
-                // The row whose key is part of the owner's key is identified by its key.
+                // In a relationship that is part of the primary key, the key alone identifies the referenced row.
                 if model.compiled.isKeyPart(relationship),
                     let key = key(of: ReferenceReading(record, as: destination, of: store), destination, nil)
                 {

@@ -1,14 +1,15 @@
 import Foundation
 
-/// The results of the cases of a run.
+/// The results of a run of scenario cases.
 public struct ScenarioReport: Sendable, Hashable, Codable {
     /// The outcome of a case.
     package enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
         /// All expectations are met.
         case passed
-        /// An expectation is not met, or the case could not be read or run; see ``CaseResult/failures``.
+        /// An expectation is not met, or the case could not be read or run. ``CaseResult/failures`` describes the
+        /// failure.
         case failed
-        /// The case needs a feature that the runner does not provide; see ``CaseResult/reason``.
+        /// The case needs a feature that the runner does not provide. ``CaseResult/reason`` names the feature.
         case skipped
     }
 
@@ -18,12 +19,11 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         package var step: Int?
         /// The expected value, as JSON or a description; empty if nothing could be compared.
         package var expected: String
-        /// The found value.
+        /// The found value, as JSON or a description; empty if nothing could be compared.
         package var found: String
         /// The compared property, or the error.
         package var message: String
 
-        /// Creates a failure.
         package init(step: Int? = nil, expected: String, found: String, message: String) {
             self.step = step
             self.expected = expected
@@ -34,21 +34,19 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
 
     /// The result of one case, or of a file that could not be read.
     package struct CaseResult: Sendable, Hashable, Codable {
-        /// The path of the file, as it was passed to the run.
+        /// The path of the scenario file.
         package var file: String
         /// The name of the case.
         package var name: String
-        /// The outcome of the case.
         package var outcome: Outcome
         /// The failures. A case stops at its first failing step.
         package var failures: [Failure]
-        /// The reason for skipping the case.
+        /// The reason for skipping the case; nil if the case was not skipped.
         package var reason: String?
-        /// The transformers that the model names and the runner does not register. Nil if there are none, or without
-        /// ``ScenarioRunner/Options/namesMissingTransformers``.
+        /// The transformers that the model names and the runner does not register. Nil if there are none, or if
+        /// ``ScenarioRunner/Options/namesMissingTransformers`` is false.
         package var missingTransformers: [String]?
 
-        /// Creates the result of one case.
         package init(
             file: String, name: String, outcome: Outcome, failures: [Failure] = [], reason: String? = nil
         ) {
@@ -63,7 +61,6 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     /// The results, in the order of the files and of the cases in them.
     package var results: [CaseResult]
 
-    /// Creates a report.
     package init(results: [CaseResult] = []) { self.results = results }
 
     /// The number of cases that passed.
@@ -73,10 +70,10 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     /// The number of cases that were skipped.
     package var skipped: Int { count(.skipped) }
 
-    /// Whether at least one case was run and none failed.
+    /// Whether no case failed. False for a report without cases.
     public var isSuccess: Bool { failed == 0 && !results.isEmpty }
 
-    /// A summary: `N passed, N failed, N skipped`.
+    /// A summary in one line, such as `20 passed, 0 failed, 1 skipped`.
     public var summary: String { "\(passed) passed, \(failed) failed, \(skipped) skipped" }
 
     private func count(_ outcome: Outcome) -> Int {
@@ -85,8 +82,8 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
 }
 
 extension ScenarioReport.CaseResult: CustomStringConvertible {
-    /// A description in one line: outcome, file, name, and for a failure the step with the expected and the found
-    /// value.
+    /// A description in one line: the outcome, the file and the name, followed by the first failure or the reason for
+    /// skipping the case.
     package var description: String {
         let start = "\(outcome.rawValue) \(file) \(name)"
         switch outcome {
@@ -107,6 +104,6 @@ extension ScenarioReport.Failure: CustomStringConvertible {
 }
 
 extension ScenarioReport.Failure: LocalizedError {
-    /// The description, so that `localizedDescription` is the same text.
+    /// The same text as `description`, so that `localizedDescription` is this text too.
     package var errorDescription: String? { description }
 }

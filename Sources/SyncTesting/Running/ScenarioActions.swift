@@ -3,7 +3,7 @@ import Sync
 import SyncCore
 import SyncSQLite
 
-/// The actions of steps on a store. Scenarios call the library only here.
+/// The actions of scenario steps on a store. Steps call the library only through this type.
 struct ScenarioActions: Sendable {
     var stack: DataStack
     let file: ScenarioFile
@@ -109,7 +109,9 @@ struct ScenarioActions: Sendable {
     private func sync(
         pages payload: Payload, _ call: ScenarioStep.SyncCall, _ predicate: RowPredicate?, _ options: SyncOptions
     ) async throws -> SyncResult {
-        guard case .value(.array(let pages)) = payload else { throw ScenarioError("the pages must be an array") }
+        guard case .value(.array(let pages)) = payload else {
+            throw ScenarioError("the payload of a sync with 'pages' must be an array")
+        }
         let run = PagedImport()
         var options = options
         options.payloadKind = .page(of: run)
@@ -152,7 +154,7 @@ struct ScenarioActions: Sendable {
             }
         }
         _ = try await write { [attributes, links] stack in
-            try await stack.insert(entity, values: attributes, links: links)
+            try await stack.insert(entity, values: attributes, relationships: links)
         }
     }
 
@@ -225,10 +227,10 @@ struct ScenarioActions: Sendable {
         case bytes(Data)
         case value(JSONValue)
 
-        func syncPayload() throws -> SyncPayload {
+        func syncPayload() -> SyncPayload {
             switch self {
-            case .bytes(let json): try json.syncPayload()
-            case .value(let json): try json.syncPayload()
+            case .bytes(let json): json.syncPayload()
+            case .value(let json): json.syncPayload()
             }
         }
 
@@ -240,7 +242,8 @@ struct ScenarioActions: Sendable {
         }
     }
 
-    /// Returns the bytes of a fixture, which the library parses, or else the value at the key of the call.
+    /// Returns the payload of a step. It is the bytes of a fixture, or a parsed value if the payload is in the scenario
+    /// file or the step has a `key`.
     func payload(of call: ScenarioStep.SyncCall) throws -> Payload {
         switch call.payload {
         case .inline(let records):
@@ -257,7 +260,7 @@ struct ScenarioActions: Sendable {
         }
     }
 
-    /// Returns the stored rows that the value of a relationship refers to, in order.
+    /// Returns the stored rows that the value of a relationship identifies, in order.
     private func targets(_ value: JSONValue, of relationship: String) async throws -> [SyncRow] {
         switch value {
         case .null: return []
@@ -291,7 +294,7 @@ struct ScenarioActions: Sendable {
 extension ScenarioActions: RowSource {
     func targets(of row: StoredRowView, along relationship: String) async throws -> [StoredRowView] {
         guard let record = row.record else { return [] }
-        return try await stack.targets(of: record, relationship).map(StoredRowView.init)
+        return try await stack.fetchRelated(relationship, of: record).map(StoredRowView.init)
     }
 }
 

@@ -7,23 +7,23 @@ import SyncSQLite
 struct ScenarioExecution: Sendable {
     private let scenario: Scenario
     private let file: ScenarioFile
-    private let facilities: ScenarioFeatures
+    private let features: ScenarioFeatures
     private let options: ScenarioRunner.Options
-    /// Models that the caller has loaded already, by path.
+    /// The models that the caller has already loaded, by path.
     private let models: [String: SyncModel]
 
     init(
-        _ scenario: Scenario, file: ScenarioFile, facilities: ScenarioFeatures,
+        _ scenario: Scenario, file: ScenarioFile, features: ScenarioFeatures,
         options: ScenarioRunner.Options = .init(), models: [String: SyncModel] = [:]
     ) {
-        self.facilities = facilities
+        self.features = features
         self.models = models
         self.scenario = scenario
         self.file = file
         self.options = options
     }
 
-    /// Runs the case and returns its failures: empty if it passed.
+    /// Runs the case and returns its failures; empty if the case passed.
     func run() async -> [ScenarioReport.Failure] {
         do {
             switch scenario.body {
@@ -39,7 +39,7 @@ struct ScenarioExecution: Sendable {
 
     private func loadModel(_ path: String) throws -> SyncModel {
         var model = try models[path] ?? SyncModel(contentsOf: file.url(of: path))
-        for transformer in facilities.transformers { model = model.registering(transformer) }
+        for transformer in features.transformers { model = model.registering(transformer) }
         return model
     }
 
@@ -55,7 +55,7 @@ struct ScenarioExecution: Sendable {
             needsFile: scenario.needsStoreFile, usesAppDatabase: options.usesAppDatabase,
             usesExistingTables: options.usesExistingTables)
         defer { store.remove() }
-        guard let path = scenario.model else { throw ScenarioError("the case has no model") }
+        guard let path = scenario.model else { throw ScenarioError("the case lacks the field 'model'") }
         var actions = ScenarioActions(
             stack: try store.open(loadModel(path)), file: file,
             writesInBackground: scenario.needs.contains(ScenarioFeatures.backgroundWrite),
@@ -90,7 +90,7 @@ struct ScenarioExecution: Sendable {
             try actions.stack.close()
             actions.stack = try store.open(model)
         } catch let error as SyncError where step.expectedError != nil {
-            // A rejected model leaves the file as it was. Later steps check the file through the model they know.
+            // Open the file with the previous model again, so that later steps can check that the file is unchanged.
             actions.stack = try store.open(actions.stack.model)
             _ = error
             return
@@ -106,7 +106,8 @@ struct ScenarioExecution: Sendable {
 }
 
 extension Scenario {
-    /// Whether the store must be a file: the case asks for one, reads it during a background write, or reopens it.
+    /// Whether the store must be a file, because the case needs a file, reads it during a background write, or reopens
+    /// it.
     fileprivate var needsStoreFile: Bool {
         if needs.contains(ScenarioFeatures.onDisk) || needs.contains(ScenarioFeatures.backgroundWrite) {
             return true
@@ -143,15 +144,15 @@ struct StepExecution: Sendable {
         self.actions = actions
     }
 
-    /// Runs the step.
+    /// Runs the step and checks its expectations.
     ///
     /// - Throws: A `ScenarioReport.Failure` for an expectation that is not met; other errors unchanged.
     func run() async throws {
-        // Chunks with inconsistent records are written one after the other, so `total_changes()` grows even if the sync
-        // ends where it began. Contents are compared instead.
-        let isCut = actions.chunkSize != nil
-        let changes = step.mustNotWrite && !isCut ? try await stack.totalChanges() : nil
-        let before = step.mustNotWrite && isCut ? try await stack.contents() : nil
+        // If chunks have inconsistent records, the sync writes a row twice and `total_changes()` grows, even if the
+        // row ends with its old values. Compare the contents of the store instead.
+        let isUnlinkedByPayload = actions.chunkSize != nil
+        let changes = step.mustNotWrite && !isUnlinkedByPayload ? try await stack.totalChanges() : nil
+        let before = step.mustNotWrite && isUnlinkedByPayload ? try await stack.contents() : nil
         if let hint = step.expectedError {
             try await expectError(hint)
         } else {
@@ -182,7 +183,7 @@ struct StepExecution: Sendable {
             let differences = try await stack.contents().differences(from: before)
             guard differences.isEmpty else {
                 throw ScenarioReport.Failure(
-                    expected: "the store as it was", found: differences.joined(separator: "; "),
+                    expected: "an unchanged store", found: differences.joined(separator: "; "),
                     message: "expectError: failed with '\(error.message)'")
             }
             return
@@ -235,8 +236,10 @@ struct StepExecution: Sendable {
         }
     }
 
-    /// Runs a sync. A list in which no record has a key throws `noRecords`. If the step does not expect an error, that
-    /// counts as a sync without changes, because the scenarios shared with other implementations require no more.
+    /// Runs a sync.
+    ///
+    /// The library throws `noRecords` for a list in which no record has a key. If the step expects no error, this
+    /// counts as a sync without changes, because scenarios that other implementations share do not require the error.
     private func result(of call: ScenarioStep.SyncCall) async throws -> SyncResult {
         do {
             return try await actions.sync(call)
@@ -256,8 +259,8 @@ struct StepExecution: Sendable {
         }
     }
 
-    /// Compares exported records with an expected array, or with an expected object, for which exactly one row must
-    /// match.
+    /// Compares the exported records with the expected array. If an object is expected, there must be exactly one
+    /// record.
     private func export(_ call: ScenarioStep.ExportCall, _ expected: JSONValue, isOrdered: Bool) async throws {
         let records = try await actions.export(call)
         let place = "export of \(call.entity)\(call.predicate.map { " where \($0)" } ?? "")"

@@ -1,7 +1,7 @@
 public import Foundation
 public import SyncCore
 
-/// Runs scenario files: cases in JSON that give the expected outcome of syncs, fetches and naming rules.
+/// Runs scenario files. Each file has cases in JSON, with the expected outcome of syncs, fetches and naming rules.
 ///
 /// ```swift
 /// let report = await ScenarioRunner().run(paths: [URL(fileURLWithPath: "Fixtures/Scenarios")])
@@ -15,8 +15,8 @@ public struct ScenarioRunner: Sendable {
     package struct Options: Sendable, Hashable {
         /// Whether the runner repeats each successful `sync` step. The second sync must write nothing.
         package var repeatsSyncs: Bool
-        /// Whether the runner compares the store with a ``ReferenceStore`` after each `sync` step. It stops at the
-        /// first step that writes in another way or that the reference does not support.
+        /// Whether the runner compares the store with a ``ReferenceStore`` after each `sync` step. The comparisons end
+        /// at the first step that writes in another way, or that the reference does not support.
         package var checksReference: Bool
 
         /// The size in bytes of the chunks in which the runner syncs each payload; nil to sync it as a whole.
@@ -24,13 +24,12 @@ public struct ScenarioRunner: Sendable {
         /// Whether the store is in an app database. Each sync except paged imports then runs in a transaction of the
         /// app.
         package var usesAppDatabase: Bool
-        /// Whether the store uses existing tables, with other names for tables and columns, where the model allows
-        /// that.
+        /// Whether the store uses existing tables, with other names for tables and columns, if the model allows that.
         package var usesExistingTables: Bool
         /// Whether results list the transformers that the model of a case names and the runner does not register.
         package var namesMissingTransformers: Bool
 
-        /// Creates options; each is off by default.
+        /// Creates options. All are off by default.
         package init(
             repeatsSyncs: Bool = false, checksReference: Bool = false, chunkSize: Int? = nil,
             usesAppDatabase: Bool = false, namesMissingTransformers: Bool = false,
@@ -45,15 +44,15 @@ public struct ScenarioRunner: Sendable {
         }
     }
 
-    private let facilities: ScenarioFeatures
+    private let features: ScenarioFeatures
     private let options: Options
 
     /// Creates a runner that provides these features and skips cases that need others.
-    public init(facilities: ScenarioFeatures = .standard) { self.init(facilities: facilities, options: Options()) }
+    public init(features: ScenarioFeatures = .standard) { self.init(features: features, options: Options()) }
 
     /// Creates a runner with options.
-    package init(facilities: ScenarioFeatures = .standard, options: Options) {
-        self.facilities = facilities
+    package init(features: ScenarioFeatures = .standard, options: Options) {
+        self.features = features
         self.options = options
     }
 
@@ -63,7 +62,8 @@ public struct ScenarioRunner: Sendable {
     ///   - paths: Scenario files, or folders with only scenario files, at any depth. If a folder contains a folder
     ///     `cases`, only that folder is read.
     ///   - only: The name of the cases to run; nil for all.
-    /// - Returns: A report. A missing path, an invalid scenario file and a run without cases are failures in it.
+    /// - Returns: The report of the run. A missing path, an invalid scenario file and a run without cases are failures
+    ///   in the report.
     public func run(paths: [URL], only: String? = nil) async -> ScenarioReport {
         var report = ScenarioReport()
         for path in paths {
@@ -104,16 +104,16 @@ public struct ScenarioRunner: Sendable {
         case .failure(let error):
             return .failed(file: file.url.path, name: entry.name, error.message, step: error.step)
         }
-        let missing = facilities.missing(of: scenario.needs)
+        let missing = features.missing(of: scenario.needs)
         guard missing.isEmpty else {
             return ScenarioReport.CaseResult(
                 file: file.url.path, name: entry.name, outcome: .skipped,
                 reason: "needs \(missing.joined(separator: ", "))")
         }
-        let execution = ScenarioExecution(scenario, file: file, facilities: facilities, options: options)
+        let execution = ScenarioExecution(scenario, file: file, features: features, options: options)
         var failures = await execution.run()
         if failures.isEmpty, scenario.needs.contains(ScenarioFeatures.concurrency) {
-            failures = await ParallelEvaluation(of: file, facilities: facilities).run()
+            failures = await ParallelEvaluation(of: file, features: features).run()
         }
         var result = ScenarioReport.CaseResult(
             file: file.url.path, name: entry.name, outcome: failures.isEmpty ? .passed : .failed, failures: failures)
@@ -134,30 +134,29 @@ extension ScenarioReport.CaseResult {
 
 /// Runs the cases of a file many times in parallel, to find state that calls share by mistake.
 struct ParallelEvaluation: Sendable {
-    /// The number of calls of each function. All cases with steps together get this number of runs, because each run
-    /// opens a store.
+    /// The number of calls of each function. The cases with steps share this number of runs, because each run opens a
+    /// store.
     static let rounds = 6000
     private static let width = 16
 
     private let executions: [ScenarioExecution]
 
-    init(of file: ScenarioFile, facilities: ScenarioFeatures) {
+    init(of file: ScenarioFile, features: ScenarioFeatures) {
         let scenarios = file.entries.compactMap { try? $0.scenario.get() }
-            .filter { facilities.missing(of: $0.needs).isEmpty }
+            .filter { features.missing(of: $0.needs).isEmpty }
         let functions = scenarios.filter { $0.function != nil }
         let stepped = scenarios.filter { $0.function == nil }
         let perCase = stepped.isEmpty ? 0 : max(1, Self.rounds / stepped.count)
         let all = Self.repeated(functions, Self.rounds) + Self.repeated(stepped, perCase)
         let models = Self.models(of: scenarios, in: file)
-        executions = all.map { ScenarioExecution($0, file: file, facilities: facilities, models: models) }
+        executions = all.map { ScenarioExecution($0, file: file, features: features, models: models) }
     }
 
     private static func repeated(_ scenarios: [Scenario], _ count: Int) -> [Scenario] {
         (0..<count).flatMap { _ in scenarios }
     }
 
-    /// Loads every model once, so that the time is spent in the cases. A model that cannot be loaded fails in its
-    /// cases.
+    /// Loads each model once, so that the runs take less time. If a model cannot be loaded, its cases fail.
     private static func models(of scenarios: [Scenario], in file: ScenarioFile) -> [String: SyncModel] {
         var models: [String: SyncModel] = [:]
         for path in Set(scenarios.compactMap(\.model)) {
@@ -192,20 +191,20 @@ struct ParallelEvaluation: Sendable {
 
 /// The features that a ``ScenarioRunner`` provides for the `needs` of cases.
 ///
-/// The runner skips and counts a case that needs any other feature.
+/// The runner skips a case that needs any other feature, and counts it as skipped.
 public struct ScenarioFeatures: Sendable {
     /// The names of the provided needs, such as `onDisk` and `valueTransformer:NAME`.
     package private(set) var names: Set<String>
     /// The transformers that the runner registers on every model.
     let transformers: [AttributeTransformer]
 
-    /// Creates features with these names, and a need for each transformer.
+    /// Creates features with these names, and with a feature `valueTransformer:NAME` for each transformer.
     package init(names: Set<String>, transformers: [AttributeTransformer] = []) {
         self.names = names.union(transformers.map { "valueTransformer:\($0.name)" })
         self.transformers = transformers
     }
 
-    /// The features that need no code of the caller.
+    /// The features for which the caller provides no code.
     public static let standard = ScenarioFeatures(names: [
         backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, willInsertHook, writeCounter,
     ])
@@ -217,14 +216,14 @@ public struct ScenarioFeatures: Sendable {
 
     /// The runner writes in a background task to a store file. Reads use separate connections.
     static let backgroundWrite = "backgroundWrite"
-    /// The runner evaluates all cases of the group many times in parallel.
+    /// The runner also runs all cases of the file many times in parallel.
     static let concurrency = "concurrency"
     static let insertionOrder = "insertionOrder"
     /// The runner uses a store file.
     static let onDisk = "onDisk"
     /// The runner syncs in a task that can be cancelled.
     static let operationObject = "operationObject"
-    /// Syncs call an insert hook that adds the keys of the case's `hook` to each record of a new row.
+    /// Syncs call an insert hook that adds the members of the case's `hook` to each record of a new row.
     static let willInsertHook = "willInsertHook"
     /// The runner counts the rows that a step writes.
     static let writeCounter = "writeCounter"
@@ -241,7 +240,7 @@ public struct ScenarioFeatures: Sendable {
 enum ScenarioFiles {
     /// Returns the file itself, or the JSON files of a folder at any depth, sorted by path.
     ///
-    /// A folder that contains a folder `cases` keeps models and payloads beside it, so only `cases` is read.
+    /// If a folder contains a folder `cases`, its other files are models and payloads, so only `cases` is read.
     static func files(at path: URL) throws(ScenarioError) -> [URL] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path.path, isDirectory: &isFolder) else {

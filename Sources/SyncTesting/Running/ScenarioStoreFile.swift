@@ -20,8 +20,8 @@ struct ScenarioStoreFile: Sendable {
         self.folder = folder
     }
 
-    /// Opens the store. Transformers are optional: a case that depends on one lists it in `needs`, and models name
-    /// others too.
+    /// Opens the store with a model. Transformers of the model may be missing: a case lists those that it depends on in
+    /// `needs`.
     func open(_ model: SyncModel) throws -> DataStack {
         if usesExistingTables,
             let stack = try DataStack.withExistingTables(model.withOtherNames(), transformers: .optional)
@@ -37,7 +37,7 @@ struct ScenarioStoreFile: Sendable {
     }
 
     func remove() {
-        // A folder that cannot be removed is left to the system's clean-up of temporary files.
+        // If the folder cannot be removed, the system deletes it with other temporary files.
         if let folder { try? FileManager.default.removeItem(at: folder) }
     }
 }
@@ -65,9 +65,9 @@ extension SyncModel {
     }
 }
 
-/// Runs the syncs of a case in a reference store too, and compares both stores.
+/// Runs the syncs of a case also in a reference store, and compares both stores.
 struct ReferenceCheck {
-    /// Nil after the first step that the reference does not support.
+    /// The reference store; nil if the check is off, and after the first step that the reference does not support.
     private var reference: ReferenceStore?
 
     init(isOn: Bool, _ actions: ScenarioActions) {
@@ -92,7 +92,7 @@ struct ReferenceCheck {
             let differences = try ReferenceComparison.differences(reference, actions.stack)
             guard differences.isEmpty else {
                 throw ScenarioReport.Failure(
-                    expected: "the rows of the reference", found: differences.joined(separator: "; "),
+                    expected: "the rows of the reference implementation", found: differences.joined(separator: "; "),
                     message: "the store after the sync")
             }
             self.reference = reference
@@ -124,7 +124,7 @@ extension ScenarioActions {
             parent: call.parent, operations: call.operations, options: call.options)
     }
 
-    /// Syncs all pages as one list. A page that is an object makes the list a delta.
+    /// Syncs all pages as one list. If a page is an object and the step sets no scope, the list is a delta.
     private func sync(
         pages: JSONValue, _ call: ScenarioStep.SyncCall, in reference: inout ReferenceStore
     ) throws {

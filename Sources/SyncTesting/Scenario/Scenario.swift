@@ -13,11 +13,12 @@ struct Scenario: Sendable {
     var name: String
     /// The behaviour that the case checks, in one sentence.
     var about: String
-    /// The path of the model, relative to the base folder of the file. A case with steps has one.
+    /// The path of the model, relative to the base folder of the file. Cases with steps require a model.
     var model: String?
     /// The names of the features that the case needs, without their explanations.
     var needs: [String]
-    /// The keys that the insert hook of `willInsertHook` adds to each record.
+    /// The members that the insert hook adds to each record, for a case that needs `willInsertHook`; nil for other
+    /// cases.
     var hook: JSONValue?
     var body: Body
 
@@ -80,7 +81,7 @@ extension Scenario {
     }
 }
 
-/// A decoded scenario file. Cases that cannot be decoded are kept as errors and reported as failed.
+/// A decoded scenario file. A case that cannot be decoded is an entry with an error, and is reported as failed.
 struct ScenarioFile: Sendable {
     /// A decoded case, or the error of decoding it.
     struct Entry: Sendable {
@@ -92,8 +93,8 @@ struct ScenarioFile: Sendable {
     var group: String?
     var entries: [Entry]
 
-    /// The folder that paths in the file are relative to: the parent of `cases`, or else the folder of the file. For a
-    /// pipe, it is the current directory.
+    /// The folder to which paths in the file are relative. For a file in a folder `cases`, it is the parent of that
+    /// folder. For other files it is the folder of the file, and for a pipe the current directory.
     var baseFolder: URL {
         if let status = FileStatus(at: url.path), !status.isRegular {
             return URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
@@ -121,7 +122,7 @@ extension ScenarioFile {
     init(_ json: JSONValue, at url: URL) throws(ScenarioError) {
         var fields = try ScenarioFields(json, of: "the scenario file")
         let format = try fields.value("format")
-        guard format == .number("1") else { throw ScenarioError("the file is not of format 1") }
+        guard format == .number("1") else { throw ScenarioError("the field 'format' of the scenario file must be 1") }
         group = try fields.optionalString("group")
         guard case .array(let cases) = try fields.value("cases") else {
             throw ScenarioError("the field 'cases' of the scenario file must be an array")
@@ -166,12 +167,14 @@ struct ScenarioError: LocalizedError, Hashable, CustomStringConvertible {
 // MARK: - SyncOptions+Scenario
 
 extension SyncOptions {
-    /// Creates the options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `payload` (`snapshot`, `delta`),
-    /// `maxDelete` (a number of rows, or a fraction such as `"50%"`), `deletesBesideUnread`, `form` (`json-api`,
-    /// `graphql`), `keyedBy` (an attribute, or true), `keyPath`.
+    /// Creates the options of a `sync` step from their JSON.
+    ///
+    /// The fields are `strict`, `scope` (`automatic` or `all`), `payload` (`snapshot` or `delta`), `maxDelete` (a
+    /// number of rows, or a fraction such as `"50%"`), `deletesBesideUnread`, `form` (a payload format such as
+    /// `json-api`), `keyedBy` (the name of an attribute, or true for the primary key) and `keyPath`.
     init(scenario value: JSONValue) throws(ScenarioError) {
         self.init()
-        var fields = try ScenarioFields(value, of: "the options of the sync")
+        var fields = try ScenarioFields(value, of: "the 'options' object of the sync")
         isStrict = try fields.flag("strict")
         deletesBesideUnread = try fields.flag("deletesBesideUnread")
         switch try fields.optionalString("scope") {
@@ -207,6 +210,6 @@ extension SyncOptions {
             if text.hasSuffix("%"), let percent = Double(text.dropLast()) { return .fraction(percent / 100) }
         default: break
         }
-        throw ScenarioError("the field 'maxDelete' must be a number of rows or a part like \"50%\"")
+        throw ScenarioError("the field 'maxDelete' must be a number of rows or a percentage such as \"50%\"")
     }
 }

@@ -2,14 +2,14 @@ import SyncCore
 
 /// The fields of one object of a scenario file.
 ///
-/// The reader must ask for every field. Fields left at the end are unknown and an error: an expectation with a misspelt
-/// name would otherwise always pass.
+/// The caller reads every known field and then calls ``finish()``, which throws if unread fields are left. Otherwise an
+/// expectation with a misspelled name would always pass.
 struct ScenarioFields {
     private let title: String
     private let members: [JSONValue.Member]
     private var known: Set<String> = []
 
-    /// Creates a reader.
+    /// Creates a reader of an object.
     ///
     /// - Parameter title: The name of the object in errors, such as `the step` or `the parent`.
     init(_ value: JSONValue, of title: String) throws(ScenarioError) {
@@ -110,12 +110,12 @@ struct ScenarioFields {
         return strings
     }
 
-    /// Checks that no unknown fields are left. Call it after reading all known fields.
+    /// Checks that all fields have been read. Call this method after reading all known fields.
     func finish() throws(ScenarioError) {
         let unknown = names.filter { !known.contains($0) }
         guard unknown.isEmpty else {
             throw ScenarioError(
-                "\(title) has unknown \(unknown.count == 1 ? "field" : "fields") "
+                "\(title) has \(unknown.count == 1 ? "the unknown field" : "unknown fields") "
                     + unknown.map { "'\($0)'" }.joined(separator: ", "))
         }
     }
@@ -126,7 +126,7 @@ struct ScenarioFields {
 }
 
 extension JSONValue {
-    /// The kind of the value, as error messages name it.
+    /// The name of the value's JSON type in error messages.
     var kindName: String {
         switch self {
         case .null: "null"

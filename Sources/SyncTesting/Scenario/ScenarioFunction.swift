@@ -4,7 +4,7 @@ import SyncCore
 /// A pure function of the library, which a case calls instead of running steps.
 enum ScenarioFunction: Sendable {
     case snakeCase(String, out: String)
-    /// `out` is nil for a key that is not a name in any case.
+    /// `out` is nil for a key that has no camelCase form.
     case camelCase(String, out: String?)
     case parseDate(JSONValue, out: String?)
     case primaryKey(entity: String, local: String?, remote: String?, type: String?)
@@ -12,7 +12,7 @@ enum ScenarioFunction: Sendable {
     case remoteKey(entity: String, attribute: String, case: KeyCase?, isNested: Bool, out: String)
     /// The attribute that a JSON key is read into.
     case attributeForKey(entity: String, key: String, out: String?)
-    /// The to-one self relationship that is null in rows in scope of a root-level sync.
+    /// The to-one relationship of an entity to itself that is null for the rows in the automatic scope.
     case rootScope(entity: String, out: String?)
 
     var needsModel: Bool {
@@ -61,7 +61,7 @@ extension ScenarioFunction {
 }
 
 extension ScenarioFields {
-    /// Reads a case such as `snake`, or `snake_case` as in a schema file; nil if the field is missing.
+    /// Reads a key case such as `snake`, or `snake_case` as in a schema file; nil if the field is missing.
     mutating func keyCase(_ name: String) throws(ScenarioError) -> KeyCase? {
         guard let text = try optionalString(name) else { return nil }
         guard let keyCase = KeyCase(rawValue: text) ?? KeyCase(word: text) else {
@@ -93,7 +93,7 @@ extension ScenarioFunction {
         case .parseDate(let value, let out):
             return [("parseDate of \(value.scenarioText)", try Self.normal(out), Self.parsedDate(value))]
         case .primaryKey, .remoteKey, .attributeForKey, .rootScope:
-            guard let model else { throw ScenarioError("the case has no model") }
+            guard let model else { throw ScenarioError("the case lacks the field 'model'") }
             return try comparisons(in: model)
         }
     }
@@ -126,7 +126,7 @@ extension ScenarioFunction {
         return ScenarioDate.text(date)
     }
 
-    /// Returns an expected date in the format that found dates have.
+    /// Returns an expected date in the same format as a found date.
     private static func normal(_ text: String?) throws -> String? {
         guard let text else { return nil }
         guard let date = ScenarioDate.date(text) else { throw ScenarioError("'\(text)' is not a UTC date") }

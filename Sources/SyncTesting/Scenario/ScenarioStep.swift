@@ -31,7 +31,7 @@ struct ScenarioStep: Sendable {
         var operations: SyncOperations
         var predicate: String?
         var parent: SyncParent?
-        /// The dotted path of the records inside the payload.
+        /// The path of the records inside the payload, with dots between keys; nil if the payload is the records.
         var key: String?
         var options = SyncOptions()
         /// The entities of a payload with several lists, by the key paths of the lists.
@@ -74,7 +74,7 @@ struct ScenarioStep: Sendable {
     var action: Action
     /// Whether the step must leave `total_changes()` unchanged.
     var mustNotWrite: Bool
-    /// A description of the typed error that the step must fail with; nil if it must succeed.
+    /// A description of the `SyncError` that the step must throw; nil if the step must succeed.
     var expectedError: String?
 
     /// The kind of the step, which is the name of its main field.
@@ -191,7 +191,7 @@ private struct RowFields {
             values = try fields.object("values")
         case .fill:
             values = try fields.object("values")
-            // The format allows the predicate inside the object or beside it.
+            // The predicate may be inside the object or next to it.
             let beside = try step.optionalString("where")
             predicate = try fields.optionalString("where") ?? beside
         default: values = try fields.object("values")
@@ -216,7 +216,7 @@ extension ScenarioStep.SyncCall {
         isPaged = try fields.flag("pages")
         if fields.has("result") {
             result = try fields.object("result")
-            guard result != .object([]) else { throw ScenarioError("the result expects nothing") }
+            guard result != .object([]) else { throw ScenarioError("the field 'result' of the step must not be empty") }
         }
         if let value = fields.optional("parent") {
             var owner = try ScenarioFields(value, of: "the parent")
@@ -226,12 +226,14 @@ extension ScenarioStep.SyncCall {
             try owner.finish()
         }
         if let value = fields.optional("changes") {
-            var numbers = try ScenarioFields(value, of: "the changes")
+            var numbers = try ScenarioFields(value, of: "the 'changes' object")
             let changes = ScenarioStep.Changes(
                 inserted: try numbers.optionalInteger("inserted"), updated: try numbers.optionalInteger("updated"),
                 deleted: try numbers.optionalInteger("deleted"))
             try numbers.finish()
-            guard changes != ScenarioStep.Changes() else { throw ScenarioError("the changes expect nothing") }
+            guard changes != ScenarioStep.Changes() else {
+                throw ScenarioError("the field 'changes' of the step must not be empty")
+            }
             self.changes = changes
         }
     }
@@ -254,7 +256,7 @@ extension ScenarioStep.ExportCall {
         entity = try fields.string("entity")
         predicate = try fields.optionalString("where")
         if let value = fields.optional("options") {
-            var options = try ScenarioFields(value, of: "the export options")
+            var options = try ScenarioFields(value, of: "the 'options' object of the export")
             keyCase = try options.keyCase("case")
             if let name = try options.optionalString("relationships") {
                 guard let relationships = ExportOptions.Relationships(rawValue: name) else {

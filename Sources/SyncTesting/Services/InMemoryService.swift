@@ -7,17 +7,18 @@ public actor InMemoryService: SyncService {
     package enum Fault: Sendable, Hashable {
         /// The request does not reach the service.
         case failsBeforeApply
-        /// The service carries out the request, and the response is lost.
+        /// The service applies the request, and its response is lost.
         case failsAfterApply
         /// The service responds that it is busy.
         case busy
-        /// The service carries out a push after this many more requests. The client receives a timeout.
+        /// The client of a push receives a timeout. The service applies the push later, after this number of further
+        /// requests.
         case appliesLate(Int)
-        /// The service rejects the changes of a push and does not carry them out.
+        /// The service rejects the changes of a push.
         case refuse
     }
 
-    /// A request as the closures for faults receive it.
+    /// A request to the service, as the closures of ``setFault(_:)`` and ``onRequest(_:)`` receive it.
     package enum Request: Sendable, Hashable {
         /// A pull of one page of changes.
         case pull(String)
@@ -36,7 +37,7 @@ public actor InMemoryService: SyncService {
         var isDeleted = false
     }
 
-    /// The capabilities of the service.
+    /// The capabilities that the service reports to the engine.
     public nonisolated let capabilities: ServiceCapabilities
     /// The identity of the service, `fake` by default.
     public nonisolated let identity: String
@@ -48,11 +49,11 @@ public actor InMemoryService: SyncService {
     private var lateOperations: [(countdown: Int, operation: PushOperation)] = []
     private var fault: (@Sendable (Request, Int) -> Fault?)?
     private var meanwhile: (@Sendable (Request) async -> Void)?
-    /// The number of requests so far.
+    /// The number of recorded requests.
     public var requestCount: Int { requests.count }
     /// All requests since the last call of ``deleteRequests()``.
     package private(set) var requests: [Request] = []
-    /// The bodies of all creations and updates that the service carried out.
+    /// The bodies of all creations and updates that the service applied, in order.
     package private(set) var accepted: [JSONValue] = []
     /// The number of rows that pushes created.
     package private(set) var creations = 0
@@ -72,22 +73,25 @@ public actor InMemoryService: SyncService {
 
     // MARK: Control by tests
 
-    /// Sets the closure that may inject a fault. The service calls it for each request, with the number of the request
-    /// from 1.
+    /// Sets the closure that returns the fault to inject, or nil. The service calls the closure for each request, with
+    /// the number of the request from 1.
     package func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
 
-    /// Sets a closure that the service calls before it handles a request, as an event while the request is in flight.
+    /// Sets a closure that the service calls before it handles each request. A test uses it for events that happen
+    /// while the request is in flight.
     package func onRequest(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
 
     /// Removes the recorded requests.
     package func deleteRequests() { requests = [] }
 
-    /// Stores a row, as another client of the service would. Returns its version.
+    /// Stores a row, as another client of the service would.
+    ///
+    /// - Returns: The new version of the row.
     @discardableResult
     public func set(_ entity: String, _ id: JSONValue, _ record: JSONValue, time: Date? = nil) -> String {
         version += 1
         var members = record.merging(rows[entity]?[id].flatMap { $0.isDeleted ? JSONValue?.none : $0.record })
-        // The members of a composite ID are in the record already.
+        // The record already contains the members of a composite ID.
         if case .array = id {} else { members = members.setting("id", id) }
         rows[entity, default: [:]][id] = Row(record: members, version: version, time: time ?? Date())
         if case .number(let text) = id, let number = Int(text) { lastID = max(lastID, number) }
@@ -109,17 +113,17 @@ public actor InMemoryService: SyncService {
     /// Removes a row without a tombstone.
     package func removeWithoutTombstone(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
 
-    /// The rows and idempotency keys of the service at one time.
+    /// A copy of the rows and idempotency keys of the service.
     package struct Copy: Sendable {
         fileprivate let rows: [String: [JSONValue: Row]]
         fileprivate let keys: [String: JSONValue]
     }
 
-    /// Returns a copy of the current rows, for ``restore(_:)``.
+    /// Returns a copy of the current rows and idempotency keys, for ``restore(_:)``.
     package func copy() -> Copy { Copy(rows: rows, keys: keys) }
 
-    /// Restores an earlier copy, as a service restored from a backup would. New IDs and versions still differ from all
-    /// earlier ones.
+    /// Restores an earlier copy, as if the service was restored from a backup. Later IDs and versions still differ from
+    /// all earlier ones.
     package func restore(_ copy: Copy) { (rows, keys) = (copy.rows, copy.keys) }
 
     /// Returns the rows that are not deleted, by ID.
@@ -148,7 +152,7 @@ public actor InMemoryService: SyncService {
     /// Returns a page of changes, oldest first.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         if try await nextFault(for: .pull(request.entity)) != nil {
-            throw ServiceError.unreachable("the answer was lost")
+            throw ServiceError.unreachable("the response was lost")
         }
         let since = request.page.flatMap { Int($0) } ?? request.cursor.flatMap { Int($0) } ?? 0
         let isWhole = request.cursor == nil
@@ -167,7 +171,7 @@ public actor InMemoryService: SyncService {
     /// Returns all IDs with their versions, in one page.
     public func list(of entity: String, page: String?) async throws -> ListPage {
         if try await nextFault(for: .ids(entity)) != nil {
-            throw ServiceError.unreachable("the answer was lost")
+            throw ServiceError.unreachable("the response was lost")
         }
         let rows = (rows[entity] ?? [:]).filter { !$0.value.isDeleted }
         return ListPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
@@ -176,7 +180,7 @@ public actor InMemoryService: SyncService {
     /// Returns rows by their IDs.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         if try await nextFault(for: .fetch(ids, entity)) != nil {
-            throw ServiceError.unreachable("the answer was lost")
+            throw ServiceError.unreachable("the response was lost")
         }
         return ids.map { id in
             guard let row = rows[entity]?[id], !row.isDeleted else { return .notFound }
@@ -184,7 +188,7 @@ public actor InMemoryService: SyncService {
         }
     }
 
-    /// Carries out changes in order.
+    /// Applies changes in order, and returns the outcome of each.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         let fault: Fault?
         do {
@@ -198,7 +202,7 @@ public actor InMemoryService: SyncService {
         }
         if fault == .refuse { return operations.map { _ in .rejected("refused") } }
         let outcomes = operations.map(carryOut)
-        return fault == .failsAfterApply ? operations.map { _ in .unknown("the answer was lost") } : outcomes
+        return fault == .failsAfterApply ? operations.map { _ in .unknown("the response was lost") } : outcomes
     }
 
     private func carryOut(_ operation: PushOperation) -> PushOutcome {
@@ -263,7 +267,7 @@ extension JSONValue {
         return .object(members.filter { $0.key != key } + [Member(key, value)])
     }
 
-    /// Returns the object with the members of an older object that it lacks.
+    /// Returns the object with added members: those of an older object that this object lacks.
     fileprivate func merging(_ older: JSONValue?) -> JSONValue {
         guard case .object(let members) = self, case .object(let known)? = older else { return self }
         return .object(known.filter { member in !members.contains { $0.key == member.key } } + members)

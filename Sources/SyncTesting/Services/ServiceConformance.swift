@@ -1,7 +1,7 @@
 public import Foundation
 public import Sync
 
-/// Checks of what the engine requires of every service. Run them against a new service, with a real server behind it.
+/// Checks whether a service meets the requirements of the engine. Run the checks for a new service, with a real server.
 ///
 /// ```swift
 /// let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
@@ -11,7 +11,7 @@ public struct ServiceConformance: Sendable {
     public struct Failure: LocalizedError, Sendable, Hashable {
         /// The name of the check.
         package let check: String
-        /// What the service did instead.
+        /// A description of what the service did instead.
         package let message: String
         /// The name of the check and the message.
         public var errorDescription: String? { "\(check): \(message)" }
@@ -26,10 +26,11 @@ public struct ServiceConformance: Sendable {
     /// Creates the checks for a service.
     ///
     /// - Parameters:
-    ///   - entity: An entity of the service without rows.
-    ///   - member: A member of its records that accepts any text.
+    ///   - service: The service to check.
+    ///   - entity: The name of an entity that has no rows at the service.
+    ///   - member: A member of the entity's records that accepts any text.
     ///   - other: Another member that accepts any text.
-    ///   - newID: Returns IDs, for a service whose clients assign them.
+    ///   - newID: A function that returns an ID for each number, for a service whose clients assign the IDs.
     public init(
         _ service: any SyncService, entity: String, member: String, other: String,
         newID: @escaping @Sendable (Int) -> JSONValue = { .string("conformance-\($0)") }
@@ -76,7 +77,8 @@ public struct ServiceConformance: Sendable {
             throw fail("creation", "the row cannot be fetched by its ID")
         }
         try expect(
-            row.record?[member] == "value 1", "creation", "the member is \(row.record?[member] ?? .null)")
+            row.record?[member] == "value 1", "creation",
+            "the member is \(row.record?[member] ?? .null), expected \"value 1\"")
         try expect(row.id == id, "creation", "the row fetched by \(id) has the ID \(row.id)")
         if capabilities.supportsPreconditions {
             try expect(row.version != nil, "creation", "the row has no version")
@@ -84,10 +86,10 @@ public struct ServiceConformance: Sendable {
         try expect(try await whole().contains(row.id), "creation", "a pull does not return the row")
         try expect(
             try await service.fetch([newID(99_999)], of: entity) == [.notFound] || capabilities.idAssignment == .server,
-            "creation", "a fetch of an unknown ID does not return 'absent'")
-        // This check is last, so that a service whose versions are not times still passes through all the others.
+            "creation", "a fetch of an unknown ID does not return 'notFound'")
+        // This check is last, so that a service whose records have no times still runs all other checks.
         if capabilities.providesModificationTimes {
-            try expect(row.modifiedAt != nil, "creation", "the row has no time")
+            try expect(row.modifiedAt != nil, "creation", "the row has no modification time")
         }
     }
 
@@ -95,7 +97,8 @@ public struct ServiceConformance: Sendable {
         var made: [JSONValue] = []
         for number in 10..<20 { made.append(try await create(number)) }
         var rows = try await whole()
-        // Shortly after rows changed, a service may read its pages again in case a row moved. Later it does not.
+        // Shortly after a change, a service may return pages twice, in case rows moved between pages. Later it must
+        // not.
         for _ in 0..<3 where Set(rows).count < rows.count {
             try await Task.sleep(for: .seconds(1))
             rows = try await whole()
@@ -124,7 +127,7 @@ public struct ServiceConformance: Sendable {
         let cursor = try await end()
         let row = try await found(id)
         let outcome = try await push(.update, id, [member: "changed"], row.version)
-        guard case .applied = outcome else { throw fail("change", "the outcome is \(outcome)") }
+        guard case .applied = outcome else { throw fail("change", "the outcome is \(outcome), not 'applied'") }
         let now = try await found(id)
         try expect(now.record?[member] == "changed", "change", "the member was not changed")
         try expect(now.record?[other] == "other 30", "change", "another member was changed")
@@ -176,7 +179,7 @@ public struct ServiceConformance: Sendable {
         guard capabilities.createIdempotency == .clientID || capabilities.createIdempotency == .idempotencyKey else {
             return
         }
-        // A service that reads its pages again because rows moved may return a row twice.
+        // Compare sets, because a service that returns pages twice may return a row twice.
         let before = Set(try await whole()).count
         let operation = creation(60)
         guard case .applied(let row)? = try await pushNow([operation]).first else {
@@ -190,7 +193,9 @@ public struct ServiceConformance: Sendable {
             }
         default: throw fail("repeated creation", "the outcome of the repeated creation is \(String(describing: again))")
         }
-        try expect(Set(try await whole()).count == before + 1, "repeated creation", "the service has two rows")
+        try expect(
+            Set(try await whole()).count == before + 1, "repeated creation",
+            "the two requests did not create exactly one row")
     }
 
     @Sendable private func batch() async throws {
@@ -224,7 +229,7 @@ public struct ServiceConformance: Sendable {
         do {
             let outcomes = try await service.push(operations)
             throw fail(
-                check, "the outcomes of a change of rows that changed since the pull are \(outcomes), not 'outdated'")
+                check, "a push of rows that changed since the pull returns \(outcomes), not the error 'stalePush'")
         } catch ServiceError.stalePush {
             for (id, value) in zip(ids, ["theirs", "value 81"]) {
                 let found = try await found(id).record?[member]
@@ -268,10 +273,11 @@ public struct ServiceConformance: Sendable {
         let operation = PushOperation(
             entity: entity, kind: kind, id: id, record: .object(members), version: version, cursor: cursor,
             idempotencyKey: "\(kind) \(id)")
-        return try await pushNow([operation]).first ?? .unknown("the service did not answer")
+        return try await pushNow([operation]).first ?? .unknown("the service returned no outcome for the change")
     }
 
-    /// Pushes with what the engine would add: the cursor, and complete records.
+    /// Pushes operations after adding what the engine would add: the cursor, and complete records if the service
+    /// requires them.
     private func pushNow(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         let cursor = capabilities.pushesAtomically ? try await end() : nil
         var whole: [PushOperation] = []

@@ -2,7 +2,7 @@ import Foundation
 import SyncCore
 import SyncService
 
-/// Reads an object of a configuration file. Each error has the path of the invalid member.
+/// A reader of an object in a configuration file. Each error has the path of the invalid member.
 struct ConfigurationReader {
     let value: JSONValue
     let path: String
@@ -80,18 +80,19 @@ struct ConfigurationValue {
         return elements.enumerated().map { ConfigurationValue($0.element, "\(path)[\($0.offset)]", variables) }
     }
 
-    /// Returns text in which the values of environment variables replace `${NAME}`. An unset variable throws an error
-    /// only if variables are required; otherwise its `${NAME}` stays.
+    /// Returns the text with each `${NAME}` replaced by the value of the environment variable. If the variable is not
+    /// set, throws an error if variables are required, and keeps `${NAME}` otherwise.
     func text() throws -> String { try filled().text }
 
-    /// Returns text whose variables must be set, even if no requests are made.
+    /// Returns the text with variables replaced. Throws an error if a variable is not set, even if no requests will be
+    /// sent.
     func neededText() throws -> String {
         let (text, error) = try filled()
         if let error { throw error }
         return text
     }
 
-    /// Replaces `${NAME}` by values.
+    /// Replaces each `${NAME}` by the value of the variable.
     ///
     /// - Returns: The text, and an error if a variable is not set.
     private func filled() throws -> (text: String, error: SyncError?) {
@@ -114,7 +115,7 @@ struct ConfigurationValue {
         return (result + rest, error)
     }
 
-    /// An error message if a variable in the text is set to an empty value.
+    /// An error message if a variable in the text is set to an empty value; nil otherwise.
     var emptyVariable: String? {
         guard case .string(let text) = value else { return nil }
         let names = text.matches(of: /\$\{([^}]*)\}/).map { String($0.1) }
@@ -168,7 +169,7 @@ struct ConfigurationValue {
         return url
     }
 
-    /// The text before replacement, because the values of variables may be secrets.
+    /// The text for errors. Variables are not replaced, because their values may be secrets.
     private var spelled: String { if case .string(let text) = value { "'\(text)'" } else { "the value" } }
 
     /// Returns a path below the address of the service.
@@ -181,14 +182,14 @@ struct ConfigurationValue {
     }
 }
 
-/// The values for `${NAME}` while a configuration is read, and an error for each member that uses an unset variable.
+/// The values of environment variables for `${NAME}`, and an error for each member that uses an unset variable.
 final class ConfigurationVariables {
     let values: [String: String]
     private let areNeeded: Bool
     /// One error for each member, with its path.
     private(set) var unset: [SyncError] = []
 
-    /// Creates the variables.
+    /// Creates a set of variables.
     ///
     /// - Parameter areNeeded: Whether an unset variable throws an error at once.
     init(_ values: [String: String], areNeeded: Bool) { (self.values, self.areNeeded) = (values, areNeeded) }

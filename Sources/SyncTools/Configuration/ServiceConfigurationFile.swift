@@ -6,19 +6,19 @@ package import SyncService
 /// A service and the synced entities, read from a JSON file. `Docs/engine-configuration.schema.json` describes its
 /// format.
 ///
-/// Secrets stay in environment variables; the file names them as `${NAME}`.
+/// Secrets are in environment variables. The file refers to a variable as `${NAME}`.
 package struct ServiceConfigurationFile: Sendable {
     /// The kind of service.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A REST service, configured by the member `rest`.
         case rest
-        /// Kinto.
+        /// A Kinto server.
         case kinto
-        /// PocketBase.
+        /// A PocketBase server.
         case pocketbase
-        /// Parse.
+        /// A Parse server.
         case parse
-        /// A changes endpoint with the sync protocol of WatermelonDB.
+        /// An endpoint with the sync protocol of WatermelonDB.
         case changes
     }
 
@@ -27,34 +27,36 @@ package struct ServiceConfigurationFile: Sendable {
     /// The synced entities, in the order of the file.
     package let entities: [SyncedEntity]
     /// The configuration of the engine.
-    package var settings = EngineSettings()
+    package var engineConfiguration = SyncEngine.Configuration()
     let url: URL
     let paths: [String: String]
     private let headers: [HTTPField.Name: String]
-    /// The time limit for a response, and for the command that prints credentials.
+    /// The time limit for a response, and for the command that prints the credentials.
     package let timeout: Duration
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
     private let pocketBase: PocketBaseSection
     private let parse: ParseOptions?
     private let schemaVersion: Int
-    /// The command that prints the value of ``credentialHeader``, if there is one.
+    /// The command that prints the value of ``credentialHeader``; nil if there is none.
     package let credentialCommand: [String]?
     /// The header that identifies the user: `Authorization`, or for Parse the header with the session token.
     package var credentialHeader: String { kind == .parse ? "X-Parse-Session-Token" : "Authorization" }
-    /// The error for a variable that is not set. Every request then fails with it.
+    /// The error for the first variable that is not set; nil if all are set. Every request fails with this error.
     private let unset: SyncError?
 
     /// Reads a configuration file.
     ///
     /// - Parameters:
     ///   - environment: The values for `${NAME}`.
-    ///   - makesRequests: Whether requests will be sent to the service. If false, as for ``SyncEngine/status()``,
-    ///     ``SyncEngine/conflicts()`` and ``SyncEngine/resolve(_:key:field:takingRemote:)``, an unset variable is not
-    ///     an error here; a request would fail with one. An unset variable may be in a member that identifies the
-    ///     service or the user: `url` or `identity`, `user`, `pocketbase.login.identity`, `kinto.bucket`,
-    ///     `parse.applicationID`. The engine then cannot check whose database it is, and never throws `serviceMismatch`.
-    ///     Members with a fixed choice of values, such as `service` and `policy`, always require their variables.
+    ///   - makesRequests: Whether requests will be sent to the service. If false, the initializer accepts an unset
+    ///     variable, and a request fails with the error. Pass false for methods that send no requests, such as
+    ///     ``SyncEngine/status(only:)``, ``SyncEngine/conflicts(only:)`` and
+    ///     ``SyncEngine/resolve(_:key:field:keeping:)``. If the unset variable is in a member that identifies the
+    ///     service or the user, the engine does not compare them with the database. These members are `user`
+    ///     and `pocketbase.login.identity`, and also `identity` if the file has it, otherwise `url`, `kinto.bucket` and
+    ///     `parse.applicationID`. Members with a fixed choice of values, such as `service` and `policy`, always require
+    ///     their variables.
     /// - Throws: ``SyncError`` `unreadableFile`; `malformedJSON`; `invalidConfiguration` with the path of the invalid
     ///   member.
     package init(
@@ -86,14 +88,18 @@ package struct ServiceConfigurationFile: Sendable {
         _ = try reader.optional("$schema") { try $0.text() }
         kind = try reader.required("service") { try $0.choice(Kind.self) }
         url = try reader.required("url") { try $0.address() }
-        settings.conflictPolicy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) } ?? .clientWins
-        settings.deleteConflictPolicy =
+        engineConfiguration.conflictPolicy =
+            try reader.optional("policy") { try $0.choice(ConflictPolicy.self) } ?? .clientWins
+        engineConfiguration.deleteConflictPolicy =
             try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) } ?? .deleteWins
-        settings.userID = try reader.optional("user") { try $0.text() } ?? ""
-        settings.serviceIdentity = try reader.optional("identity") { try $0.identity() }
-        settings.maxAttempts = try reader.optional("attempts") { try $0.count() } ?? settings.maxAttempts
+        engineConfiguration.userID = try reader.optional("user") { try $0.text() } ?? ""
+        engineConfiguration.serviceIdentity = try reader.optional("identity") { try $0.identity() }
+        engineConfiguration.maxAttempts =
+            try reader.optional("attempts") { try $0.count() } ?? engineConfiguration.maxAttempts
         timeout = try reader.optional("timeout") { try $0.duration() } ?? .seconds(60)
-        if let sweep = try reader.optional("sweep", { try $0.duration() }) { settings.reconciliationInterval = sweep }
+        if let sweep = try reader.optional("sweep", { try $0.duration() }) {
+            engineConfiguration.reconciliationInterval = sweep
+        }
         headers = try reader.optional("headers") { try $0.headers() } ?? [:]
         credentialCommand = try reader.optional("credentials") { try $0.command() }
         let listed = try reader.required("entities") { try $0.entities() }
@@ -104,14 +110,14 @@ package struct ServiceConfigurationFile: Sendable {
         rest = try reader.optional("rest") { try $0.rest() } ?? RESTOptions()
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
         pocketBase = try reader.optional("pocketbase") { try $0.pocketBase() } ?? PocketBaseSection()
-        // Each login is a user, so the store must not be synced with another login.
-        if settings.userID.isEmpty { settings.userID = pocketBase.login?.identity ?? "" }
+        // A login identifies the user. The engine then rejects a database that was synced with another login.
+        if engineConfiguration.userID.isEmpty { engineConfiguration.userID = pocketBase.login?.identity ?? "" }
         parse = try reader.optional("parse") { try $0.parse() }
         schemaVersion = try reader.optional("changes") { try $0.changes() } ?? 1
         try reader.end()
         unset = variables.unset.first
-        let scope = settings.serviceIdentity == nil ? Self.scope : Self.namedScope
-        settings.isScopeKnown = !variables.unset.contains { scope.contains($0.path ?? "") }
+        let scope = engineConfiguration.serviceIdentity == nil ? Self.scope : Self.namedScope
+        engineConfiguration.isScopeKnown = !variables.unset.contains { scope.contains($0.path ?? "") }
         if kind != .rest, reader.has("rest") {
             throw reader.wrong("rest", "the service is not of type rest; remove the member")
         }
@@ -139,7 +145,7 @@ package struct ServiceConfigurationFile: Sendable {
         "url", "user", "pocketbase.login.identity", "kinto.bucket", "parse.applicationID",
     ]
 
-    /// The same members if the file names the service by `identity`.
+    /// The members that identify the service and the user if the file has the member `identity`.
     private static let namedScope: Set<String> = ["identity", "user", "pocketbase.login.identity"]
 
     /// Returns the service that the file describes.
@@ -177,10 +183,10 @@ package struct ServiceConfigurationFile: Sendable {
 /// The member `pocketbase` of a configuration.
 struct PocketBaseSection: Sendable {
     var options = PocketBaseOptions()
-    /// The account for login with a password.
+    /// The account for login with a password; nil for no login.
     var login: (collection: String, identity: String, password: String)?
 
-    /// Returns credentials that log in with the password.
+    /// Returns credentials that log in with the password; nil without a login.
     func credentials(at url: URL, _ transport: any HTTPTransport) -> ServiceCredentials? {
         login.map { login in
             PocketBaseService.login(
@@ -371,7 +377,7 @@ extension ConfigurationValue {
         return version
     }
 
-    /// Returns text for the value of a header.
+    /// Returns the text, which must be a valid value of a header.
     private func secret() throws -> String {
         let text = try text()
         if text.isEmpty { throw wrong(emptyVariable ?? "the value is empty") }

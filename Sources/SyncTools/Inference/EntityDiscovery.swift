@@ -1,12 +1,13 @@
 import SyncCore
 
-/// Assigns an entity to each object of the samples.
+/// The assignment of an entity to each object of the samples.
 ///
-/// Objects under one key are rows of one entity, named after the key. Some places are inconsistent: only some objects
-/// have an ID, objects are mixed with other values, or an object is used as a dictionary. Such a place is plain data.
-/// If two places are inconsistent with each other, one gets a separate entity. The search then starts again.
+/// Objects under one key are rows of one entity, which is named after the key. Some places have inconsistent objects:
+/// only some objects have an ID, objects are mixed with other values, or an object is used as a dictionary. The objects
+/// of such a place are plain data, which is stored as JSON. If the objects of two places are inconsistent with each
+/// other, one of the places gets a separate entity, and the search starts again.
 struct EntityDiscovery {
-    /// A key of an entity: a place at which samples have values.
+    /// A place in the samples: a key in the objects of an entity.
     struct Member: Hashable {
         var entity: String
         var key: String
@@ -15,8 +16,8 @@ struct EntityDiscovery {
     /// After this many rounds, all places below the roots are treated as plain data.
     private static let maximumRounds = 100
 
-    /// The most entities to infer, and the most members of each. A table of SQLite has at most 2,000 columns by
-    /// default.
+    /// The largest number of entities to infer, and the largest number of members of an entity. A table of SQLite has
+    /// at most 2,000 columns by default.
     static let mostEntities = 2_000
     static let mostMembers = 2_000
 
@@ -24,7 +25,7 @@ struct EntityDiscovery {
     private let rootNames: Set<String>
     private let rootKeys: [String: [String]]
     private(set) var entities: [InferredEntity] = []
-    /// Lowercased entity name → the entity. An alias leads to the entity that it was unified with.
+    /// The name of the entity for each lowercased name. An alias has the name of the entity that it was merged with.
     private(set) var links: [String: String] = [:]
     private(set) var notes: [InferenceNote] = []
     private var plain: Set<Member> = []
@@ -32,13 +33,13 @@ struct EntityDiscovery {
     private var objects: [String: ObservedObject] = [:]
     private var destinations: [Member: String] = [:]
     private var sightings: [Member: [ObservedObject]] = [:]
-    /// Entity → its places, in the order in which they were found.
+    /// The places whose objects belong to an entity, in the order in which they were found.
     private var members: [String: [Member]] = [:]
-    /// Whether the objects of a place hold their records by name, by place.
+    /// For each place, whether the members of its objects are records.
     private var keyed: [Member: Bool] = [:]
     /// The separate entity of a place, if it has one.
     private var own: [Member: String] = [:]
-    /// Places whose objects name several entities. No relationship can be read from them.
+    /// The places whose objects belong to several entities. No relationship can be read from such a place.
     private var unreadable: Set<Member> = []
 
     /// Creates the search.
@@ -71,7 +72,7 @@ struct EntityDiscovery {
     }
 
     private func checkSize() throws {
-        let advice = "; if such keys are data, write a model with an attribute of type json for their object"
+        let advice = "; if the keys of an object are data, write a model with an attribute of type json for that object"
         guard order.count <= Self.mostEntities else {
             throw SyncError(
                 .invalidModel,
@@ -135,7 +136,7 @@ struct EntityDiscovery {
         meant(own[place] ?? Inflection.entityName(place.key, isList: isList))
     }
 
-    /// Returns the entity with this name or alias, and registers a new name.
+    /// Returns the entity with a name or alias, and registers a new name.
     private mutating func meant(_ name: String) -> String {
         if let known = links[name.lowercased()] { return known }
         links[name.lowercased()] = name
@@ -144,7 +145,7 @@ struct EntityDiscovery {
 
     // MARK: Plain data
 
-    /// Marks the places whose objects are not rows. Returns false if none changed.
+    /// Marks the places whose objects are not rows as plain data. Returns whether the objects must be collected again.
     private mutating func addPlainData() -> Bool {
         let before = plain.count
         for (place, destination) in destinations where !areRows(place, destination) { plain.insert(place) }
@@ -156,7 +157,7 @@ struct EntityDiscovery {
         guard let value = objects[place.entity]?.members[place.key], let target = objects[destination] else {
             return false
         }
-        // Beside objects, only the ID of a row is allowed.
+        // Beside objects, only IDs of rows are allowed.
         if value.objectLists > 0, value.singles > 0 || value.scalarLists > 0 || value.scalars.count > 0 { return false }
         if value.otherLists > 0 { return false }
         if value.singles > 0, value.lists > (keyed[place] == true ? value.emptyLists : 0) { return false }
@@ -196,8 +197,8 @@ struct EntityDiscovery {
 
     private func isRoot(_ entity: String) -> Bool { rootNames.contains(entity) }
 
-    /// Returns the key of an entity: the given key of a root, or else the ID that all objects have. Empty for a keyless
-    /// entity.
+    /// Returns the primary key of an entity. A root entity has the given key. Any other entity has the first key with a
+    /// recognized name that all objects have. Returns an empty list for a keyless entity.
     private func key(of entity: String) -> [String] {
         if let key = rootKeys[entity] { return key }
         guard !isRoot(entity), let object = objects[entity] else { return [] }
@@ -207,8 +208,8 @@ struct EntityDiscovery {
 
     // MARK: Separate entities
 
-    /// Gives a place a separate entity, named after its owner, if its objects cannot be rows of the entity of an
-    /// earlier place. A place that has a separate entity already becomes plain data. Returns false if nothing changed.
+    /// Gives a place a separate entity if its objects cannot be rows of the entity of an earlier place. A place that
+    /// already has a separate entity becomes plain data. Returns whether anything changed.
     private mutating func separate() -> Bool {
         var isChanged = false
         for entity in order {
@@ -242,7 +243,7 @@ struct EntityDiscovery {
         return isChanged
     }
 
-    /// Returns whether two sets of keys, without the primary key, are disjoint. Sets of one key prove nothing.
+    /// Returns whether two sets of keys, without the primary key, are disjoint. A set of one key proves nothing.
     private static func areOfOtherKinds(_ left: Set<String>, _ right: Set<String>) -> Bool {
         left.count > 1 && right.count > 1 && left.isDisjoint(with: right)
     }
@@ -268,8 +269,8 @@ struct EntityDiscovery {
 
     // MARK: Duplicate entities
 
-    /// Unifies entities that have the same keys and share rows, such as `author` and `editor`. Shared rows have the
-    /// same ID and are equal in more than the ID. Returns false if there are none.
+    /// Merges entities that have the same keys and share rows, such as `author` and `editor`. Shared rows have the same
+    /// ID and are equal in more than the ID. Returns whether any entities were merged.
     private mutating func mergeDuplicates() -> Bool {
         var duplicates = DuplicateEntityFinder()
         for name in order {
@@ -286,7 +287,7 @@ struct EntityDiscovery {
     ///
     /// - Parameters:
     ///   - unreadable: The places of the entity from which nothing can be read.
-    ///   - isNamed: Whether objects hold the records of the entity by name.
+    ///   - isNamed: Whether records of the entity are members of an object.
     private func entity(
         _ name: String, _ destinations: [(key: Member, value: String)], unreadable: [Member], isNamed: Bool
     ) -> InferredEntity? {
@@ -299,15 +300,15 @@ struct EntityDiscovery {
             keyType: key.count == 1 ? object.members[key[0]]?.scalars.keyType : nil,
             isRoot: isRoot(name), destinations: Dictionary(found, uniquingKeysWith: { first, _ in first }),
             keyed: Set(nameKeyed.map(\.key.key)),
-            nameOfNames: isNamed ? object.nameOfNames : nil, unreadable: Set(unreadable.map(\.key)))
+            objectKeyAttribute: isNamed ? object.objectKeyAttribute : nil, unreadable: Set(unreadable.map(\.key)))
     }
 }
 
 // MARK: - JSONValue+Contradiction
 
 extension JSONValue {
-    /// Returns whether two values of one row are inconsistent: different scalars, lists that differ, or objects that
-    /// differ in a key of both. An object may lack keys of the other.
+    /// Returns whether two values of one row are inconsistent: different scalars, different lists, or objects that
+    /// differ in a common key. An object may lack keys of the other object.
     func contradicts(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object(let members), .object):
@@ -324,18 +325,19 @@ extension JSONValue {
 
 /// The members of the objects of one place, by ID.
 struct SeenObjects {
-    /// ID as text → key → value.
+    /// The value of each key, by the ID of the object as text.
     private(set) var values: [String: [String: JSONValue]] = [:]
-    /// The number of objects whose ID was seen before, and of those that are inconsistent with an earlier one.
+    /// The number of objects whose ID occurred before. `contradictions` counts those of them that are inconsistent with
+    /// an earlier object.
     private(set) var repeats = 0
     private(set) var contradictions = 0
-    /// Whether objects with one ID have different kinds (`type`, `__typename`).
+    /// Whether objects with one ID have different types (`type`, `__typename`).
     private(set) var mixesKinds = false
 
-    /// The most IDs to keep. So many are enough to compare two places.
+    /// The largest number of IDs to keep, which is enough to compare two places.
     static let maximum = 10_000
 
-    /// Members with the kind of an object.
+    /// The keys whose values state the type of an object.
     private static let kindKeys: Set<String> = ["type", "__typename"]
 
     mutating func insert(_ members: [JSONValue.Member], id: String) {

@@ -3,36 +3,37 @@ import SyncCore
 /// An inferred entity before it becomes part of a model, with the JSON key of each member.
 struct EntityDraft {
     var entity: SyncModel.Entity
-    /// Member name → the JSON keys that it is read from. A generated inverse has none.
+    /// The JSON keys that a member is read from, by the name of the member. A generated inverse has no entry.
     var keys: [String: [String]] = [:]
     var members: [(name: String, member: InferredMember)] = []
     private(set) var left: [String] = []
     let inferred: InferredEntity
     var usedNames = UniqueNames()
     private let idKeys: IDKeys
-    /// The case of its keys, if it is not snake_case.
+    /// The case of the entity's keys; nil for snake_case.
     let rule: KeyCase?
-    /// Attribute name → index. Relationship name in lower case → index. Member name → indices.
+    /// The index of each attribute by name. `relationshipIndexes` has the index of each relationship by lowercased
+    /// name. `memberIndexes` has the indexes in `members` by name.
     var attributeIndexes: [String: Int] = [:]
     private var relationshipIndexes: [String: Int] = [:]
     var memberIndexes: [String: [Int]] = [:]
     var notes: [InferenceNote] = []
-    /// The attribute for the names under which objects hold the records; empty if there is none.
+    /// The attribute for the object keys of the records; empty if the records are never members of an object.
     private(set) var nameAttribute = ""
 
     var isKeyless: Bool { inferred.key.isEmpty }
 
     init(_ inferred: InferredEntity, _ spelling: InferredSpelling, target: (String) -> InferredEntity?) {
         self.inferred = inferred
-        entity = SyncModel.Entity(inferred.name, keys: spelling.own(inferred.name))
-        rule = entity.keys ?? spelling.ofModel
+        entity = SyncModel.Entity(inferred.name, keyCase: spelling.own(inferred.name))
+        rule = entity.keyCase ?? spelling.ofModel
         // An attribute with one of these names would become the primary key.
         if inferred.key.isEmpty { usedNames = UniqueNames(["id", "remoteID"]) }
         idKeys = IDKeys(of: inferred)
         let order = inferred.key + inferred.object.keys.filter { !inferred.key.contains($0) }
         for key in order {
             guard let value = inferred.object.members[key] else { continue }
-            // An empty key gives no member name.
+            // A member cannot be named after an empty key.
             guard !key.isEmpty, !inferred.unreadable.contains(key) else {
                 left.append(key)
                 continue
@@ -41,7 +42,7 @@ struct EntityDraft {
         }
         let parts = inferred.key.compactMap { key in keys.first { $0.value == [key] }?.key }
         if parts.count > 1 { entity.primaryKey = SyncModel.PrimaryKey(parts) }
-        guard let name = inferred.nameOfNames else { return }
+        guard let name = inferred.objectKeyAttribute else { return }
         nameAttribute = usedNames.reserve(name)
         entity.attributes.append(SyncModel.Attribute(nameAttribute, .string))
     }
@@ -69,7 +70,8 @@ struct EntityDraft {
         record(name, member)
     }
 
-    /// Returns whether another ID key has the same target. The key of the relationship would then be a guess.
+    /// Returns whether another key seems to have IDs of the same rows. The choice of a key for the relationship would
+    /// then be a guess.
     private func isAmbiguous(_ idKey: String, _ relationship: String) -> Bool {
         let alike = idKeys.alike(idKey)
         return idKeys.hasObjects(for: relationship) ? alike.count > 1 : alike.first != idKey
@@ -126,8 +128,8 @@ struct EntityDraft {
 
     // MARK: Inverses
 
-    /// Returns the to-one relationship to an entity that has one of these names and no inverse; nil if not exactly one
-    /// does.
+    /// Returns the name of the only to-one relationship to an owner with one of the given names and no inverse; nil
+    /// otherwise.
     func wayBack(to owner: String, names: [String]) -> String? {
         let found = Set(names.map { $0.lowercased() }).compactMap { relationshipIndexes[$0] }
             .map { entity.relationships[$0] }
@@ -135,7 +137,7 @@ struct EntityDraft {
         return found.count == 1 ? found[0].name : nil
     }
 
-    /// Adds a relationship that no key of the samples is read into. Returns its name.
+    /// Adds a to-one relationship that no key of the samples is read into. Returns the name of the relationship.
     mutating func addInverse(_ wish: String, to target: String, inverse: String) -> String {
         var wish = wish
         func isTaken(_ name: String) -> Bool {
@@ -147,7 +149,7 @@ struct EntityDraft {
         return name
     }
 
-    /// Sets `keyedBy` of the relationships whose objects hold records by name.
+    /// Sets `keyedBy` of the relationships with objects whose members are records.
     mutating func setNames(_ nameAttribute: (String) -> String?) {
         for (name, member) in members where inferred.keyed.contains(member.key) {
             guard let place = relationshipIndexes[name.lowercased()] else { continue }
@@ -167,8 +169,8 @@ struct EntityDraft {
 // MARK: - Names
 
 extension EntityDraft {
-    /// Checks by the naming rules that each key is read into its member, and resolves conflicts. Returns whether it
-    /// changed anything.
+    /// Checks that the naming rules read each key into its member, and resolves conflicts. Returns whether anything
+    /// changed.
     mutating func resolveNames(in model: SyncModel) throws -> Bool {
         var isChanged = false
         let compiled = try model.compiled.entity(named: entity.name)
@@ -195,7 +197,7 @@ extension EntityDraft {
     }
 
     /// Sets the remote key of a member that would otherwise be exported under another key. A relationship that is read
-    /// from several keys stays as it is: with a remote key it would be read from one only.
+    /// from several keys gets no remote key, because it would then be read from only one of them.
     private mutating func setRemoteKeyForSpelling(of name: String, _ keys: [String], in model: SyncModel) throws -> Bool
     {
         guard let key = keys.first.map(RemoteKeyPath.escaped), keys.count == 1 else { return false }
@@ -219,7 +221,8 @@ extension EntityDraft {
         (memberIndexes[name] ?? []).contains { members[$0].member.value.objects > 0 }
     }
 
-    /// Makes a relationship whose keys include the key of an attribute read from its first key only.
+    /// Sets the remote key of a relationship that would also be read from the key of an attribute. The relationship is
+    /// then read only from its first key.
     private mutating func setOwnRemoteKey(_ relationship: Int) -> Bool {
         guard let own = keys[entity.relationships[relationship].name]?.first,
             entity.relationships[relationship].remoteKey == nil
@@ -228,7 +231,7 @@ extension EntityDraft {
         return true
     }
 
-    /// Renames an attribute whose keys include the key of a relationship.
+    /// Renames an attribute that would also be read from the key of a relationship.
     private mutating func rename(_ name: String) -> Bool {
         guard let index = attributeIndexes[name], let own = keys[name]?.first else { return false }
         let other = usedNames.reserve(name + "Value")
@@ -262,7 +265,7 @@ extension EntityDraft {
 
     var notesWithKeys: [InferenceNote] {
         var all: [InferenceNote] = []
-        if let keys = entity.keys { all.append(.init(entity.name, "keys are written in \(keys.word)")) }
+        if let keys = entity.keyCase { all.append(.init(entity.name, "keys are written in \(keys.word)")) }
         if isKeyless {
             all.append(
                 .init(
@@ -278,7 +281,7 @@ extension EntityDraft {
         }
         all += members.map { .init("\(entity.name).\($0.name)", evidence($0.member, $0.name)) }
         if !nameAttribute.isEmpty {
-            all.append(.init("\(entity.name).\(nameAttribute)", "string: the member names of the objects"))
+            all.append(.init("\(entity.name).\(nameAttribute)", "string: the object keys of the objects"))
         }
         all += left.map { .init(entity.name, "the key '\($0)' is excluded: it has no usable values") }
         return all + notes
@@ -299,6 +302,6 @@ extension EntityDraft {
         }
         return
             "to \(relationship.isToMany ? "many" : "one") \(relationship.destination) (key '\(member.key)'): \(found)"
-            + (member.isOrdered ? ", ordered: not in the order of the keys" : "")
+            + (member.isOrdered ? ", ordered: the lists are not sorted by key" : "")
     }
 }

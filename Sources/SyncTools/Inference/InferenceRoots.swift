@@ -3,9 +3,9 @@ import SyncCore
 /// The observed root records of all samples, by entity.
 struct InferenceRoots {
     private(set) var objects: [(entity: String, object: ObservedObject)] = []
-    /// The keys that the caller names.
+    /// The primary keys that the caller gives, by entity.
     private(set) var named: [String: [String]] = [:]
-    /// Entity → the type of its JSON:API resources.
+    /// The type of the JSON:API resources, by entity.
     var types: [String: String] {
         Dictionary(resources.objects.map { ($0.entity, $0.type) }, uniquingKeysWith: { first, _ in first })
     }
@@ -31,7 +31,7 @@ struct InferenceRoots {
             let isSure = sample.entities.isEmpty
             let keys = sample.keys.flatMap { isSure || record.value.keyText(of: $0) != nil ? $0 : nil }
             object.observe(record.value, primaryKey: keys)
-            guard record.isLoneObject, object.id(of: record.value, keys) == nil else { return }
+            guard record.isSingleRecord, object.id(of: record.value, keys) == nil else { return }
             object.listPaths += record.listPaths
             if sample.form == .json { object.shape = PayloadFormatDetector(of: record.value) }
         }
@@ -56,15 +56,16 @@ struct InferenceRoots {
     }
 }
 
-/// Determines the primary key of the root records of each entity: the keys that the caller names, else keys with the
-/// name of a key, else keys with unique values.
+/// The primary keys of the root records. The key of an entity is the key that the caller gives, else a key with a
+/// recognized name, else keys with unique values.
 struct RootKeys {
     private let samples: [InferenceSample]
     private(set) var notes: [InferenceNote] = []
 
     init(_ samples: [InferenceSample]) { self.samples = samples }
 
-    /// Returns the key of the records of an entity; nil if its samples allow records without a key.
+    /// Returns the primary key of the records of an entity; nil if the samples of the entity allow records without a
+    /// key.
     ///
     /// - Throws: ``SyncError`` `noRecords`, or `primaryKeyMissing` with the possible keys.
     mutating func key(of entity: String, _ object: ObservedObject, named: [String]?) throws -> [String]? {
@@ -72,7 +73,7 @@ struct RootKeys {
             throw SyncError(.noRecords, "cannot infer a model without records", entity: entity)
         }
         if let named {
-            // With several lists, a key applies to the lists that have it.
+            // With several lists, a key applies only to the lists whose records have the key.
             let isForSome = samples.contains { !$0.entities.isEmpty }
             if named.allSatisfy({ object.members[$0]?.isKeyOfSome == true }) { return named }
             guard isForSome else {
@@ -83,7 +84,7 @@ struct RootKeys {
         if let key = wordedKey(of: object) { return try consistentKey(key, in: object, of: entity) }
         if samples.contains(where: \.admitsNoKey) { return nil }
         if let shape = object.shape {
-            throw missing(["id"], in: object, of: entity, "").looking(like: shape.likelyForm)
+            throw missing(["id"], in: object, of: entity, "").looking(like: shape.detectedFormat)
         }
         return try search(for: entity, object)
     }
@@ -91,13 +92,13 @@ struct RootKeys {
     private func wordedKey(of object: ObservedObject) -> String? {
         object.names.names(in: object.keys).first { name in
             guard let value = object.members[name], value.isKeyOfSome else { return false }
-            // A key with another name than an ID must be unique to all records.
+            // All records must have a key whose name is not that of an ID.
             return KeyNames.ids.contains(name) || value.isKeyOfAll(object.count)
         }
     }
 
-    /// Checks that a key identifies records. If its values identify different records, their type becomes part of the
-    /// key, or another key is searched for.
+    /// Checks that a key identifies records. If different records have the same value, their type becomes part of the
+    /// key, or the function searches for another key.
     private mutating func consistentKey(_ key: String, in object: ObservedObject, of entity: String) throws -> [String]
     {
         guard object.things.contradictions > 0 else { return [key] }
@@ -127,7 +128,7 @@ struct RootKeys {
         }
         let outcome = try search.run()
         if case .unique(let keys) = outcome {
-            let evidence = "\(Self.list(keys)) \(keys.count > 1 ? "are" : "is") unique in all \(count(object))"
+            let evidence = "\(Self.list(keys)) \(keys.count > 1 ? "are together" : "is") unique in all \(count(object))"
             if samples.contains(where: \.sample.infersKey) {
                 notes.append(.init(key: "inferred from values: \(evidence)", of: entity))
                 return keys
@@ -152,7 +153,7 @@ struct RootKeys {
 
     private func count(_ object: ObservedObject) -> String { "\(Self.grouped(object.count)) records" }
 
-    /// Formats a number like 34,006.
+    /// Formats a number with separators, such as 34,006.
     private static func grouped(_ number: Int) -> String {
         let digits = String(number)
         return digits.enumerated().reduce(into: "") { text, digit in
@@ -181,11 +182,11 @@ extension ObservedValue {
     /// Whether the values can be the key of the records that have them.
     var isKeyOfSome: Bool { lists == 0 && singles == 0 && scalars.keyType != nil }
 
-    /// Returns whether this number of records all have the key.
+    /// Returns whether each of `count` records has a value that can be a key.
     func isKeyOfAll(_ count: Int) -> Bool { isKeyOfSome && scalars.nulls == 0 && scalars.count >= count }
 }
 
-/// Groups the keys of an entity that seem to hold IDs of the same rows.
+/// The keys of an entity that seem to hold IDs, grouped by the rows that they seem to reference.
 struct IDKeys {
     private struct Target: Hashable {
         let name: String
@@ -207,10 +208,10 @@ struct IDKeys {
         objects = Set(entity.destinations.keys.map { Inflection.memberName($0).lowercased() })
     }
 
-    /// Returns the keys with the same target as this one, including it.
+    /// Returns the keys that seem to reference the same rows as a key, including that key.
     func alike(_ key: String) -> [String] { Target(key).flatMap { keys[$0] } ?? [] }
 
-    /// Returns whether a key with objects gives a relationship this name.
+    /// Returns whether a key with objects becomes the relationship with a name.
     func hasObjects(for relationship: String) -> Bool { objects.contains(relationship.lowercased()) }
 }
 
@@ -218,28 +219,28 @@ struct IDKeys {
 struct KeyNames: Sendable {
     /// Names of keys in all entities.
     static let common = ["id", "_id", "Id", "ID", "uuid", "objectId"]
-    /// The names that an object without a readable key must not have. With one, it is not a keyless row.
+    /// The names of IDs. An object that has such a key without a readable value is not a keyless row.
     static let ids = ["id", "_id", "Id", "ID"]
 
-    /// The entity's name with `id`, in lower case and without separators.
+    /// The entity's name followed by `id`, in lower case and without separators.
     private let own: String
 
     init(entity: String) { own = Self.folded(entity) + "id" }
 
-    /// Returns whether a key is the entity's name with `id`, in any spelling: `user_id`, `userId`, `UserID`.
+    /// Returns whether a key is the entity's name followed by `id`, in any spelling: `user_id`, `userId`, `UserID`.
     func isOwn(_ key: String) -> Bool {
         guard key.utf8.count >= own.utf8.count, key.utf8.count <= own.utf8.count + own.utf8.count else { return false }
         return Self.folded(key) == own
     }
 
-    /// Returns the names of keys, in order of precedence.
+    /// Returns the recognized names of the primary key, in order of precedence.
     func names(in keys: [String]) -> [String] { Self.common + keys.filter(isOwn) }
 
     private static func folded(_ name: String) -> String {
         name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != " " }
     }
 
-    /// Returns the ID of an object as text, under any of the names.
+    /// Returns the ID of an object as text, under any of the recognized names; nil if there is none.
     func id(of object: JSONValue) -> String? {
         for key in Self.common {
             if let text = object[key]?.keyText { return text }
@@ -250,7 +251,7 @@ struct KeyNames: Sendable {
 }
 
 extension JSONValue {
-    /// The text of a number or string, which can be a key.
+    /// The text of a number or string, which can be a primary key; nil for other values.
     var keyText: String? {
         switch self {
         case .number(let text), .string(let text): text

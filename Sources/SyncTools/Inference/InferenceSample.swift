@@ -4,21 +4,24 @@ package import SyncCore
 /// Sample JSON to infer a model from, and the entity of its records.
 ///
 /// ```swift
-/// let inferred = try InferredModel(from: [InferenceSample(users, entity: "User"), InferenceSample(posts, entity: "Post")])
+/// let inferred = try InferredModel(
+///     from: [InferenceSample(users, entity: "User"), InferenceSample(posts, entity: "Post")])
 /// ```
 package struct InferenceSample: Sendable {
     /// UTF-8 JSON: an array of records, one record, NDJSON, or a format that ``form``, ``keyedBy`` and ``entities``
     /// describe.
     package var json: Data
-    /// The entity of the root records. For a JSON:API document, the entity of its first resource.
+    /// The name of the entity of the root records. For a JSON:API document, the name of the entity of its first
+    /// resource.
     package var entity: String
     /// The JSON keys of the root records' primary key, all with scalar values; nil for `id` or another recognized name.
     package var primaryKey: SyncModel.PrimaryKey?
-    /// Whether root records without a recognized key name get a key whose values are unique in all of them.
+    /// Whether inference may choose a key with unique values if root records have no key with a recognized name.
     package var infersKey = false
     /// The format of the payload.
     package var form: PayloadFormat
-    /// The JSON key of the attribute for the names, if an object holds the records by name; else nil.
+    /// The attribute that is read from the object keys, if the records are members of an object; nil if they are in an
+    /// array.
     package var keyedBy: KeyedBy?
     /// The entity of each list by its key path, if the payload has several lists. ``entity`` is then ignored.
     package var entities: [String: String] = [:]
@@ -28,9 +31,9 @@ package struct InferenceSample: Sendable {
     package var size: Int?
     /// The name of the sample in errors, such as its file name; nil for none.
     package var name: String?
-    /// The members of each entity's records that are ignored.
+    /// The members that inference ignores, by entity.
     var prunings: [String: SamplePruning] = [:]
-    /// Whether root records may lack a key, because their entity is known.
+    /// Whether root records may lack a key, because the model already has their entity.
     var admitsNoKey = false
 
     /// Creates a sample of one entity.
@@ -58,10 +61,10 @@ package struct InferenceSample: Sendable {
 }
 
 extension InferenceSample {
-    /// The entities of the root records.
+    /// The names of the entities of the root records.
     var rootEntities: [String] { entities.isEmpty ? [entity] : Set(entities.values).sorted() }
 
-    /// The JSON key of the attribute for the names; nil if records have no names.
+    /// The JSON key that the object key of a record is read into; nil if records are not members of an object.
     var nameKey: String? {
         switch keyedBy {
         case nil: nil
@@ -70,7 +73,7 @@ extension InferenceSample {
         }
     }
 
-    /// The keys of the root records' primary key, as far as the caller gives them.
+    /// The JSON keys of the root records' primary key; nil if the caller does not give them.
     var keys: [String]? { primaryKey?.parts ?? nameKey.map { [$0] } }
 }
 
@@ -89,17 +92,17 @@ struct SampleRecords {
     struct Record {
         var entity: String
         var value: JSONValue
-        /// The index of its list.
+        /// The index of the list that contains the record.
         var list: Int
         /// Whether the record is the whole payload, outside of an array.
-        var isLoneObject: Bool
+        var isSingleRecord: Bool
         /// The key paths of lists inside the record, if the record is the whole payload.
         var listPaths: [[String]] = []
     }
 
     let sample: InferenceSample
     private let form: JSONReader.Form
-    /// The entities of the lists.
+    /// The entity of each list.
     let lists: [String]
 
     /// Creates a reader of the records.
@@ -153,8 +156,8 @@ struct SampleRecords {
             value = .object([.init(key, .string(tape.text(at: reader.nameToken, in: bytes)))] + members)
         }
         if let pruning = sample.prunings[entity] { value = pruning.pruned(value) }
-        var record = Record(entity: entity, value: value, list: list, isLoneObject: reader.isLoneObject)
-        guard record.isLoneObject else { return record }
+        var record = Record(entity: entity, value: value, list: list, isSingleRecord: reader.isSingleRecord)
+        guard record.isSingleRecord else { return record }
         if sample.form == .json, sample.entities.isEmpty {
             record.listPaths = tape.listPaths(in: bytes).map { sample.keyPath + $0 }
         }
@@ -164,7 +167,7 @@ struct SampleRecords {
         return record
     }
 
-    /// Returns the whole sample, or the complete records in its first bytes; nil if there are none.
+    /// Returns the whole sample, or the complete records in its first bytes; nil if there are no complete records.
     private func chunk() throws -> JSONChunk? {
         guard let size = sample.size, size < sample.json.count else {
             return JSONChunk(bytes: sample.json, location: .init(), isLast: true)
@@ -190,8 +193,8 @@ extension JSONValue {
         }
     }
 
-    /// The records of a connection; nil if the value is not one. The rule is the same as in the mapper, except that an
-    /// object with an ID is a record, which may have a list with that name.
+    /// The records of a connection; nil if the value is not a connection. The rule is that of the mapper, with one
+    /// exception. An object with an ID is a record, even if it has a list named `nodes` or `edges`.
     private var connectedRecords: [JSONValue]? {
         if self["id"] != nil { return nil }
         let nodes = self["nodes"]
@@ -205,12 +208,13 @@ extension JSONValue {
 
 /// The resources of JSON:API documents. The entity of a resource is named after its type.
 struct SampleResources {
-    /// By type: the entity, and its observed resources.
+    /// The entity and the observed resources of each type.
     private(set) var objects: [(type: String, entity: String, object: ObservedObject)] = []
     private var indexes: [String: Int] = [:]
     private var names = UniqueNames()
 
-    /// Observes all resources of a sample. The first resource of the primary data is of the entity of the sample.
+    /// Observes all resources of a sample. The type of the first resource in the primary data gets the entity of the
+    /// sample.
     mutating func observe(_ sample: InferenceSample) throws {
         let records = try SampleRecords(sample)
         var first: String?
@@ -221,7 +225,7 @@ struct SampleResources {
         try records.forEach { observe($0.value) }
     }
 
-    /// Returns the entity of a type.
+    /// Returns the entity of a type, and adds an entity for a new type.
     private mutating func entity(of type: String) -> String {
         if let place = indexes[type] { return objects[place].entity }
         return add(type, named: Inflection.entityName(type, isList: true))
@@ -258,7 +262,8 @@ struct SampleResources {
         object.record(plain, id: id)
     }
 
-    /// Observes a relationship. Its target is the entity of the linkage's type. An empty linkage gives no information.
+    /// Observes a relationship, whose destination is the entity of the linkage's type. An empty linkage gives no
+    /// information.
     private mutating func observe(_ relationship: JSONValue.Member, of object: ObservedObject, _ owner: String?) {
         switch relationship.value["data"] {
         case .array(let linkage)?:
@@ -282,13 +287,13 @@ struct SampleResources {
     }
 }
 
-/// Removes members that a model ignores from sample records, so that inference does not add them. Also converts objects
-/// that hold records by name to lists.
+/// A filter for sample records. It removes members that a model ignores, so that inference does not add them. It also
+/// converts objects whose members are records to lists.
 struct SamplePruning: Sendable {
     private let model: CompiledModel
     private let entity: Int
 
-    /// Creates a pruning; nil if the model ignores nothing and has no records by name.
+    /// Creates a filter; nil if the model has nothing to remove or convert.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     init?(_ model: SyncModel, entity name: String) throws {
@@ -304,7 +309,7 @@ struct SamplePruning: Sendable {
 
     func pruned(_ record: JSONValue) -> JSONValue { pruned(record, of: entity, path: []) }
 
-    /// Returns the pruned object.
+    /// Returns an object without ignored members.
     ///
     /// - Parameter path: The key path from the record of the entity to the object.
     private func pruned(_ object: JSONValue, of entity: Int, path: [String]) -> JSONValue {
@@ -328,12 +333,13 @@ struct SamplePruning: Sendable {
                 if isAttribute { return member }
                 if names.slots(below: full) == nil, names.ignores(member.key, at: path) { return nil }
                 let value = inside(member.value) { pruned($0, of: entity, path: path + [member.key]) }
-                // An object is ignored if all its members are.
+                // Ignore an object if all its members are ignored.
                 return value == .object([]) && member.value != value ? nil : .init(member.key, value)
             })
     }
 
-    /// Converts an object that holds records by name to a list of records with their names. Other members are omitted.
+    /// Converts an object whose members are records to a list of records that contain their object keys. Other members
+    /// are omitted.
     private func listed(_ value: JSONValue, of hop: CompiledRelationship) -> JSONValue {
         let destination = model.entities[hop.destination]
         guard case .object(let members) = value, let slot = hop.relationship.keyedBy?.slot(in: destination, of: model)

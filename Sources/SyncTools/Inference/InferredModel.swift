@@ -7,23 +7,23 @@ public import SyncCore
 /// [{"id": 1, "first_name": "Ada", "company": {"id": 7, "name": "Acme"}, "tags": [{"id": 2}]}]
 /// ```
 ///
-/// gives `User` (`id`, `firstName`, to-one `company`, to-many `tags`), `Company` and `Tag`. Syncing the samples with
-/// the model reads all keys and reports no diagnostics. What samples cannot show is decided so that no data is lost. A
-/// list is many-to-many unless each of its rows has one owner, and no delete rule cascades. Values that fit no type are
-/// stored as JSON, and inconsistent objects are not of one entity.
+/// gives `User` (`id`, `firstName`, to-one `company`, to-many `tags`), `Company` and `Tag`. A sync of the samples with
+/// the model reads all keys and reports no diagnostics. If the samples do not determine a part of the model, inference
+/// chooses the option that loses no data. A list is many-to-many unless each of its rows has one owner, and no delete
+/// rule cascades. Values that fit no type are stored as JSON, and inconsistent objects do not share an entity.
 package struct InferredModel: Sendable {
-    /// The inferred model. ``SyncModel/schemaFile()`` returns it as a schema file.
+    /// The inferred model. ``SyncModel/schemaFile()`` converts the model to a schema file.
     package let model: SyncModel
     /// Notes about the guesses, in the order of the model.
     package let notes: [InferenceNote]
-    /// The JSON keys of the members.
+    /// The JSON keys that the members of the model were inferred from.
     let origins: [InferredOrigin]
 
-    /// Infers a model from samples, which are read record by record.
+    /// Infers a model from samples. The samples are read record by record.
     ///
-    /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`; `primaryKeyMissing` if no root record
-    ///   has a key, with possible keys and the option for the detected format; `invalidModel` for an invalid entity
-    ///   name, and for more than 2,000 entities or 2,000 keys of one entity.
+    /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`. Also `primaryKeyMissing` if no root
+    ///   record has a key, with possible keys and the option for the detected format. Also `invalidModel` for an
+    ///   invalid entity name, or for more than 2,000 entities or 2,000 keys of one entity.
     package init(from samples: [InferenceSample]) throws {
         var roots = InferenceRoots()
         for sample in samples {
@@ -57,8 +57,8 @@ extension SyncModel {
     ///
     /// - Parameters:
     ///   - json: An array of records, or one record.
-    ///   - entity: The entity of the records.
-    ///   - primaryKey: The JSON key of their primary key, or those of its parts; nil for `id` or another recognized name.
+    ///   - entity: The name of the entity of the records.
+    ///   - primaryKey: The JSON keys of the primary key's parts; nil for `id` or another recognized name.
     /// - Throws: ``SyncError`` for invalid JSON, with the position; `primaryKeyMissing` if no record has a key.
     public init(inferredFrom json: Data, entity: String, primaryKey: SyncModel.PrimaryKey? = nil) throws {
         var sample = InferenceSample(json, entity: entity)
@@ -77,7 +77,6 @@ package struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertib
     /// Whether the note is about the primary key, which decides which records are one row.
     package private(set) var isAboutKey = false
 
-    /// Creates a note.
     package init(_ place: String, _ message: String) {
         self.path = place
         self.message = message
@@ -88,11 +87,11 @@ package struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertib
         isAboutKey = true
     }
 
-    /// The place and the message: `User.age: integer: 120 values, 3 null`.
+    /// The path and the message: `User.age: integer: 120 values, 3 null`.
     package var description: String { "\(path): \(message)" }
 }
 
-/// Builds a model from inferred entities: names, keys, inverses.
+/// A builder that creates a model from inferred entities. It decides names, keys and inverses.
 struct InferredModelBuilder {
     private(set) var model: SyncModel
     private(set) var notes: [InferenceNote]
@@ -100,7 +99,7 @@ struct InferredModelBuilder {
 
     /// Builds the model.
     ///
-    /// - Parameter links: Lowercased entity name → the entity.
+    /// - Parameter links: The name of the entity for each lowercased name or alias.
     init(_ found: [InferredEntity], links: [String: String]) throws {
         let byName = Dictionary(found.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let spelling = InferredSpelling(of: found)
@@ -114,7 +113,7 @@ struct InferredModelBuilder {
         for index in drafts.indices { drafts[index].setNames { names[$0].flatMap { $0.isEmpty ? nil : $0 } } }
         InferredInverses.complete(&drafts)
         while true {
-            let model = try SyncModel(entities: drafts.map(\.entity), keys: spelling.ofModel)
+            let model = try SyncModel(entities: drafts.map(\.entity), keyCase: spelling.ofModel)
             var isSettled = true
             for index in drafts.indices where try drafts[index].resolveNames(in: model) { isSettled = false }
             guard isSettled else { continue }
@@ -155,26 +154,26 @@ struct InferredOrigin {
 /// An entity with the observed objects of the samples.
 struct InferredEntity {
     var name: String
-    /// The merged observations of all its objects, in all places.
+    /// The merged observations of the entity's objects in all places of the samples.
     var object: ObservedObject
-    /// The JSON keys of its primary key; empty for a keyless entity.
+    /// The JSON keys of the primary key; empty for a keyless entity.
     var key: [String]
-    /// The type of a key with one part.
+    /// The type of the primary key; nil for a composite key or a keyless entity.
     var keyType: AttributeType?
     var isRoot: Bool
-    /// JSON key → the entity of its objects.
+    /// The entity of the objects under each JSON key.
     var destinations: [String: String]
-    /// The JSON keys whose objects hold their records by name.
+    /// The JSON keys with an object whose members are records.
     var keyed: Set<String> = []
-    /// The attribute for the names of its records; nil if no object holds them by name.
-    var nameOfNames: String?
+    /// The attribute for the object keys of the records; nil if the records are never members of an object.
+    var objectKeyAttribute: String?
     /// The keys that cannot be read into a member.
     var unreadable: Set<String> = []
-    /// The type of its JSON:API resources.
+    /// The type of the entity's JSON:API resources; nil for other formats.
     var resourceType: String?
 }
 
-/// The member of an entity that a JSON key becomes.
+/// The member of an entity that is inferred for a JSON key.
 struct InferredMember {
     enum Kind: Equatable {
         case attribute(AttributeType)
@@ -185,12 +184,12 @@ struct InferredMember {
     var key: String
     var kind: Kind
     var value: ObservedValue
-    /// Whether the member is a list in another order than that of its keys.
+    /// Whether the member is a list that is not sorted by the primary keys of its rows.
     var isOrdered = false
 
-    /// Creates a member.
+    /// Infers the member for a key.
     ///
-    /// - Parameter target: Returns the entity that an ID key is named after, if that entity has a key.
+    /// - Parameter target: A closure that returns the entity with a name, if that entity has a primary key.
     init(
         _ key: String, _ value: ObservedValue, of entity: InferredEntity, target: (String) -> InferredEntity?
     ) {

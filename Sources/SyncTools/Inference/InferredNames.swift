@@ -1,8 +1,9 @@
 import SyncCore
 
-/// Names of the targets of JSON keys.
+/// The names of the rows that JSON keys reference.
 enum InferredNames {
-    /// Returns the target name of a key that holds IDs: `company_id` → `company`, `tagIds` → `tag`. Nil for other keys.
+    /// Returns the name of the rows that a key with IDs references: `company` for `company_id`, `tag` for `tagIds`.
+    /// Returns nil for other keys.
     static func target(ofIDKey key: String) -> (name: String, isList: Bool)? {
         let snake = Inflection.snakeCase(key).replacing("-", with: "_")
         for (ending, isList) in [("_ids", true), ("_id", false)] where snake.hasSuffix(ending) {
@@ -13,9 +14,9 @@ enum InferredNames {
     }
 }
 
-/// The key case of a service: the one that most keys have.
+/// The key case of a service: the case that most keys have.
 struct InferredSpelling {
-    /// The key case of the model; nil for snake_case, which is the default, or if no key shows a case.
+    /// The key case of the model; nil for snake_case, which is the default, and if no key shows a case.
     let ofModel: KeyCase?
     /// The key cases of entities that differ from the model.
     private let own: [String: KeyCase]
@@ -28,14 +29,14 @@ struct InferredSpelling {
         ofModel = common == .snake ? nil : common
     }
 
-    /// Returns the key case of an entity, if it differs from the model.
+    /// Returns the key case of an entity; nil if it is that of the model.
     func own(_ entity: String) -> KeyCase? { own[entity] }
 
     private static func votes(_ keys: [String]) -> [KeyCase: Int] {
         Dictionary(keys.compactMap(spelling).map { ($0, 1) }, uniquingKeysWith: +)
     }
 
-    /// Returns the case with the most votes; nil if several have equally many.
+    /// Returns the case with the most votes; nil if several cases have equally many.
     private static func winner(_ votes: [KeyCase: Int]) -> KeyCase? {
         let most = votes.values.max() ?? 0
         let found = votes.filter { $0.value == most }
@@ -58,9 +59,9 @@ struct InferredSpelling {
     }
 }
 
-/// Finds entities that are the same under different names. Compares only entities that share an equal row.
+/// A finder of entities that occur under different names. It compares only entities that share an equal row.
 struct DuplicateEntityFinder {
-    /// The keys that duplicate entities have in common.
+    /// The primary key and all keys of an entity. Duplicate entities have the same shape.
     private struct Shape: Hashable {
         let key: [String]
         let keys: Set<String>
@@ -77,21 +78,21 @@ struct DuplicateEntityFinder {
         var rows: [String: [String: JSONValue]]
     }
 
-    /// Entity → the earlier entity that it duplicates.
+    /// The earlier entity that an entity duplicates, by entity.
     private(set) var unified: [String: String] = [:]
     private var entities: [Entity] = []
     private var shapes: [Shape: Int] = [:]
-    /// Row → the entities that have it.
+    /// The indexes of the entities that have a row, by row.
     private var owners: [Row: [Int]] = [:]
 
-    /// Adds an entity and compares it with earlier ones. A root is never a duplicate, because the caller names it, but
-    /// others may be duplicates of a root.
+    /// Adds an entity and compares it with earlier ones. A root entity is never a duplicate, because the caller names
+    /// it. Other entities may be duplicates of a root entity.
     mutating func add(_ name: String, _ object: ObservedObject, key: [String], isRoot: Bool) {
         let shape = Shape(key: key, keys: Set(object.keys))
         let scalars = object.things.scalars
         let number = shapes[shape] ?? shapes.count
         shapes[shape] = number
-        // A row with only an ID is no evidence.
+        // A row with only an ID proves nothing.
         let rows = scalars.filter { $0.value.count > 1 }
             .map { Row(shape: number, id: $0.key, scalars: $0.value) }
         let candidates = isRoot ? [] : Set(rows.flatMap { owners[$0] ?? [] })
@@ -115,13 +116,13 @@ struct DuplicateEntityFinder {
     }
 }
 
-/// Decides which lists are one-to-many, and adds their inverses.
+/// The rules that decide which lists are one-to-many, and that add the inverses of these lists.
 ///
-/// A list is one-to-many if no row is in the lists of two owners and all lists are of objects. In addition, the rows
-/// must have a relationship to their owner, or there must be many owners and rows. Other lists stay many-to-many, which
-/// never deletes rows, because a few disjoint lists are no proof.
+/// A list is one-to-many if no row is in the lists of two owners and all lists consist of objects. In addition, the
+/// rows must have a relationship to their owner, or there must be many owners and rows. Other lists stay many-to-many,
+/// because a few disjoint lists prove nothing. A sync deletes no rows of a many-to-many list.
 enum InferredInverses {
-    /// This many owners and rows without shared rows count as proof.
+    /// The numbers of owners and rows that prove a one-to-many list, if no row is shared.
     private static let (provingOwners, provingRows) = (5, 20)
 
     static func complete(_ drafts: inout [EntityDraft]) {
@@ -135,7 +136,7 @@ enum InferredInverses {
                 else { continue }
                 guard !drafts[child].isKeyless else { continue }
                 let place = "\(drafts[owner].entity.name).\(name)"
-                // A relationship named after the owner or `parent` can be the inverse, if it has none yet.
+                // A relationship named after the owner or `parent` can be the inverse, if it has no inverse yet.
                 let ownerName = drafts[owner].entity.name
                 let back = drafts[child].wayBack(to: ownerName, names: [ownerName, "parent"])
                 let owners = Set(member.value.owners.values).count
@@ -170,10 +171,10 @@ enum InferredInverses {
     private static func lowercasedFirst(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
 }
 
-/// Returns names that are unique, ignoring case.
+/// A set of names that are unique, ignoring case.
 struct UniqueNames {
     private var used: Set<String>
-    /// Name → the next number.
+    /// The next number to append to a name, by lowercased name.
     private var numbers: [String: Int] = [:]
 
     init(_ taken: some Sequence<String> = []) { self.used = Set(taken.map { $0.lowercased() }) }
@@ -189,9 +190,9 @@ struct UniqueNames {
     }
 }
 
-/// Quotes text as one word for a shell, for commands that errors suggest.
+/// Quoting of text as one word of a shell command. Errors that suggest a command use it.
 package enum ShellWord {
-    /// Returns quoted text.
+    /// Returns text as one word, in quotes if needed.
     ///
     /// - Parameter plain: Characters that need no quotes, in addition to letters, digits, dots, hyphens and
     ///   underscores.

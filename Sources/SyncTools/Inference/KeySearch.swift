@@ -1,14 +1,16 @@
 import SyncCore
 
-/// Searches for keys that identify all records: one key, or else two or three together.
+/// A search for keys that identify all records: a single key, or a combination of two or three keys.
 ///
-/// Each step reads the records once and keeps only hashes: for each combination, until a value repeats.
+/// Each step reads the records once. It keeps only hashes of values, and those of a combination only until a value
+/// repeats.
 struct KeySearch {
     enum Outcome: Equatable {
         case unique([String])
-        /// `alone` is the number of records with unique values of the best keys.
+        /// No combination is unique. `uniqueRecords` is the number of records with unique values of the best
+        /// combination.
         case nearest([String], uniqueRecords: Int)
-        /// One record is no evidence.
+        /// There is only one record, which proves nothing.
         case tooFew
         /// No key is a possible primary key.
         case none
@@ -26,11 +28,11 @@ struct KeySearch {
     }
 
     private static let mostValues = 1 << 14
-    /// The most columns to combine.
+    /// The largest number of columns to combine.
     private static let mostColumns = 12
-    /// The most hashes to keep at once.
+    /// The largest number of hashes to keep at once.
     private static let mostHashes = 1 << 24
-    /// The most combinations to count the unique records of.
+    /// The largest number of combinations whose unique records are counted.
     private static let mostCompared = 12
 
     private let records: Records
@@ -39,7 +41,8 @@ struct KeySearch {
 
     /// Creates a search.
     ///
-    /// - Parameter records: Calls its closure with each record. It is called several times.
+    /// - Parameter records: A function that calls a closure with each record. The search calls the function several
+    ///   times.
     init(_ object: ObservedObject, _ records: @escaping Records) {
         self.records = records
         count = object.count
@@ -90,7 +93,8 @@ struct KeySearch {
 
     // MARK: Passes
 
-    /// Returns the index of the first record that repeats values, by combination; nil if there is none.
+    /// Returns, for each combination, the index of the first record with the values of an earlier record; nil if there
+    /// is none.
     private func firstRepeats(of combinations: [[Int]]) throws -> [Int?] {
         var seen = [Set<UInt64>](repeating: [], count: combinations.count)
         var repeats = [Int?](repeating: nil, count: combinations.count)
@@ -120,7 +124,7 @@ struct KeySearch {
         for column in columns.indices { columns[column].values = seen[column].count }
     }
 
-    /// Keeps the columns with the most values, and drops constant ones.
+    /// Keeps the columns with the most different values, and drops constant columns.
     private mutating func selectBestColumns() {
         let varied = columns.filter { $0.values > 1 }
         let kept = Set(varied.sorted { $0.values > $1.values }.prefix(Self.mostColumns).map(\.key))
@@ -170,7 +174,7 @@ struct KeySearch {
         }
     }
 
-    /// Hashes the bytes, because texts that only look alike are different keys.
+    /// Hashes the bytes, because texts that look alike but have different bytes are different keys.
     private static func hash(_ text: String) -> UInt64 {
         var hasher = Hasher()
         for byte in text.utf8 { hasher.combine(byte) }
@@ -206,7 +210,8 @@ struct KeySearch {
         return false
     }
 
-    /// Orders combinations: fewer columns first, then names that look like keys, then the order of the columns.
+    /// Returns whether a combination is preferred to another one: fewer columns first, then names that look like keys,
+    /// then the order of the columns.
     private func isBetter(_ left: [Int], _ right: [Int]) -> Bool {
         if left.count != right.count { return left.count < right.count }
         let ranks = (left.reduce(0) { $0 + columns[$1].rank }, right.reduce(0) { $0 + columns[$1].rank })
@@ -219,7 +224,7 @@ struct KeySearch {
     ]
     private static let fair: Set<String> = ["name", "title", "version", "url", "path", "date", "year", "time"]
 
-    /// Returns how much a name looks like a key; 0 is the most.
+    /// Returns a rank for a name; 0 for the names that look most like keys.
     private static func rank(of key: String) -> Int {
         let words = Inflection.snakeCase(key).lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
         guard let last = words.last else { return 4 }
@@ -231,13 +236,14 @@ struct KeySearch {
 
 // Detects objects that are used as dictionaries of records: {"de": {"text": …}, "fr": {"text": …}}.
 extension ObservedObject {
-    /// From this number on, different names are data and not members.
+    /// The number of different keys from which the keys of an object count as data instead of object keys.
     private static let manyNames = 4
 
-    /// Returns the objects under all keys, if the keys are data. All objects must have the same keys and no ID. The
-    /// names must not be words, or differ between objects, or be many.
+    /// Returns the merged observations of the objects under all keys, if the keys are data; nil otherwise. All objects
+    /// under the keys must have the same keys and no ID. In addition, the keys must be numerous, or differ between
+    /// objects, or not all be words.
     ///
-    /// Objects with an ID are identified by it, so their key is a member name.
+    /// An object with an ID is identified by the ID, so its key is an ordinary object key.
     func recordsOfMembers() -> ObservedObject? {
         guard keys.count > 1, areNamesData else { return nil }
         let records = ObservedObject()
@@ -274,8 +280,8 @@ extension ObservedObject {
         return key.dropFirst().allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
     }
 
-    /// A name for the attribute for the names of records, which differs from all their keys.
-    var nameOfNames: String {
+    /// The name of the attribute for the object keys of the records. It differs from all keys of the records.
+    var objectKeyAttribute: String {
         let taken = Set(keys.map { Inflection.memberName($0).lowercased() })
         return ["key", "name", "memberName"].first { !taken.contains($0.lowercased()) } ?? "nameOfMember"
     }

@@ -4,7 +4,7 @@ package import SyncCore
 ///
 /// ```swift
 /// let found = try ModelEvolution(of: stack.model, by: [InferenceSample(json, entity: "User")])
-/// for remark in found.remarks { print(remark) }  // User.nickname: string, new
+/// for note in found.notes { print(note) }  // User.nickname: string, new
 /// ```
 package struct ModelEvolution: Sendable {
     /// The extended model.
@@ -13,25 +13,27 @@ package struct ModelEvolution: Sendable {
     package private(set) var notes: [InferenceNote] = []
 
     private var entities: [SyncModel.Entity]
-    /// Entity → index; entity → attribute → index; entity → used names.
+    /// The index of each entity. `attributeIndexes` has the index of each attribute by entity. `usedNames` has the
+    /// names of members in use by entity.
     private var indexes: [String: Int]
     private var attributeIndexes: [String: [String: Int]] = [:]
     private var usedNames: [String: UniqueNames] = [:]
     private let origins: [String: [InferredOrigin]]
     private let inferred: InferredModel
-    /// Inferred entity → the existing or added entity of the model.
+    /// The existing or added entity of the model for each inferred entity.
     private var counterparts: [String: String] = [:]
-    /// Entity → the attributes that became relationships.
+    /// The attributes that became relationships, by entity.
     private var replaced: [String: Set<String>] = [:]
-    /// Entity → key → the destination of the added relationship that is read from the key.
+    /// The destinations of added relationships, by entity and by the keys that the relationships are read from.
     private var addedKeys: [String: [String: String]] = [:]
     private let hasValues: @Sendable (_ entity: String, _ attribute: String) throws -> Bool
     private var open: [String] = []
 
     /// Compares a model with samples, and extends it.
     ///
-    /// - Parameter hasValues: Whether a stored row has a value for an attribute for which inference saw only null. Such
-    ///   an attribute stays an attribute; without values, it becomes a relationship if the samples have objects.
+    /// - Parameter hasValues: A closure that returns whether a stored row has a value for an attribute for which
+    ///   inference saw only null. Without stored values, such an attribute becomes a relationship if the new samples
+    ///   have objects.
     /// - Throws: The errors of ``InferredModel/init(from:)`` and of `hasValues`; ``SyncError`` `unknownEntity` for a
     ///   sample of an entity that the model does not have.
     package init(
@@ -174,7 +176,7 @@ package struct ModelEvolution: Sendable {
         }
         let destination = try destination(relationship.destination)
         let rule = try rule(of: entity)
-        // A relationship that was added for another key is read from this one too: `company` from `company_id`.
+        // A relationship that was added for another key is read from this key too: `company` from `company_id`.
         if addedKeys[entity]?[origin.key] == destination { return }
         let name = relationship.name == attribute ? relationship.name : unusedName(relationship.name, in: entity)
         var added = SyncModel.Relationship(
@@ -197,7 +199,7 @@ package struct ModelEvolution: Sendable {
         indexes[entity].map { entities[$0].attributes.contains { $0.name == attribute && $0.isTypeOpen } } ?? false
     }
 
-    /// Returns the entity of the model for an inferred entity, and adds it if there is none.
+    /// Returns the entity of the model for an inferred entity, and adds an entity if there is none.
     private mutating func destination(_ name: String) throws -> String {
         if let known = counterparts[name] { return known }
         guard let found = inferred.model.entity(named: name), indexes[name] == nil else {
@@ -207,8 +209,8 @@ package struct ModelEvolution: Sendable {
         counterparts[name] = name
         var added = found
         added.relationships = []
-        let spelling = found.keys ?? inferred.model.keys
-        added.keys = spelling == model.keys ? nil : spelling ?? .snake
+        let spelling = found.keyCase ?? inferred.model.keyCase
+        added.keyCase = spelling == model.keyCase ? nil : spelling ?? .snake
         indexes[name] = entities.count
         entities.append(added)
         addNote(name, "new, with \(TruncatedList(added.attributes.map(\.name)).text)")
@@ -241,7 +243,7 @@ package struct ModelEvolution: Sendable {
         return usedNames[entity]?.reserve(name) ?? name
     }
 
-    /// Returns the names of all members of an entity and of the entities in its table.
+    /// Returns the names of all members of an entity and of the other entities in its table.
     private func names(around entity: String) -> [String] {
         let own =
             indexes[entity].map { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) } ?? []
@@ -252,17 +254,18 @@ package struct ModelEvolution: Sendable {
         }
     }
 
-    /// Sets the remote key of an attribute whose name is not read from the key, or not exported under it.
+    /// Sets the remote key of an attribute, unless the naming rules read the key into the attribute and export the
+    /// attribute under the key.
     private func setRemoteKey(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
         let alone = [(0, SyncModel.Attribute("id", .integer)), (1, SyncModel.Attribute(name, .string))]
         let rule = try? rule(of: entity)
-        let names = EntityKeyMap(alone, [], lineage: ["Sample"], keys: rule)
+        let names = EntityKeyMap(alone, [], lineage: ["Sample"], keyCase: rule)
         let isOther = (rule ?? .snake).key(for: name) != key
         if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = RemoteKeyPath.escaped(key) }
     }
 
     private func rule(of entity: String) throws -> KeyCase? {
-        guard let id = model.compiled.entityID(entity) else { return model.keys }
+        guard let id = model.compiled.entityID(entity) else { return model.keyCase }
         return model.compiled.rules(of: model.compiled.entities[id]).keys
     }
 
@@ -275,7 +278,7 @@ package struct ModelEvolution: Sendable {
 
 // Attributes with only null values in the samples so far.
 extension SyncModel.Attribute {
-    /// The source type that marks an open type in a model.
+    /// The source type that marks an attribute with an open type in a model.
     private static let open = "unknown"
 
     /// Whether inference saw only null. The attribute stores values as JSON until `ModelEvolution` gives it the type of

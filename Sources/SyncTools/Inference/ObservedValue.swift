@@ -1,35 +1,35 @@
 import SyncCore
 
-/// The observed values of one key.
+/// The observed values of one JSON key.
 final class ObservedValue {
     private(set) var scalars = ObservedScalars()
-    /// Objects outside of lists.
+    /// The number of objects outside of lists.
     private(set) var singles = 0
-    /// Lists of objects. They may also contain nulls.
+    /// The number of lists of objects. Such a list may also contain nulls.
     private(set) var objectLists = 0
     private(set) var scalarLists = 0
     private(set) var emptyLists = 0
-    /// Lists of lists or Booleans, or with mixed elements.
+    /// The number of lists that contain lists or Booleans, only nulls, or mixed elements.
     private(set) var otherLists = 0
     /// The elements of lists of scalars.
     private(set) var elements = ObservedScalars()
     /// The objects, inside and outside of lists.
     private(set) var object: ObservedObject?
-    /// Listed ID → the ID of the row with the list.
+    /// The ID of the row with the list, by listed ID.
     private(set) var owners: [String: String] = [:]
     /// Whether two rows list the same ID.
     private(set) var isShared = false
     /// The order of the IDs in lists.
     private(set) var order = ObservedOrder()
-    /// The entities that the objects state, if they do.
+    /// The entities that the payload states for the objects, as JSON:API does.
     private(set) var destinations: Set<String> = []
-    /// The types of the objects from a type member beside the key, at most two.
+    /// The types of the objects, from a type member beside the key such as `commentable_type`. At most two are kept.
     private var kinds: Set<String> = []
-    /// Whether the values are stored as JSON, whatever they look like.
+    /// Whether the values are stored as JSON in any case.
     var isPlain = false
     private let key: String
 
-    /// Creates an observation.
+    /// Creates an observation without values.
     ///
     /// - Parameter key: The key of the values.
     init(key: String) { self.key = key }
@@ -93,14 +93,15 @@ final class ObservedValue {
         return made
     }
 
-    /// Records the type of an object. Objects of several types may share an ID, so they are stored as JSON.
+    /// Records the type of an object. Objects of several types may share an ID, so values with several types are stored
+    /// as JSON.
     func record(kind: String) {
         guard kinds.count < 2 else { return }
         kinds.insert(kind)
         if kinds.count > 1, singles > 0 { isPlain = true }
     }
 
-    /// Records the entity that objects state.
+    /// Records an entity that the payload states for the objects.
     func link(to entity: String) { destinations.insert(entity) }
 
     /// Adds the observations of another place. Nested objects are only counted, because they are merged by entity.
@@ -144,10 +145,10 @@ final class ObservedObject {
     private(set) var members: [String: ObservedValue] = [:]
     /// The members of objects with an ID, to detect whether two places have the same rows.
     private(set) var things = SeenObjects()
-    /// The recognized names of their ID.
+    /// The recognized names of the primary key.
     let names: KeyNames
 
-    /// The key paths of lists inside a sample that is one object without an ID. `shape` detects the format of that
+    /// The key paths of lists inside a sample that is one object without an ID. `shape` detects the format of this
     /// object.
     var listPaths: [[String]] = []
     var shape: PayloadFormatDetector?
@@ -155,7 +156,7 @@ final class ObservedObject {
     /// The objects under all keys, if the object is used as a dictionary of records.
     private(set) lazy var keyedRecords: ObservedObject? = recordsOfMembers()
 
-    /// Creates an observation.
+    /// Creates an observation without objects.
     ///
     /// - Parameter entity: The entity of the objects, if it is known.
     init(entity: String = "") { names = KeyNames(entity: entity) }
@@ -180,7 +181,7 @@ final class ObservedObject {
         }
     }
 
-    /// Returns the observations of a key.
+    /// Returns the observations of a key, and adds empty ones for a new key.
     func observed(_ key: String) -> ObservedValue {
         if let known = members[key] { return known }
         let value = ObservedValue(key: key)
@@ -219,12 +220,13 @@ struct ObservedScalars {
     private(set) var nulls = 0
     private(set) var booleans = 0
     private(set) var integers = 0
-    /// Numbers with a decimal point or an exponent.
+    /// The number of numbers with a decimal point or an exponent.
     private(set) var fractions = 0
     private(set) var strings = 0
-    /// Numbers with more digits than a double keeps, and integers beyond 64 bits.
+    /// The number of numbers with more digits than a double keeps, and of integers beyond 64 bits.
     private var exact = 0
-    /// Numbers out of range of a decimal, and numbers out of range of a double.
+    /// The number of numbers outside the range of a decimal. `beyondDouble` counts numbers outside the range of a
+    /// double.
     private var beyondDecimal = 0
     private var beyondDouble = 0
     private var dates = 0
@@ -259,7 +261,7 @@ struct ObservedScalars {
         }
     }
 
-    /// Integers of 64 bits that a double may not represent exactly.
+    /// The number of 64-bit integers that a double may not represent exactly.
     private var longIntegers = 0
 
     private mutating func observe(string text: String) {
@@ -275,8 +277,8 @@ struct ObservedScalars {
         }
     }
 
-    /// Returns whether the text is at least a full day. Years and Unix times are not detected, because they may be any
-    /// number.
+    /// Returns whether the text has at least a year, a month and a day. Years and Unix times are not detected, because
+    /// they may be any number.
     private static func isDate(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return false }
@@ -334,7 +336,8 @@ struct ObservedScalars {
     }
 }
 
-/// Whether lists have their rows in the order of the keys. Unordered lists are read in that order.
+/// The order of the rows in lists: whether each list is sorted by primary key. A store returns unordered lists in this
+/// order.
 struct ObservedOrder {
     private var isOfNumbers = true
     private var isOfTexts = true
@@ -366,7 +369,7 @@ struct ObservedOrder {
         isOfTexts = isOfTexts && other.isOfTexts
     }
 
-    /// Returns whether all lists have the order of keys of a type.
+    /// Returns whether all lists are sorted by primary keys of a type.
     func isOfKeys(_ type: AttributeType?) -> Bool {
         switch type {
         case .integer, .double, .decimal: isOfNumbers

@@ -1,7 +1,7 @@
 import Foundation
 package import SyncCore
 
-/// A model as Swift types, which `syncdb schema swift` prints.
+/// The source code of Swift types for a model, which `syncdb schema swift` prints.
 ///
 /// ```swift
 /// let source = SwiftCodeGenerator(model, form: .macros, namespace: "Blog")
@@ -18,7 +18,7 @@ package struct SwiftCodeGenerator: Sendable, Hashable {
 
     /// The generated source code.
     package let text: String
-    /// Notes about parts of the model that the types do not express.
+    /// Notes about parts of the model that the types cannot express.
     package let notes: [String]
 
     /// Generates the types of a model.
@@ -31,7 +31,7 @@ package struct SwiftCodeGenerator: Sendable, Hashable {
     }
 }
 
-/// Swift spellings of the names of a model.
+/// Conversions of the names of a model to Swift names.
 enum SwiftName {
     private static let keywords: Set<String> = [
         "Any", "Self", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default",
@@ -56,7 +56,7 @@ enum SwiftName {
         "databaseTableName", "entityName", "self", "syncEntity", "syncID", "syncKey", "syncProperties",
     ]
 
-    /// Returns the name of a member in a type that defines the model: mostly the same name.
+    /// Returns the name of a property for a member of the model: the same name, unless the name is reserved.
     static func member(_ name: String) -> String { reservedMembers.contains(name) ? name + "Value" : name }
 
     /// Returns a property name, in backticks if needed.
@@ -64,7 +64,7 @@ enum SwiftName {
         isPlain(name) && !keywords.contains(name) ? name : "`\(name)`"
     }
 
-    /// Returns the type name of an entity: the same name, or a similar valid one.
+    /// Returns the name of the type for an entity: the same name, or a similar valid name.
     static func type(_ name: String) -> String {
         var plain = String(name.filter { $0.isLetter || $0.isNumber || $0 == "_" })
         if plain.first?.isNumber ?? true { plain = "Entity" + plain }
@@ -91,7 +91,7 @@ enum SwiftName {
     }
 }
 
-/// Generates Swift types from a model.
+/// A writer of Swift types for a model.
 struct SwiftWriter {
     private let model: SyncModel
     private let form: SwiftCodeGenerator.Form
@@ -118,8 +118,8 @@ struct SwiftWriter {
 
     private func modelFunction(isInside: Bool) -> String {
         var arguments = model.entities.map { "\(SwiftName.type($0.name)).self" }
-        if let keys = model.keys { arguments.append("keys: .\(keys.rawValue)") }
-        if !model.ignore.isEmpty { arguments.append("ignore: \(list(model.ignore))") }
+        if let keyCase = model.keyCase { arguments.append("keyCase: .\(keyCase.rawValue)") }
+        if !model.ignoredKeys.isEmpty { arguments.append("ignoredKeys: \(list(model.ignoredKeys))") }
         let call = "try SyncModel(\n    \(arguments.joined(separator: ",\n    ")))"
         return """
             /// The model of these types.
@@ -151,21 +151,21 @@ struct SwiftWriter {
             arguments.append("primaryKey: \(parts)")
         }
         if let old = entity.renamedFrom { arguments.append("renamedFrom: \(SwiftName.literal(old))") }
-        if let keys = entity.keys { arguments.append("keys: .\(keys.rawValue)") }
-        if !entity.ignore.isEmpty { arguments.append("ignore: \(list(entity.ignore))") }
+        if let keyCase = entity.keyCase { arguments.append("keyCase: .\(keyCase.rawValue)") }
+        if !entity.ignoredKeys.isEmpty { arguments.append("ignoredKeys: \(list(entity.ignoredKeys))") }
         if let name = entity.resourceType { arguments.append("resourceType: \(SwiftName.literal(name))") }
         if let found = entity.discriminator {
             let kinds = found.kinds.map { "\(SwiftName.literal($0.value)): \(SwiftName.literal($0.entity))" }
-            let otherwise = found.otherwise == .skip ? "" : ", otherwise: .\(found.otherwise.rawValue)"
+            let fallback = found.fallback == .skip ? "" : ", fallback: .\(found.fallback.rawValue)"
             arguments.append(
                 "discriminator: .init(\(SwiftName.literal(found.key)), "
-                    + "values: [\(kinds.joined(separator: ", "))]\(otherwise))")
+                    + "values: [\(kinds.joined(separator: ", "))]\(fallback))")
         }
         if let table = entity.table { arguments.append("table: \(SwiftName.literal(table))") }
         return arguments
     }
 
-    /// Returns the members of the entity and of its ancestors, because a struct inherits none.
+    /// Returns the members of the entity and of its ancestors, because a struct inherits no members.
     private mutating func members(of entity: SyncModel.Entity) -> [String] {
         let lineage = lineage(of: entity)
         var lines: [String] = []
@@ -192,7 +192,7 @@ struct SwiftWriter {
         if isRenamed { addRenamedNote(attribute.name, of: entity) }
         let known = isRenamed ? try? model.remoteKey(forAttribute: attribute.name, of: entity.name) : nil
         if let key = attribute.remoteKey ?? known { marks.append("@RemoteKey(\(SwiftName.literal(key)))") }
-        if !attribute.isExportable { marks.append("@NotExported") }
+        if !attribute.isExported { marks.append("@NotExported") }
         if !attribute.transformers.isEmpty {
             let names = attribute.transformers.map(SwiftName.literal)
             marks.append("@Transformer(\(names.joined(separator: ", ")))")
@@ -226,7 +226,7 @@ struct SwiftWriter {
 
     private mutating func addRenamedNote(_ name: String, of entity: SyncModel.Entity) {
         notes.append(
-            "\(entity.name).\(name): is renamed to '\(SwiftName.member(name))', because Swift reserves its name"
+            "\(entity.name).\(name): is renamed to '\(SwiftName.member(name))', because Swift or '@Entity' reserves its name"
         )
     }
 
@@ -256,7 +256,7 @@ struct SwiftWriter {
         if let key = relationship.remoteKey ?? (isRenamed ? relationship.name : nil) {
             marks.append("@RemoteKey(\(SwiftName.literal(key)))")
         }
-        if !relationship.isExportable { marks.append("@NotExported") }
+        if !relationship.isExported { marks.append("@NotExported") }
         if let old = relationship.renamedFrom { marks.append("@RenamedFrom(\(SwiftName.literal(old)))") }
         let type = SwiftName.type(relationship.destination)
         let line = "var \(SwiftName.property(name)): \(relationship.isToMany ? "[\(type)]" : "\(type)?")"

@@ -3,8 +3,8 @@ public import SyncCore
 public import SyncSQLite
 
 extension SyncModel {
-    /// Returns problems that the model may cause: ambiguous keys, missing inverses and transformers, and members that exports omit.
-    /// An invalid model cannot be created, so these are suggestions.
+    /// Returns diagnostics of a model: ambiguous keys, missing inverses and transformers, and members that exports
+    /// omit. They are suggestions, because an invalid model cannot be created.
     public func validate() -> [SyncDiagnostic] {
         (KeyNameValidator(compiled).findings + InverseValidator(compiled).findings + ConversionValidator(self).findings)
             .groupedByKind
@@ -31,7 +31,8 @@ extension DataStack {
         return (model.validate() + dangling + broken + (try await missingValues()) + pending).groupedByKind
     }
 
-    /// Returns findings for required values that are missing. Keys are left out, because a temporary key reads as nil.
+    /// Returns diagnostics for missing required values. Primary keys are not checked, because a temporary key reads as
+    /// nil.
     private func missingValues() async throws -> [SyncDiagnostic] {
         var findings: [SyncDiagnostic] = []
         for entity in model.compiled.entities {
@@ -69,7 +70,7 @@ extension [SyncDiagnostic] {
 // MARK: - Suggestions
 
 extension SyncDiagnostic {
-    /// The diagnostic of a plan with a suggestion.
+    /// The diagnostic with the suggestion for its kind, unless it already has a suggestion.
     var withSuggestion: SyncDiagnostic {
         var diagnostic = self
         diagnostic.suggestion = suggestion ?? kind.suggestion
@@ -80,14 +81,14 @@ extension SyncDiagnostic {
     init(_ reference: SyncResult.Link, path: String) {
         self.init(
             .pendingReference, entity: reference.entity, path: path,
-            message: "\(reference.entity) \(reference.key) references \(reference.target) by "
-                + "'\(reference.relationship)', which is not stored",
+            message: "\(reference.entity) \(reference.key): the row \(reference.target), referenced by "
+                + "'\(reference.relationship)', is not stored",
             suggestion: "sync the referenced row too, before or after; the link is pending until then")
     }
 }
 
 extension SyncDiagnostic.Kind {
-    /// How to fix what a plan reports; nil for kinds that only validation finds.
+    /// The suggestion for diagnostics of a plan; nil for kinds that only validation reports.
     fileprivate var suggestion: String? {
         switch self {
         case .typeMismatch: "change the attribute's type or add a transformer; the stored value is unchanged"
@@ -96,13 +97,13 @@ extension SyncDiagnostic.Kind {
         case .deletionsSkipped:
             "fix the record; --deletes-beside-unread and deletesBesideUnread delete the omitted rows anyway"
         case .missingKeyPart:
-            "sync the row that the key references before or in the same payload, or name it as the parent"
+            "sync the row that the key references in an earlier payload or in the same one, or name it as the parent"
         case .invalidRelationshipValue: "check \"many\" of the relationship; the links are unchanged"
         case .missingRequiredValue: "make the attribute optional or add a default"
         case .danglingLinks: "an import removes them; delete rows only with foreign keys enabled"
         case .unknownDiscriminatorValue:
             "add the value to the \"discriminator\" or as the \"type\" of an entity, or ignore such records"
-        case .objectKeyMismatch: "check which is right; the member name is stored"
+        case .objectKeyMismatch: "check which is right; the object key is stored"
         case .inconsistentRecords:
             "check which is right; the last one is stored. --strict and isStrict reject such a payload"
         case .entityMismatch:
@@ -117,18 +118,18 @@ extension SyncDiagnostic.Kind {
 extension [SyncDiagnostic] {
     /// Validates a payload against a model.
     ///
-    /// - Parameter result: The plan of the payload, which has shown that the payload can be read.
+    /// - Parameter result: The plan of the payload. The payload can be read, because its plan did not fail.
     init(
         validating json: Data, of entity: String, in model: SyncModel, hasParent: Bool, options: SyncOptions,
         dryRun result: SyncResult
     ) throws {
         let compiled = try model.compiled.entity(named: entity)
         var walk = PayloadValidator(
-            model.compiled, hasParent: hasParent, locating: result.unresolved)
+            model.compiled, hasParent: hasParent, locating: result.pendingReferences)
         try json.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             let layout = try PayloadLayout(options, of: compiled, in: model.compiled)
-            // Resources state their entities while they are mapped, so the plan has all of their findings.
+            // The entities of JSON:API resources are known only after mapping, so the plan has all diagnostics.
             guard layout.types == nil else { return walk.addUnmapped(result.unmappedKeys) }
             walk.readsConnections = layout.readsConnections
             walk.path.labels = layout.lists.map(\.label)

@@ -1,6 +1,6 @@
 import SyncCore
 
-/// Finds JSON keys that may be read into several attributes or relationships of an entity.
+/// A validator that finds JSON keys that may be read into several attributes or relationships of an entity.
 struct KeyNameValidator {
     private let model: CompiledModel
 
@@ -53,13 +53,13 @@ struct KeyNameValidator {
     }
 }
 
-/// Finds relationships without an inverse that have candidates for it.
+/// A validator that finds relationships without an inverse that may need one.
 struct InverseValidator {
-    /// The most candidates to name in a message.
+    /// The largest number of candidates in a message.
     private static let namedCandidates = 5
 
     private let model: CompiledModel
-    /// The indices of the relationships without an inverse, by entity and destination.
+    /// The indexes of the relationships without an inverse, by entity and destination.
     private let open: [[Int: [Int]]]
 
     init(_ model: CompiledModel) {
@@ -87,7 +87,8 @@ struct InverseValidator {
             guard hop.isToMany, destination.isKeyed else { return nil }
             return SyncDiagnostic(
                 .missingInverse, entity: entity.name, path: path,
-                message: "\(name) is a to-many relationship without inverse, so it is many-to-many and deletes no rows",
+                message:
+                    "\(name) is a to-many relationship without an inverse, so it is many-to-many and a sync deletes none of its rows",
                 suggestion:
                     "if a \(destination.name) has one \(entity.name), add a to-one relationship to \(destination.name) "
                     + "and name it as the inverse")
@@ -123,7 +124,7 @@ struct InverseValidator {
     }
 }
 
-/// Finds missing transformers, and members that exports omit although the model does not exclude them.
+/// A validator that finds missing transformers, and members that exports omit although the model does not exclude them.
 struct ConversionValidator {
     private let model: SyncModel
 
@@ -143,11 +144,11 @@ struct ConversionValidator {
         }
     }
 
-    /// Findings for omitted members, once for a member that subentities inherit.
+    /// The diagnostics for omitted members. A member that subentities inherit has only one diagnostic.
     private var notExported: [SyncDiagnostic] {
         var seen: Set<String> = []
         return model.compiled.entities.flatMap { entity -> [SyncDiagnostic] in
-            let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
+            let key = ExportSchemaKey(entity: entity.id, destination: entity.id, isNested: false)
             let shape = try? ExportSchemaBuilder.shape(key, of: model, ExportOptions())
             return (shape?.omissions ?? []).compactMap { omission in
                 let slot = entity.slotByName[omission.member]
@@ -159,14 +160,14 @@ struct ConversionValidator {
     }
 }
 
-/// Finds the attribute or relationship whose name is most similar to a key.
+/// A finder of the attribute or relationship whose name is most similar to a key.
 struct SimilarNameFinder {
-    /// The longest key to compare.
+    /// The largest size of a key to compare, in UTF-8 bytes.
     private static let maximumLength = 200
 
     private let model: CompiledModel
-    /// The most pairs of characters to compare, which is enough for hundreds of keys of a wide entity. For thousands of
-    /// keys and names, suggestions would take longer than all other checks.
+    /// The number of pairs of characters that may still be compared. It is enough for hundreds of keys of a wide
+    /// entity. Without a limit, suggestions for thousands of keys would take longer than all other checks.
     private var budget = 20_000_000
     private var candidates: [Int: [(name: String, characters: [Character])]] = [:]
 

@@ -1,7 +1,7 @@
 import SyncCore
 
 extension PayloadValidator {
-    /// Validates a root record, the first value of `tape`.
+    /// Validates the root record at a token of the tape.
     mutating func examineRoot(
         _ tape: JSONTape, at record: Int = 0, of entity: CompiledEntity, _ bytes: Bytes, index: Int,
         root: PayloadPath.Root? = nil, nameSlot: Int = -1
@@ -12,7 +12,7 @@ extension PayloadValidator {
         examine(tape, record: record, of: entity, nameSlot: nameSlot, bytes)
     }
 
-    /// Records the path of a root record without a reference to the owner that is part of its key.
+    /// Records the path of a root record that lacks the reference to its owner, although the owner is part of its key.
     private mutating func recordOwner(_ tape: JSONTape, record: Int, of entity: CompiledEntity, _ bytes: Bytes) {
         let owners = entity.compositeKey?.parts.compactMap { part in
             if case .relationship(let index) = part { index } else { nil }
@@ -36,11 +36,11 @@ extension PayloadValidator {
 
     /// Validates a record.
     ///
-    /// - Parameter nameSlot: The slot that the name of the record is read into, or -1.
+    /// - Parameter nameSlot: The slot that the object key of the record is read into; -1 for a record in an array.
     private mutating func examine(
         _ tape: JSONTape, record: Int, of asked: CompiledEntity, nameSlot: Int = -1, _ bytes: Bytes
     ) {
-        // A record of an unknown entity is skipped. The plan reports it.
+        // The plan reports a record of an unknown entity, so the validator skips it.
         guard case .entity(let id) = kinds.entity(of: record, tape, as: asked.id, bytes) else { return }
         let entity = model.entities[id]
         if filled[entity.id] == nil {
@@ -80,7 +80,7 @@ extension PayloadValidator {
                     let hop = entity.relationships[index]
                     givenRelationships.insert(RelationshipName(entity: hop.owner, name: hop.name))
                     if !hop.isToMany { compare(index, of: entity, key, tape, at: token + 1, &links, bytes) }
-                    // A value of an unknown entity is not read. The plan reports it.
+                    // The plan reports a value of an unknown entity, so the validator skips it.
                     guard let kind = destinations[index, default: model.entities[hop.destination]] else { continue }
                     examine(tape, value: token + 1, by: hop, as: kind, of: entity, bytes)
                 case .nested(let nested):
@@ -118,13 +118,13 @@ extension PayloadValidator {
         if slot == entity.keySlot { addKey(tape, at: filling.value, entity, bytes) }
     }
 
-    /// The referenced row that a key of the record gives for a to-one relationship.
+    /// The ID of the referenced row that a key of the record gives for a to-one relationship.
     private struct Linking {
         let key: KeyEntry
         let id: StoredValue
     }
 
-    /// Adds a finding if another key of the record references another row: `user` and `user_id`.
+    /// Adds a diagnostic if two keys of the record, such as `user` and `user_id`, reference different rows.
     private mutating func compare(
         _ index: Int, of entity: CompiledEntity, _ key: KeyEntry, _ tape: JSONTape, at value: Int,
         _ links: inout [Int: Linking], _ bytes: Bytes
@@ -137,7 +137,8 @@ extension PayloadValidator {
         links[index] = Linking(key: key, id: id)
     }
 
-    /// Returns the key of a row that is given by ID or by a record; nil for a composite key.
+    /// Returns the primary key of a row that the payload gives by ID or as a record; nil for a composite or unreadable
+    /// key.
     private mutating func id(
         _ tape: JSONTape, at value: Int, of entity: CompiledEntity, _ bytes: Bytes
     ) -> StoredValue? {
@@ -155,7 +156,8 @@ extension PayloadValidator {
         return stored?.isNull == false ? stored : nil
     }
 
-    /// Returns the entity that a type member beside each relationship gives; nil if the type is unknown.
+    /// Returns the entities that type members beside relationships give, by the index of the relationship. An entity is
+    /// nil if the type is unknown.
     private mutating func siblingKinds(
         _ tape: JSONTape, object: Int, table: Int, of entity: CompiledEntity, _ bytes: Bytes
     ) -> [Int: CompiledEntity?] {

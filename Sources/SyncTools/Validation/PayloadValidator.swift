@@ -1,11 +1,11 @@
 import SyncCore
 
-/// Visits a payload like the mapper, and finds keys that are not read, attributes without values, and keys of another
-/// type. It does not access the store; the diagnostics of a plan are added to its findings.
+/// A validator that visits a payload like the mapper. It finds unmapped keys, attributes without values, and primary
+/// keys of another type. It does not access the store. ``findings(with:)`` adds the diagnostics of a plan.
 struct PayloadValidator {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// The identity of a finding, to count repetitions.
+    /// The identity of a diagnostic, to count repetitions.
     private struct Seen: Hashable {
         let kind: SyncDiagnostic.Kind
         let subject: Int
@@ -13,7 +13,7 @@ struct PayloadValidator {
         var otherKey = KeyEntry(table: -1, entry: -1)
     }
 
-    /// A key, by its entry in the key table of the object.
+    /// A JSON key, by its entry in the key table of the object.
     struct KeyEntry: Hashable {
         let table: Int
         let entry: Int
@@ -30,15 +30,15 @@ struct PayloadValidator {
     var keyTables: KeyTables
     let kinds: DiscriminatorResolver
     var path = PayloadPath()
-    /// By entity: whether each of its slots has a value; nil for entities without records.
+    /// For each entity, whether each slot has a value; nil for an entity without records.
     var filled: [[Bool]?]
     var reached: [Int] = []
     /// The fillings of the current record and of the records around it.
     var fillings: [Filling] = []
-    /// By hierarchy and slot: the only key that is read into the slot, or the fact that there are several.
+    /// For each hierarchy and slot, the only JSON key that is read into the slot, or `several`.
     var keys: [[SlotKey]]
     var references: PendingReferenceLocator
-    /// Path → the entity of the owner, for root records without the owner that is part of their key.
+    /// The entity of the missing owner, by the path of a root record. The key of such a record includes its owner.
     var ownerless: [String: String] = [:]
     /// Whether the payload lists the children of a parent.
     let hasParent: Bool
@@ -49,11 +49,11 @@ struct PayloadValidator {
     }
     /// The relationships for which the payload has a key.
     var givenRelationships: Set<RelationshipName> = []
-    /// By index of the finding: the name that is most similar to an unmapped key.
+    /// The name that is most similar to an unmapped key, by the index of the diagnostic.
     private var likely: [Int: Likely] = [:]
     private var nearest: SimilarNameFinder
     private var findings: [SyncDiagnostic] = []
-    /// The index of each finding.
+    /// The index of each diagnostic.
     private var indexes: [Seen: Int] = [:]
 
     /// A relationship, by the entity that declares it.
@@ -86,13 +86,13 @@ struct PayloadValidator {
         nearest = SimilarNameFinder(model)
     }
 
-    /// Returns the findings, with the diagnostics of a plan of the same payload.
+    /// Returns all diagnostics, including those of a plan of the same payload.
     func findings(with result: SyncResult) -> [SyncDiagnostic] {
         advised + neverSeen + result.diagnostics.map { advising($0.withSuggestion) }
-            + result.unresolved.map { SyncDiagnostic($0, path: references.path(of: $0) ?? "") }
+            + result.pendingReferences.map { SyncDiagnostic($0, path: references.path(of: $0) ?? "") }
     }
 
-    /// Suggests a parent for a root record without the part of its key that references its owner.
+    /// Adds the suggestion to name a parent, if a root record lacks the part of its key that references its owner.
     private func advising(_ finding: SyncDiagnostic) -> SyncDiagnostic {
         let kinds: Set<SyncDiagnostic.Kind> = [
             .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart,
@@ -105,8 +105,8 @@ struct PayloadValidator {
         return finding
     }
 
-    /// The findings with a suggested name for each unmapped key, unless another key of the payload is read into that
-    /// member.
+    /// The diagnostics, with a similar name as the suggestion for each unmapped key. A name is not suggested if another
+    /// key of the payload is read into its member.
     private var advised: [SyncDiagnostic] {
         var findings = findings
         for (index, likely) in likely where !isGiven(likely) {
@@ -115,7 +115,7 @@ struct PayloadValidator {
         return findings
     }
 
-    /// Returns whether a key of any entity of the hierarchy is read into the member, because entities share inherited
+    /// Returns whether a JSON key of any entity in the hierarchy is read into a member. Entities share inherited
     /// members.
     private func isGiven(_ likely: Likely) -> Bool {
         let entity = model.entities[likely.entity]
@@ -187,7 +187,7 @@ struct PayloadValidator {
         guard isNew(seen) else { return }
         add(
             .duplicateKeys, entity, bytes, conflict(earlier, later, entity, hop.name, "rows"),
-            "set the remoteKey of the relationship to one key, and add a member for the other")
+            "set the remoteKey of the relationship to one key, and add an attribute or relationship for the other")
     }
 
     private func conflict(
@@ -196,7 +196,8 @@ struct PayloadValidator {
         "'\(text(of: earlier))' and '\(text(of: later))' both fill \(entity.name).\(name), with different \(what)"
     }
 
-    /// Adds a finding if a key is a string although keys are numbers, or a number although keys are text.
+    /// Adds a diagnostic if a primary key is a string although its type is numeric, or a number although its type is
+    /// string.
     mutating func addKey(_ tape: JSONTape, at token: Int, _ entity: CompiledEntity, _ bytes: Bytes) {
         guard let slot = entity.keySlot else { return }
         let attribute = model[entity.table].attributes[slot]
@@ -217,7 +218,7 @@ struct PayloadValidator {
 
     func text(of key: KeyEntry) -> String { String(decoding: keyTables.all[key.table].names[key.entry], as: UTF8.self) }
 
-    /// Returns false and counts a finding that exists already. Otherwise returns true; the caller then adds it.
+    /// Returns whether a diagnostic is new, so that the caller must add it. Otherwise counts the repetition.
     private mutating func isNew(_ seen: Seen) -> Bool {
         if let index = indexes[seen] {
             findings[index].count += 1
@@ -227,7 +228,7 @@ struct PayloadValidator {
         return true
     }
 
-    /// Adds a finding at the current path.
+    /// Adds a diagnostic at the current path.
     private mutating func add(
         _ kind: SyncDiagnostic.Kind, _ entity: CompiledEntity, _ bytes: Bytes, _ message: String,
         _ suggestion: String
@@ -247,7 +248,7 @@ extension JSONTape {
     }
 }
 
-/// Finds the paths of pending references that a plan could not resolve.
+/// A locator that finds the paths of the pending references of a plan in the payload.
 struct PendingReferenceLocator {
     private struct Reference: Hashable {
         let entity: Int
@@ -280,12 +281,12 @@ struct PendingReferenceLocator {
         }
     }
 
-    /// Returns whether the path of any reference of a relationship is needed.
+    /// Returns whether the path of any reference by a relationship is needed.
     func isRequested(_ relationship: String, of entity: Int) -> Bool {
         !relationships.isEmpty && relationships.contains(Relationship(entity: entity, name: relationship))
     }
 
-    /// Adds the path of a reference by ID, if it is needed and not known yet.
+    /// Adds the path of a reference by ID, if the path is needed and not known yet.
     mutating func add(
         _ id: JSONValue, by hop: CompiledRelationship, of entity: Int, at path: @autoclosure () -> String
     ) {

@@ -12,7 +12,7 @@ extension Sync {
     ///   - json: UTF-8 JSON.
     ///   - entity: The entity of the root records.
     ///   - stack: The store to validate against.
-    ///   - parent: The row whose children the payload lists.
+    ///   - parent: The row whose children the payload lists; nil for none.
     ///   - options: The options of the sync, with the payload format.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
     public static func validate(
@@ -22,10 +22,11 @@ extension Sync {
         try await validate(json, SyncCall(entity, stack, nil, parent, .all, options))
     }
 
-    /// Validates a payload against an empty store that has only the parent. See
+    /// Validates a payload against an empty store that contains only the parent. See
     /// ``validate(_:inEntity:stack:parent:options:)``.
     ///
-    /// - Parameter model: The model of the store. If a transformer is not registered on it, values are not transformed.
+    /// - Parameter model: The model of the store. If a transformer is not registered on the model, values are not
+    ///   transformed.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
     public static func validate(
         _ json: Data, inEntity entity: String, model: SyncModel, parent: SyncParent? = nil,
@@ -50,12 +51,12 @@ extension Sync {
         }
     }
 
-    /// Plans a sync. If no record has a key, plans again and allows that, so that each record is reported, unless the
-    /// error suggests another format or key path.
+    /// Plans a sync. If no record has a key, plans again without that error, so that the plan reports each record.
+    /// Throws the error if it suggests another format or key path.
     private static func dryRun(_ json: Data, _ call: SyncCall) async throws -> SyncResult {
         var call = call
         call.options.resultDetail = .counts
-        call.options.explainsContradictions = true
+        call.options.listsInconsistentRecords = true
         do {
             return try await call.dryRun(json)
         } catch let error as SyncError where error.isAboutRecordsAlone {
@@ -76,17 +77,18 @@ extension Sync {
 }
 
 extension SyncError {
-    /// Whether the records were found and only lack keys. The error then suggests no other format or key path.
+    /// Whether the payload has records that only lack keys. The error then suggests no other format or key path.
     fileprivate var isAboutRecordsAlone: Bool {
-        code == .noRecords && path != nil && keyPaths.isEmpty && likelyForm == nil
+        code == .noRecords && path != nil && keyPaths.isEmpty && detectedFormat == nil
     }
 }
 
-/// Inserts rows into a temporary store for validation, as if they were stored before.
+/// An inserter of rows into the temporary store of a validation. The rows stand for rows that are already stored.
 struct PlaceholderParent {
     let stack: DataStack
 
-    /// Inserts the row with a key, and the rows whose keys are part of it. Other required values are placeholders.
+    /// Inserts the row with a key, and the rows whose keys are part of that key. Other required values are
+    /// placeholders.
     ///
     /// - Returns: The row; nil if `id` is not a valid key of the entity.
     /// - Throws: ``SyncError`` `unknownEntity`.
@@ -101,7 +103,7 @@ struct PlaceholderParent {
         where !attribute.isOptional && attribute.defaultValue == nil && values[attribute.name] == nil {
             values[attribute.name] = Self.anyValue(of: attribute.type)
         }
-        return try stack.insert(concrete.name, values: values, links: links)
+        return try stack.insert(concrete.name, values: values, relationships: links)
     }
 
     /// Returns the attribute values and the linked rows that a key contains.

@@ -33,7 +33,7 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
                 [conflict.entity, "\(conflict.key)", conflict.field]
                     + [conflict.base, conflict.local, conflict.remote].map(JSONLine.text)
                     + [
-                        conflict.outcome?.winner.rawValue ?? "", conflict.outcome?.text ?? "",
+                        conflict.winnerText, conflict.outcome?.text ?? "",
                         conflict.outcome?.date.text ?? "",
                     ])
         }
@@ -48,7 +48,7 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
                         "entity": .string(conflict.entity), "key": conflict.key.json,
                         "domain": .string(conflict.field),
                         "base": conflict.base, "local": conflict.local, "remote": conflict.remote,
-                        "winner": .string(conflict.outcome?.winner.rawValue ?? ""),
+                        "winner": .string(conflict.winnerText),
                         "why": .string(conflict.outcome?.text ?? ""),
                         "time": .string(conflict.outcome?.date.text ?? ""),
                     ]
@@ -59,14 +59,18 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
 /// The command `syncdb resolve`, which resolves an open conflict.
 struct Resolve: AsyncParsableCommand, EngineCommand {
     /// The side whose value is used.
-    enum Side: String, ExpressibleByArgument, CaseIterable { case local, remote }
+    enum Side: String, ExpressibleByArgument, CaseIterable {
+        case local, remote
+
+        var side: SyncConflict.Side { self == .local ? .local : .remote }
+    }
 
     static let configuration = CommandConfiguration(
         commandName: "resolve",
         abstract: "Resolve an open conflict: keep the local or the remote value.",
         discussion: """
-            'syncdb conflicts' lists the open conflicts. --take local also restores a row with local changes that the service \
-            deleted; the next sync sends it as a new row.
+            'syncdb conflicts' lists the open conflicts. --take local also restores a row that the service deleted while it \
+            had local changes; the next sync sends it as a new row.
 
             Example: syncdb resolve -d app.sqlite -c service.json \\
               --entity Task --key 7 --take remote
@@ -106,7 +110,7 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
         let engine = try engine(stack, makesRequests: false)
         let key = JSONValue(keyArgument: key)
         do {
-            try await engine.resolve(entity, key: key, field: domain, takingRemote: take == .remote)
+            try await engine.resolve(entity, key: key, field: domain, keeping: take.side)
         } catch let error as SyncError where error.code == .rowNotFound && take == .local && domain == nil {
             do { try await engine.restoreDeleted(entity, key: key) } catch let other as SyncError
                 where other.code == error.code
@@ -120,13 +124,17 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
 
     private func show(_ key: JSONValue, _ stack: DataStack, _ text: TerminalText, isRestored: Bool) async throws {
         guard json else { return try Terminal.write("\(entity) \(self.key): \(text)") }
-        // The key in its stored type.
+        // The stored key has the type of the primary key.
         let key = try await stack.fetch(entity, id: key)?.key.json ?? key
         let result: JSONValue = [
             "entity": .string(entity), "key": key, "took": .string(take.rawValue), "restored": .bool(isRestored),
         ]
         try Terminal.write(json: JSONLine.text(of: result))
     }
+}
+
+extension SyncConflict {
+    fileprivate var winnerText: String { outcome.map { $0.winner?.rawValue ?? "open" } ?? "" }
 }
 
 extension SyncConflict.Outcome {

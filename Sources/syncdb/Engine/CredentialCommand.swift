@@ -2,12 +2,14 @@ import Foundation
 import Sync
 
 /// A command that prints the value of the authentication header. It runs before the first request, and again after the
-/// service rejected the value.
+/// service rejects the value.
 struct CredentialCommand {
     private let arguments: [String]
     private let header: String
     private let timeout: Duration
 
+    /// Creates a credential command.
+    ///
     /// - Parameter timeout: The time limit of the command. Without a limit, a command could block the run.
     init(_ arguments: [String], _ header: String, timeout: Duration) {
         (self.arguments, self.header, self.timeout) = (arguments, header, timeout)
@@ -32,8 +34,8 @@ struct CredentialCommand {
     }
 }
 
-/// A program whose output is collected while it runs. Only the program is waited for: child processes that it leaves
-/// behind may keep the pipes open. They inherit no file of this process.
+/// A program whose output is collected while it runs. Only the end of the program itself is awaited, because child
+/// processes that it leaves behind may keep the pipes open. The program inherits no open files of this process.
 final class PipedProcess {
     /// The exit status of a program and its output.
     struct End {
@@ -43,7 +45,7 @@ final class PipedProcess {
 
     /// The interval in milliseconds at which the program is polled while a child process keeps the pipes open.
     private static let interval = 20
-    /// The most bytes of output that are collected.
+    /// The largest number of bytes of output to collect.
     private static let mostBytes = 1 << 20
 
     private let process: pid_t
@@ -71,12 +73,13 @@ final class PipedProcess {
 
     /// Waits for the program to end, and copies its standard error to that of this process.
     ///
-    /// - Returns: Nil if the program did not end in time. The deinitializer then kills it.
+    /// - Returns: The exit status and output; nil if the program did not end in time. The deinitializer then kills the
+    ///   program.
     func wait(until end: ContinuousClock.Instant) -> End? {
         var printed = Data()
         while true {
             let status = reap()
-            // All output of an ended program is in the pipes.
+            // Once the program has ended, all of its output is in the pipes.
             for piece in Self.readableData(of: errors) { try? FileHandle.standardError.write(contentsOf: piece) }
             for piece in Self.readableData(of: output) where printed.count < Self.mostBytes { printed += piece }
             if let status { return End(status: status, output: printed) }
@@ -100,7 +103,7 @@ final class PipedProcess {
     }
 
     /// Returns the data that a stream has ready. The number of reads is limited, so that a child process with endless
-    /// output cannot block it.
+    /// output cannot block the function.
     private static func readableData(of stream: Int32) -> [Data] {
         var pieces: [Data] = []
         var bytes = [UInt8](repeating: 0, count: 4096)

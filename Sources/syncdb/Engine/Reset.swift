@@ -2,13 +2,13 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// The command `syncdb reset`, which resets state of the engine.
+/// The command `syncdb reset`, which resets the state of the engine.
 struct Reset: AsyncParsableCommand, EngineCommand {
     /// The state to reset.
     enum Kind: String, ExpressibleByArgument, CaseIterable {
         case cursors, local, remote
 
-        /// Takes `relink`, the former name of `cursors`, too.
+        /// Parses the name of a kind. Also accepts `relink`, the former name of `cursors`.
         init?(argument: String) { self.init(rawValue: argument == "relink" ? "cursors" : argument) }
 
         var reset: EngineReset {
@@ -22,12 +22,12 @@ struct Reset: AsyncParsableCommand, EngineCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "reset",
-        abstract: "Reset the sync state: pull cursors, local rows, or what the service has.",
+        abstract: "Reset the sync state: forget the pull cursors, delete the local rows, or send all rows again.",
         discussion: """
             cursors: the next pull is complete and matches rows by their primary keys. Pending changes are kept.
 
-            local: deletes the rows of all synced entities and their pending changes; the next pull starts from nothing. A \
-            database of another service or user can be synced with this one afterwards.
+            local: deletes the rows of all synced entities and their pending changes; the next pull is complete. The \
+            database can then be synced with another service or user.
 
             remote: the next sync sends every row as a new row, to a service that was emptied. A service that still has the \
             rows stores duplicates, unless the app generates the IDs.

@@ -32,7 +32,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
         for status in status {
             table.add([
                 status.entity, "\(status.pendingChanges)", "\(status.blockedChanges)", "\(status.openConflicts)",
-                status.lastSync.map(\.text) ?? "never",
+                status.lastSyncDate.map(\.text) ?? "never",
             ])
         }
         try Terminal.write(table.text)
@@ -49,7 +49,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
                     "pending": JSONValue(status.pendingChanges), "parked": JSONValue(status.blockedChanges),
                     "conflicts": JSONValue(status.openConflicts),
                     "conflictingValues": JSONValue(status.conflictingValues),
-                    "lastSync": status.lastSync.map { .string($0.text) } ?? .null,
+                    "lastSync": status.lastSyncDate.map { .string($0.text) } ?? .null,
                     "initialSyncComplete": .bool(status.isInitialSyncComplete),
                 ])
         }

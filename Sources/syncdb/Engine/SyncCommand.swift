@@ -86,24 +86,24 @@ extension EngineCommand {
     ///
     /// - Parameters:
     ///   - makesRequests: Whether the command sends requests.
-    ///   - adjust: Changes the settings of the configuration.
+    ///   - adjust: A closure that changes the configuration of the engine.
     func engine(
-        _ stack: DataStack, makesRequests: Bool = true, _ adjust: (inout EngineSettings) -> Void = { _ in }
+        _ stack: DataStack, makesRequests: Bool = true, _ adjust: (inout SyncEngine.Configuration) -> Void = { _ in }
     ) throws -> SyncEngine {
         let configuration = try service.configuration(makesRequests: makesRequests)
-        var settings = configuration.settings
-        adjust(&settings)
+        var engineConfiguration = configuration.engineConfiguration
+        adjust(&engineConfiguration)
         let command = configuration.credentialCommand.map {
             CredentialCommand($0, configuration.credentialHeader, timeout: configuration.timeout)
         }
         let credentials = command?.credentials ?? .none
         return try SyncEngine(
             stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,
-            settings: settings)
+            configuration: engineConfiguration)
     }
 }
 
-/// The service of a database.
+/// The options for the service of a database.
 struct EngineOptions: ParsableArguments {
     @Option(
         name: [.customShort("c"), .long],
@@ -119,7 +119,9 @@ struct EngineOptions: ParsableArguments {
             valueName: "file"), completion: Completions.model)
     var model: String?
 
-    /// - Parameter makesRequests: Whether the command sends requests. If not, the environment variables of the
+    /// Reads the configuration of the service.
+    ///
+    /// - Parameter makesRequests: Whether the command sends requests. If false, environment variables of the
     ///   configuration may be missing.
     func configuration(makesRequests: Bool) throws -> ServiceConfigurationFile {
         do {
@@ -168,15 +170,15 @@ struct EngineRunOptions: ParsableArguments {
         _ command: some EngineCommand, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
     ) async throws {
         let stack = try command.stack()
-        let engine = try command.engine(stack) { settings in
-            settings.retryTimeout = .milliseconds(wait?.milliseconds ?? 30_000)
-            settings.earlierWaits = now ? .none : .asked
-            settings.deletionLimit = (maxDelete ?? .standard).limit
+        let engine = try command.engine(stack) { configuration in
+            configuration.retryTimeout = .milliseconds(wait?.milliseconds ?? 30_000)
+            configuration.backoffPolicy = now ? .none : .requested
+            configuration.deletionLimit = (maxDelete ?? .standard).limit
         }
         let watch = RunProgress(engine, isQuiet: quiet)
         defer { watch.cancel() }
         let names = chosen.names
-        // The conflict log stores milliseconds.
+        // Dates in the conflict log are rounded down to milliseconds.
         let start = Date(timeIntervalSinceNow: -0.001)
         let report: SyncReport
         do {
@@ -206,7 +208,7 @@ struct EngineRunOptions: ParsableArguments {
         if quiet { return status }
         let isAnyOpen = !json && report.total.conflicts > 0 && status.contains { $0.openConflicts > 0 }
         let conflicts = isAnyOpen ? try await engine.conflicts() : []
-        let open = conflicts.filter { $0.outcome.map { $0.winner == .open && $0.date >= start } ?? false }
+        let open = conflicts.filter { $0.outcome.map { $0.winner == nil && $0.date >= start } ?? false }
         let printer = SyncReportPrinter(report: report, status: status, open: open, isComplete: isComplete)
         try printer.print(asJSON: json)
         return status

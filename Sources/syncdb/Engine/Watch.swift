@@ -17,7 +17,7 @@ struct Watch: AsyncParsableCommand, InputCommand {
               syncdb watch Order -d app.sqlite --json | while read -r changes; do …; done
             """)
 
-    @Argument(help: "The entity. Includes the rows of its sub-entities.", completion: Completions.entity)
+    @Argument(help: "The entity. Includes the rows of its subentities.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
@@ -51,7 +51,7 @@ struct Watch: AsyncParsableCommand, InputCommand {
     func run() async throws {
         let stack = try location.open()
         let predicate = try condition.predicate()
-        // The version is read first: a commit in between is then compared once more instead of missed.
+        // Read the version first. A commit between the two reads is then compared once more instead of missed.
         var version = try await stack.version()
         var rows = try await stack.snapshot(of: entity, where: predicate)
         Terminal.writeError(
@@ -81,19 +81,22 @@ struct Watch: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// Shows the progress and delays of an engine run: on the progress line, or on standard error without a terminal.
+/// A display of the progress and delays of an engine run. On a terminal, it uses the progress line. Otherwise, it
+/// prints only delays, to standard error.
 struct RunProgress {
-    /// Shorter delays are not printed to standard error without a terminal.
+    /// The shortest delay that is printed if standard error is not a terminal.
     private static let minimumReportedWait = Duration.seconds(1)
 
     private let display: ProgressDisplay?
     private let task: Task<Void, Never>?
 
-    /// - Parameter isQuiet: Whether to print errors only.
+    /// Starts to show the events of an engine.
+    ///
+    /// - Parameter isQuiet: Whether to print only errors.
     init(_ engine: SyncEngine, isQuiet: Bool) {
         let display = ProgressDisplay(isQuiet: isQuiet)
         self.display = display
-        // The stream is created before the task, which may begin after the run.
+        // Create the stream before the task, because the task may begin after the run.
         let events = engine.events
         task =
             isQuiet
@@ -125,7 +128,7 @@ struct RunProgress {
         display?.clear()
     }
 
-    /// Stops after a run that ended without an event.
+    /// Stops the display. This is needed if the run ended without an event.
     func cancel() {
         task?.cancel()
         display?.clear()

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// The files that a command reads. It refuses to overwrite them under any name.
+/// The files that a command reads and must not overwrite, whatever path names them.
 struct CommandInputs {
     private enum Input {
         case standardInput
@@ -16,9 +16,11 @@ struct CommandInputs {
     /// The path of the database; nil if the command reads none.
     let database: String?
 
+    /// Creates the inputs of a command.
+    ///
     /// - Parameters:
-    ///   - files: Files and folders; `-` is standard input, which may be a file.
-    ///   - database: The database, with the files of SQLite beside it.
+    ///   - files: The paths of files and folders; `-` is standard input, which may be a file.
+    ///   - database: The path of the database. The files that SQLite creates beside the database are inputs too.
     init(files: [String] = [], database: String? = nil) {
         self.database = database
         inputs = files.map { $0 == "-" ? .standardInput : .file($0) } + (database.map { [.database($0)] } ?? [])
@@ -64,8 +66,8 @@ struct CommandInputs {
         let isSameFolder = output.map { FileStatus(at: $0.folder)?.identity == FileStatus(at: place.folder)?.identity }
         return StoreFiles.suffixes.contains { suffix in
             if isSame(status, FileStatus(at: place.path + suffix)) { return true }
-            // A file that does not exist is compared by name only. The comparison ignores case, as some file systems
-            // do.
+            // A file that does not exist can be compared only by name. The comparison ignores case, as some file
+            // systems do.
             return isSameFolder == true && output?.name.lowercased() == (place.name + suffix).lowercased()
         }
     }
@@ -80,7 +82,7 @@ struct CommandInputs {
     }
 }
 
-/// A command that reads files, and overwrites none of them.
+/// A command that reads files and does not overwrite them.
 protocol InputCommand: ParsableCommand {
     var inputs: CommandInputs { get }
     /// The timeout for a locked database; nil for the default of the library.
@@ -92,7 +94,7 @@ extension InputCommand {
 
     /// Checks that the shell has not redirected standard output or standard error to an input, as `>> app.sqlite` does.
     ///
-    /// - Throws: ``SyncError`` `unreadableFile` if it has.
+    /// - Throws: ``SyncError`` `unreadableFile` if a stream is redirected to an input.
     func checkStreams() throws {
         let reasons = [STDOUT_FILENO, STDERR_FILENO].map { inputs.reason(against: nil, FileStatus(descriptor: $0)) }
         // The error must not be written to the input either.

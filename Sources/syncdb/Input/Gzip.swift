@@ -23,13 +23,13 @@ enum Gzip {
 
     private static let inputSize = 1 << 18
 
-    /// Returns whether data begins with the gzip signature, which no JSON does.
+    /// Returns whether data begins with the gzip signature. JSON never begins with it.
     static func isGzip(_ data: Data) -> Bool { data.starts(with: [0x1F, 0x8B]) }
 
     /// Decompresses data.
     ///
-    /// - Parameter progress: Receives the number of compressed bytes that were read and their total, after each
-    ///   decompressed megabyte.
+    /// - Parameter progress: A closure that receives the number of compressed bytes that were read and their total,
+    ///   after each decompressed megabyte.
     /// - Throws: ``Failure``.
     static func unpack(_ data: Data, maximumSize: Int, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> Data {
         var done = 0
@@ -48,15 +48,16 @@ enum Gzip {
     }
 }
 
-/// Compresses data incrementally as gzip (RFC 1952). The output is deterministic: it has no name and no time.
+/// A compressor that converts data to gzip (RFC 1952) incrementally. The output is deterministic: it contains no file
+/// name and no time.
 ///
-/// `@unchecked Sendable`: all properties except the constants are accessed while `lock` is held.
+/// `@unchecked Sendable`: the state of zlib is accessed only while `lock` is held.
 final class Deflation: @unchecked Sendable {
     private static let outputSize = 1 << 16
     private static let windowBits: Int32 = 15 + 16  // the largest window, gzip's header and checksum
 
     private let lock = NSLock()
-    /// On the heap, because zlib stores its address.
+    /// The state of zlib. It is on the heap, because zlib stores its address.
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutablePointer<UInt8>
 
@@ -100,7 +101,8 @@ final class Deflation: @unchecked Sendable {
     }
 }
 
-/// Decompresses gzip data (RFC 1952) incrementally. It accepts several members, as `pigz` and appending produce them.
+/// A decompressor that reads gzip data (RFC 1952) incrementally. It accepts several members, which `pigz` and appending
+/// produce.
 final class Inflation {
     private enum State {
         /// Before the first member.
@@ -114,14 +116,16 @@ final class Inflation {
     static let outputSize = 1 << 20
     private static let windowBits: Int32 = 15 + 16  // the largest window, gzip's header and checksum
 
-    /// On the heap, because zlib stores its address.
+    /// The state of zlib. It is on the heap, because zlib stores its address.
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutablePointer<UInt8>
     private let input: () throws -> Data?
     private var packed = Data()
     private var state = State.start
 
-    /// - Parameter input: Returns the next compressed bytes; nil at the end.
+    /// Creates a decompressor.
+    ///
+    /// - Parameter input: A closure that returns the next compressed bytes; nil at the end.
     init(_ input: @escaping () throws -> Data?) throws {
         self.input = input
         stream = .allocate(capacity: 1)
@@ -159,8 +163,8 @@ final class Inflation {
         }
     }
 
-    /// Begins another member, and returns false for zeros only: tape drives and some tools pad the last block with
-    /// zeros.
+    /// Begins another member. Returns false if only zeros follow, because tape drives and some tools pad the last block
+    /// with zeros.
     private func beginMember() throws -> Bool {
         let zeros = packed.prefix { $0 == 0 }.count
         if zeros > 0 {
@@ -175,7 +179,7 @@ final class Inflation {
 
     private func inflate() throws -> Data {
         let (code, rested) = packed.withUnsafeBytes { input in
-            // zlib does not write through this pointer. It counts in 32 bits.
+            // zlib does not write through this pointer. Its counts have 32 bits.
             stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
             stream.pointee.avail_in = UInt32(clamping: input.count)
             stream.pointee.next_out = output

@@ -31,8 +31,8 @@ enum PayloadSource {
     /// Reads the JSON, and decompresses it if it begins like gzip or has the extension `.gz`.
     ///
     /// - Parameters:
-    ///   - limit: The most decompressed bytes.
-    ///   - progress: Receives the number of compressed bytes that were read, and their total.
+    ///   - limit: The largest number of decompressed bytes.
+    ///   - progress: A closure that receives the number of compressed bytes that were read, and their total.
     func read(unpackingTo limit: ByteCount, _ progress: (Int, Int) -> Void) throws -> Data {
         let data = try readBytes()
         guard hasGzipName || Gzip.isGzip(data) else { return data }
@@ -43,9 +43,9 @@ enum PayloadSource {
         }
     }
 
-    /// Reads the JSON completely if it is small; otherwise returns a source for reading it in chunks.
+    /// Reads the JSON completely if it is small. Otherwise returns a source from which a sync reads the JSON in chunks.
     ///
-    /// - Parameter size: The most decompressed bytes to read completely.
+    /// - Parameter size: The largest number of decompressed bytes to read completely.
     func read(
         wholeUpTo size: ByteCount, unpackingTo limit: ByteCount, _ progress: (Int, Int) -> Void
     ) throws -> Payload.Content {
@@ -132,7 +132,7 @@ enum PayloadSource {
 struct Payload: SyncPayloadConvertible {
     /// The bytes of a payload.
     enum Content {
-        /// The complete bytes, of small or required payloads.
+        /// The complete bytes of a small payload, or of a payload that the command needs completely.
         case whole(Data)
         /// A regular file that is read in chunks.
         case file(URL)
@@ -147,7 +147,7 @@ struct Payload: SyncPayloadConvertible {
 
     func syncPayload() throws -> SyncPayload {
         switch content {
-        case .whole(let data): try data.syncPayload()
+        case .whole(let data): data.syncPayload()
         case .file(let url): try url.syncPayload()
         case .chunks(let chunks): .buffers(chunks)
         }
@@ -160,13 +160,13 @@ struct Payload: SyncPayloadConvertible {
     }
 }
 
-/// Reads a file or standard input from the beginning to the end, and decompresses it if needed.
+/// A reader of a file or of standard input from beginning to end. It decompresses gzip data.
 ///
-/// `@unchecked Sendable`: its variables are accessed while `lock` is held.
+/// `@unchecked Sendable`: the variables are accessed only while `lock` is held.
 final class ByteReader: @unchecked Sendable {
     private static let chunkSize = 1 << 18
     /// The interval in milliseconds at which a waiting reader checks for cancellation.
-    private static let patience: Int32 = 100
+    private static let pollInterval: Int32 = 100
 
     private let lock = NSLock()
     private let source: PayloadSource
@@ -178,7 +178,9 @@ final class ByteReader: @unchecked Sendable {
     private var inflation: Inflation?
     private var unpackedSize = 0
 
-    /// - Parameter limit: The most decompressed bytes.
+    /// Opens a source.
+    ///
+    /// - Parameter limit: The largest number of decompressed bytes.
     init(_ source: PayloadSource, unpackingTo limit: ByteCount) throws {
         self.source = source
         self.limit = limit
@@ -210,7 +212,7 @@ final class ByteReader: @unchecked Sendable {
         }
     }
 
-    /// Puts bytes back. They are read again first.
+    /// Puts bytes back, so that ``next()`` returns them next.
     func unread(_ bytes: Data) { lock.withLock { front = bytes } }
 
     private func readPlain() throws -> Data? {
@@ -223,7 +225,7 @@ final class ByteReader: @unchecked Sendable {
 
     private func readHandle() throws -> Data? {
         var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&waiting, 1, Self.patience) == 0 { try Task.checkCancellation() }
+        while poll(&waiting, 1, Self.pollInterval) == 0 { try Task.checkCancellation() }
         do {
             let chunk = try handle.read(upToCount: Self.chunkSize)
             return chunk?.isEmpty ?? true ? nil : chunk
@@ -233,7 +235,7 @@ final class ByteReader: @unchecked Sendable {
     }
 }
 
-/// The remaining bytes of a reader. They can be read once.
+/// The remaining bytes of a reader. The sequence can be iterated only once.
 struct ByteBuffers: AsyncSequence, Sendable {
     typealias Element = Data
 

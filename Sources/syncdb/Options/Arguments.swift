@@ -42,7 +42,9 @@ struct TimeoutArgument: ExpressibleByArgument, Equatable {
         self.milliseconds = milliseconds
     }
 
-    /// - Parameter plain: The milliseconds of a number without a unit.
+    /// Returns the milliseconds of a duration; nil for an invalid argument.
+    ///
+    /// - Parameter plain: The number of milliseconds that the argument `1` stands for.
     static func milliseconds(_ argument: String, plain: Double) -> Double? {
         let text = argument.lowercased()
         let unit = units.first { text.hasSuffix($0.suffix) }
@@ -60,7 +62,7 @@ extension URL {
     /// Creates the URL of a path on the command line.
     ///
     /// Foundation shortens relative paths: `link/../model.json` becomes `model.json`. That is another file if the link
-    /// leads to another folder. A file that was checked must be the file that is read.
+    /// leads to another folder. The initializer prevents this, so that a command reads the file that it has checked.
     init(argument path: String) {
         let isShortened = path.utf8.first != UInt8(ascii: "/") && path.contains("..")
         self.init(fileURLWithPath: isShortened ? FileManager.default.currentDirectoryPath + "/" + path : path)
@@ -75,10 +77,11 @@ enum Completions {
     static let database = CompletionKind.file()
     static let model = CompletionKind.file()
 
-    /// Completes the entities of the database or model that the command line names.
+    /// The completion with the entities of the database or model on the command line.
     static let entity = CompletionKind.custom { words, _, _ in entities(in: words) }
 
-    /// Returns no entities if the command line names no readable database or model. A completion cannot print errors.
+    /// Returns the entities of the database or model on the command line. Returns an empty list if neither can be read,
+    /// because a completion cannot print errors.
     static func entities(in words: [String]) -> [String] {
         guard FileDescriptorLimit.areEnough else { return [] }
         let path = value(of: "--database", in: words) ?? value(of: "-d", in: words) ?? NamedDatabase.ofEnvironment
@@ -97,7 +100,7 @@ enum Completions {
         return words.first { $0.hasPrefix(option + "=") }.map { expanded(String($0.dropFirst(option.count + 1))) }
     }
 
-    /// The shell passes words unexpanded.
+    /// Removes quotes and expands a tilde, because the shell passes words unexpanded.
     private static func expanded(_ word: String) -> String {
         let unquoted = word.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
         return (unquoted as NSString).expandingTildeInPath

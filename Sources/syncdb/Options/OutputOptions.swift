@@ -23,7 +23,8 @@ struct OutputOptions {
 
     /// Reads all files, and shows progress.
     ///
-    /// - Parameter size: Larger files are read in chunks later; nil to read all files completely.
+    /// - Parameter size: The largest size of a file to read completely; nil to read all files completely. The sync
+    ///   reads larger files in chunks.
     func read(_ payload: PayloadOptions, wholeUpTo size: ByteCount? = nil) throws -> [Payload] {
         let display = ProgressDisplay(isQuiet: quiet)
         defer { display?.clear() }
@@ -49,7 +50,7 @@ struct OutputOptions {
 
 /// The option `--color`.
 struct ColorOptions: ParsableArguments {
-    /// The conditions for colours.
+    /// The condition for colored output.
     enum Choice: String, ExpressibleByArgument, CaseIterable {
         case auto, always, never
     }
@@ -70,13 +71,14 @@ struct ColorOptions: ParsableArguments {
         }
     }
 
-    /// Whether the environment permits colours: `NO_COLOR` (https://no-color.org) is not set, and the terminal supports
-    /// them.
+    /// Returns whether the environment permits colors: `NO_COLOR` (https://no-color.org) is not set, and the terminal
+    /// supports colors.
     static func isWelcome(_ environment: [String: String]) -> Bool {
         environment["NO_COLOR", default: ""].isEmpty && environment["TERM", default: "dumb"] != "dumb"
     }
 
-    /// The style for standard error. It is parsed separately, because the error may be that the arguments are invalid.
+    /// The style for standard error. The property reads `--color` itself, because the error may be that the arguments
+    /// are invalid.
     static var errorStyle: Style {
         let arguments = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         var choice = Choice.auto
@@ -116,7 +118,7 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case vertical
     /// A JSON array of objects.
     case json
-    /// One JSON object a line.
+    /// One JSON object on each line.
     case ndjson
     /// Comma-separated values (RFC 4180).
     case csv
@@ -155,6 +157,6 @@ struct ListOptions: ParsableArguments {
     @Flag(help: "List all items instead of the first 20 of each kind.")
     var all = false
 
-    /// The most entries of one kind; nil for all.
-    var limit: Int? { all ? nil : ShortListLimit.standard }
+    /// The largest number of entries of one kind; nil for all.
+    var limit: Int? { all ? nil : TruncatedListLimit.standard }
 }

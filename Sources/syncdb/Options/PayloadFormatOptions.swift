@@ -1,7 +1,7 @@
 import ArgumentParser
 import Sync
 
-/// The format of a payload that is not one list of records. `import`, `diff` and `doctor` share these options.
+/// The format of a payload that is not a single list of records, for all commands that read payloads.
 struct PayloadFormatOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -20,7 +20,7 @@ struct PayloadFormatOptions: ParsableArguments {
 
     var names: KeyedBy? { keyed ? .primaryKey : keyedBy.map { .attribute($0) } }
 
-    /// Whether the payload is one list of records, or NDJSON.
+    /// Whether the payload is a single list of records, or NDJSON.
     var isPlain: Bool { names == nil && form == nil }
 
     func validate() throws {
@@ -60,7 +60,7 @@ struct EntityArgument {
 
     /// Checks that each list has one entity.
     ///
-    /// - Throws: `ValidationError` if not.
+    /// - Throws: `ValidationError` if a list has no entity or several entities.
     static func check(_ arguments: [String]) throws {
         let lists = arguments.map(Self.init)
         if lists.count(where: { $0.path == nil }) > (lists.count > 1 ? 0 : 1) {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// The payload of a sync and its options. `import` and `diff` share them.
+/// The payload of a sync and its options, for `import` and `diff`.
 struct PayloadOptions {
     let records: PayloadFileOptions
     let layout: PayloadFormatOptions
@@ -17,9 +17,10 @@ struct PayloadOptions {
     /// Whether the JSON can extend a model.
     var canEvolve: Bool { layout.form != .jsonAPI }
 
-    /// Reads all files before anything is written, except files that are larger than `size`.
+    /// Reads all files before the sync writes anything. Files that are larger than `size` are opened, and the sync
+    /// reads them in chunks.
     ///
-    /// - Parameter size: Nil to read all files completely.
+    /// - Parameter size: The largest size of a file to read completely; nil to read all files completely.
     func read(wholeUpTo size: ByteCount?, _ progress: (Int, Int) -> Void) throws -> [Payload] {
         try records.files.map { file in
             let source = PayloadSource(file)
@@ -44,7 +45,7 @@ struct PayloadOptions {
         return options
     }
 
-    /// Checks combinations of options that each group accepts alone.
+    /// Checks combinations of options from different groups.
     ///
     /// - Throws: `ValidationError` for an invalid combination.
     func validate() throws {
@@ -63,8 +64,8 @@ struct PayloadOptions {
 
 /// A command that syncs a payload into a database: `import` and `diff`.
 ///
-/// The command declares each group of options itself, and these properties combine them. In a debug build, the argument
-/// parser checks nested groups four times as often with each level.
+/// Each command declares the groups of options itself, and an extension of the protocol combines them. Nested groups
+/// are slow: in a debug build, the argument parser checks a group four times as often at each level of nesting.
 protocol PayloadCommand: InputCommand {
     var records: PayloadFileOptions { get }
     var layout: PayloadFormatOptions { get }
@@ -129,23 +130,26 @@ struct SyncRuleOptions: ParsableArguments {
         name: .customLong("where"),
         help: ArgumentHelp(
             "The scope: stored rows that match are deleted if the JSON omits them. (default: all rows; for an entity with "
-                + "a relationship to itself, the rows without a parent)",
+                + "a to-one relationship to itself, the rows where it is null)",
             valueName: "predicate"))
     var predicate: String?
 
     @Option(
         help: ArgumentHelp(
-            "The allowed operations, separated by commas.", valueName: "names"))
+            "The allowed operations, separated by commas. Those with 'Relationships' apply to the rows of nested to-many "
+                + "relationships, the others to the rows of the records.", valueName: "names"))
     var operations: OperationList = OperationList(value: .all)
 
     @Option(
         help: ArgumentHelp(
-            "The parent row of the records, as Entity:id. Add the relationship if there are several, or if the id "
+            "The parent row of the records, as Entity:id. Add the relationship if several lead to the records, or if the id "
                 + "contains colons.",
             valueName: "entity:id[:relationship]"))
     var parent: ParentArgument?
 
-    @Option(help: "The scope without --where: automatic, or all rows even if the entity has a relationship to itself.")
+    @Option(
+        help:
+            "The scope without --where: automatic, or all rows even if the entity has a to-one relationship to itself.")
     var scope: ScopeArgument = .automatic
 
     @Option(
@@ -166,7 +170,7 @@ struct SyncRuleOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Delete omitted rows even if the key of a record cannot be read. (default: delete no omitted rows then, because "
+            "Delete omitted rows even if the primary key of a record cannot be read. (default: delete no omitted rows then, because "
                 + "the record may describe any of them)"))
     var deletesBesideUnread = false
 
@@ -202,7 +206,8 @@ struct ParentArgument: ExpressibleByArgument, Equatable {
     let id: String
     let relationship: String?
 
-    /// Splits at the first colon, and at the last one if a name follows it. IDs such as dates may contain colons.
+    /// Splits the argument at the first colon. Also splits it at the last colon if a name follows, because an ID such
+    /// as a date may contain colons.
     init?(argument: String) {
         guard let colon = argument.firstIndex(of: ":") else { return nil }
         entity = String(argument[..<colon])
@@ -217,7 +222,8 @@ struct ParentArgument: ExpressibleByArgument, Equatable {
         guard !entity.isEmpty, !id.isEmpty else { return nil }
     }
 
-    /// The parent. The type of its key converts the text; a composite key is a JSON list or object.
+    /// The parent row. Its ID is text, which the sync converts to the type of the primary key, or a JSON list or object
+    /// for a composite key.
     var parent: SyncParent { SyncParent(entity, id: JSONValue(keyArgument: id), relationship: relationship) }
 
     private static func isName(_ text: Substring) -> Bool {
@@ -227,8 +233,8 @@ struct ParentArgument: ExpressibleByArgument, Equatable {
 }
 
 extension JSONValue {
-    /// Creates a key from an argument: text, which the type of the key converts, or a JSON list or object for a
-    /// composite key.
+    /// Creates a primary key from an argument. Text is later converted to the type of the key. A JSON list or object is
+    /// a composite key.
     init(keyArgument text: String) {
         let parts = text.hasPrefix("[") || text.hasPrefix("{") ? try? JSONValue(parsing: text) : nil
         self = parts ?? .string(text)

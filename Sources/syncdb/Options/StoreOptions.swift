@@ -22,7 +22,7 @@ struct StoreOptions {
         try changes.model.map { try SyncModel.file($0) }
     }
 
-    /// Returns the model for a new database: the given one, or one that is inferred from the JSON.
+    /// Returns the model for a new database: the given model, or a model that is inferred from the JSON.
     func modelForNewDatabase(
         _ given: SyncModel?, inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> ModelSelection {
@@ -44,6 +44,8 @@ struct StoreOptions {
         return ModelSelection(model: model)
     }
 
+    /// Returns the payloads as samples for inference.
+    ///
     /// - Parameter size: The number of bytes of each payload to sample; nil for all.
     private func samples(
         _ payloads: [Payload], as options: PayloadOptions, size: Int? = nil
@@ -63,9 +65,11 @@ struct StoreOptions {
 
     // MARK: Model evolution
 
-    /// Returns the model for an existing database: the given or the stored one, extended with `--evolve`.
+    /// Returns the model for an existing database. With `--evolve`, the JSON extends the model.
     ///
-    /// - Parameter stack: The database, if it is open.
+    /// - Parameters:
+    ///   - model: The given or the stored model.
+    ///   - stack: The database; nil if it is not open.
     func modelForExistingDatabase(
         _ model: SyncModel, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool,
         of stack: DataStack? = nil
@@ -75,7 +79,7 @@ struct StoreOptions {
             throw UsageError("--evolve does not read JSON:API documents; name the new --model instead")
         }
         let found = try ModelEvolution(of: model, by: samples(payloads, as: options)) { entity, attribute in
-            // The database has no values of an attribute that it does not know.
+            // The database has no values for an attribute that its model does not have.
             guard let stack,
                 stack.model.entity(named: entity)?.attributes.contains(where: { $0.name == attribute }) == true
             else { return false }
@@ -85,7 +89,8 @@ struct StoreOptions {
         return ModelSelection(model: found.model, notes: notes)
     }
 
-    /// The number of bytes of JSON that are sampled for the suggestion of `--evolve`. A small sample keeps it fast.
+    /// The number of bytes of JSON to sample for the suggestion of `--evolve`. A small sample keeps the suggestion
+    /// fast.
     private static let glance = 32 << 10
 
     /// Prints what `--evolve` would add, if the model cannot store a part of the JSON.
@@ -125,7 +130,7 @@ struct DatabaseOptions: ParsableArguments {
 
     private var path: String? { given ?? NamedDatabase.ofEnvironment }
 
-    /// The path, which `validate` requires.
+    /// The path of the database. `validate` checks that it is given.
     var database: String { path ?? "" }
 
     var url: URL { URL(argument: database) }
@@ -144,7 +149,7 @@ struct DatabaseOptions: ParsableArguments {
     func validate() throws {
         if path == nil {
             throw ValidationError(
-                "Missing expected argument '--database <db>'; or set \(NamedDatabase.variable) in the environment"
+                "Missing expected argument '--database <db>'; give it, or set \(NamedDatabase.variable) in the environment"
             )
         }
     }
@@ -152,8 +157,8 @@ struct DatabaseOptions: ParsableArguments {
 
 /// The option `--database`, its environment variable, and the option for the lock timeout.
 ///
-/// It is not a group of options: in a debug build, the argument parser checks nested groups four times as often with
-/// each level, which took most of the time of a run.
+/// They are not a group of options, because nested groups are slow. In a debug build, the argument parser checks a
+/// group four times as often at each level of nesting.
 enum NamedDatabase {
     static let variable = "SYNCDB_DATABASE"
 
@@ -186,7 +191,7 @@ struct ModelOrDatabase: ParsableArguments {
     @Option(help: NamedDatabase.timeoutHelp)
     var busyTimeout: TimeoutArgument?
 
-    /// The database; nil if the command line names a model, whatever the environment says.
+    /// The path of the database; nil if the command line names a model. The environment variable then has no effect.
     var database: String? { model == nil ? given ?? NamedDatabase.ofEnvironment : given }
 
     func validate() throws {
@@ -196,7 +201,7 @@ struct ModelOrDatabase: ParsableArguments {
         }
     }
 
-    /// Returns the model.
+    /// Reads the model from the file or the database.
     func loaded() throws -> SyncModel {
         if let model { return try SyncModel.file(model) }
         return try DataStack.existing(at: database ?? "").model
@@ -225,10 +230,10 @@ struct ModelOptions: ParsableArguments {
 /// The model that a command chose for a database.
 struct ModelSelection {
     let model: SyncModel
-    /// Notes about what the JSON added to the model, one a line.
+    /// Notes about what the JSON added to the model, one for each line.
     var notes: [TerminalText] = []
 
-    /// Prints the notes. They are true only after the migration of the database.
+    /// Prints the notes. Call it after the migration of the database, because the notes are true only then.
     func announce() {
         for line in notes { Terminal.writeError(line) }
     }
@@ -236,8 +241,8 @@ struct ModelSelection {
 
 /// A database that exists only after its first import has succeeded.
 ///
-/// The import writes a temporary file and moves it into place. So neither an error nor a crash leaves an empty
-/// database, and a database that another process creates meanwhile is not overwritten.
+/// The import writes a temporary file and moves it into place. Therefore neither an error nor a crash leaves an empty
+/// database. A database that another process creates at the same time is not overwritten.
 struct NewDatabase {
     let url: URL
 
@@ -259,10 +264,10 @@ struct NewDatabase {
 }
 
 extension FileStatus {
-    /// Returns the status of a database file; nil if it does not exist. The path is checked unchanged: a URL drops a
-    /// trailing slash, and turns an empty path into the current folder.
+    /// Returns the status of a database file; nil if it does not exist. The path is not converted to a URL, which would
+    /// drop a trailing slash and turn an empty path into the current folder.
     ///
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the path cannot be that of a database.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the path cannot be the path of a database.
     static func ofDatabase(at path: String) throws -> FileStatus? {
         do {
             if let status = try FileStatus.find(path) { return status }
@@ -287,10 +292,10 @@ extension DataStack {
 }
 
 extension SyncModel {
-    /// Reads the model of a file that the command line names.
+    /// Reads the model from a file that the command line names.
     static func file(_ path: String) throws -> SyncModel {
         do {
-            // A URL drops a trailing slash, so the file that is read could differ from the one that was checked.
+            // A URL drops a trailing slash, so the command could read another file than it has checked.
             guard try FileStatus.find(path) != nil else {
                 throw SyncError(.unreadableFile, "no model file at '\(path)'")
             }

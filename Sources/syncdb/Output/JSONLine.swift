@@ -37,7 +37,7 @@ enum JSONLine {
     }
 }
 
-/// A number of bytes as text, in units of thousands: `27 bytes`, `1.2 kB`, `140 MB`.
+/// A number of bytes as text, in decimal units: `27 bytes`, `1.2 kB`, `140 MB`.
 enum ByteAmount {
     static func text(_ count: Int) -> String {
         let units = [count == 1 ? "byte" : "bytes", "kB", "MB", "GB", "TB"]

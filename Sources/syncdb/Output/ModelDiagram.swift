@@ -37,7 +37,8 @@ struct ModelDiagram {
         return (lines + ["}"]).joined(separator: "\n")
     }
 
-    /// Each association once, from the to-one end, or else from the end that sorts first.
+    /// The associations, each once: from its to-one end if only one end is to-one, or else from the end that sorts
+    /// first.
     private var links: [(owner: String, name: String, target: String, many: String, back: String)] {
         model.entities.flatMap { entity in
             entity.relationships.compactMap { relationship in
@@ -58,7 +59,7 @@ struct ModelDiagram {
     }
 }
 
-/// Identifiers of Mermaid, whose class names allow few characters and exclude its keywords.
+/// The Mermaid identifiers of entities. Mermaid allows only some characters in class names, and no keywords.
 struct MermaidNames {
     private static let words: Set<String> = [
         "callback", "class", "classDef", "classDiagram", "click", "cssClass", "default", "direction", "end", "href",
@@ -106,7 +107,7 @@ struct MermaidNames {
     }
 }
 
-/// Text of Graphviz.
+/// Escaping of text for Graphviz.
 enum DotText {
     /// Returns the name of a node.
     static func quoted(_ name: String) -> String { "\"\(escaped(name, #"\""#))\"" }

@@ -3,12 +3,12 @@ import Sync
 
 /// A file that a command writes. The program writes all files with this type.
 ///
-/// A regular file is replaced at once, when the output is complete. Its symbolic link, mode, owner and hard links are
-/// preserved. Pipes and devices are written incrementally.
+/// A regular file is replaced in one step, when the output is complete. Symbolic links to the file, its mode, owner and
+/// hard links are preserved. Pipes and devices are written incrementally.
 struct OutputFile {
     typealias Write = @Sendable (Data) throws -> Void
 
-    /// The kind of a path, which decides how it is written.
+    /// The kind of a path, which decides how the output is written.
     private enum Destination {
         /// An open file descriptor of this process: `/dev/stdout`, `/dev/fd/3`.
         case descriptor(Int32)
@@ -23,7 +23,7 @@ struct OutputFile {
 
     /// Checks the path of an output.
     ///
-    /// - Parameter inputs: The files that the command reads. They are never overwritten.
+    /// - Parameter inputs: The files that the command reads and must not overwrite.
     /// - Throws: ``SyncError`` `unreadableFile` if the file cannot be written, or if the command reads it.
     init(_ path: String, besides inputs: CommandInputs) throws {
         self.path = path
@@ -44,8 +44,8 @@ struct OutputFile {
 
     /// Calls a closure that writes the output.
     ///
-    /// - Throws: The error of the closure; `unreadableFile` if the file cannot be written. A regular file is then
-    ///   unchanged.
+    /// - Throws: The error of the closure; ``SyncError`` `unreadableFile` if the file cannot be written. After an
+    ///   error, a regular file is unchanged.
     func write(_ body: (@escaping Write) async throws -> Void) async throws {
         switch destination {
         case .descriptor(let descriptor):
@@ -60,8 +60,8 @@ struct OutputFile {
         }
     }
 
-    /// Creates the temporary file in the folder of the target, from where it can be renamed, or elsewhere if that
-    /// folder is not writable.
+    /// Creates a temporary folder for the output in the folder of the target, so that the output can be renamed. If
+    /// that folder is not writable, creates the temporary folder elsewhere.
     private func draft(beside target: ResolvedPath, _ status: FileStatus?) throws -> TemporaryFolder {
         do {
             return try TemporaryFolder(in: target.folder)
@@ -105,14 +105,17 @@ struct OutputFile {
     }
 }
 
-/// Replaces the contents of a file.
+/// A writer that replaces the contents of a file.
 ///
-/// The new file is renamed if that loses nothing: after a crash the file is either the old or the new one. Otherwise,
-/// such as for a file with hard links, its bytes are overwritten after space for all of them was reserved.
+/// The new file is renamed if the rename loses nothing, so that after a crash the file is either the old or the new
+/// one. Otherwise, as for a file with hard links, the bytes of the old file are overwritten, after space for all new
+/// bytes was reserved.
 struct AtomicFileWriter {
     private let path: String
     private let status: FileStatus?
 
+    /// Creates a writer for the file at a path.
+    ///
     /// - Parameter status: The status of the existing file; nil if there is none.
     init(of path: String, _ status: FileStatus?) {
         self.path = path
@@ -121,7 +124,7 @@ struct AtomicFileWriter {
 
     /// Replaces the file.
     ///
-    /// - Parameter draft: The file with the new bytes, which may be moved.
+    /// - Parameter draft: The path of the file with the new bytes. The method may move this file.
     /// - Throws: ``SystemError``.
     func replace(_ draft: String) throws {
         if let status, !matchOwnership(status, draft) { return try overwrite(with: draft) }
@@ -131,8 +134,8 @@ struct AtomicFileWriter {
         try overwrite(with: draft)
     }
 
-    /// Sets the owner and mode of the draft to those of the existing file, and returns whether the draft can replace
-    /// it.
+    /// Sets the owner and mode of the draft to those of the existing file. Returns whether the draft can replace the
+    /// existing file.
     private func matchOwnership(_ status: FileStatus, _ draft: String) -> Bool {
         guard status.linkCount == 1, !hasAttributes, let made = FileStatus(at: draft) else { return false }
         if (made.owner, made.group) != (status.owner, status.group), chown(draft, status.owner, status.group) != 0 {
@@ -142,8 +145,8 @@ struct AtomicFileWriter {
         return (made.owner, made.group, made.permissions) == (status.owner, status.group, status.permissions)
     }
 
-    /// Whether the file has extended attributes, such as access control lists. The system sets those that begin with
-    /// `security.` on new files.
+    /// Whether the file has extended attributes, such as access control lists. Attributes that begin with `security.`
+    /// do not count, because the system sets them on new files.
     private var hasAttributes: Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         let extended = attributes?[FileAttributeKey(rawValue: "NSFileExtendedAttributes")] as? [String: Any]
@@ -151,7 +154,7 @@ struct AtomicFileWriter {
     }
 
     private func overwrite(with draft: String) throws {
-        // If the file system cannot reserve space, the C library reads the file to do so.
+        // Open the file for reading too, because the C library reads it if the file system cannot reserve space.
         let descriptor = open(path, (access(path, R_OK) == 0 ? O_RDWR : O_WRONLY) | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError() }
         defer { close(descriptor) }
@@ -176,7 +179,7 @@ enum OpenDescriptor {
     private static let names: [String: Int32] = ["/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2]
     private static let mostLinks = 40
 
-    /// Returns the descriptor of a path, after following symbolic links.
+    /// Returns the descriptor of a path, after following symbolic links; nil if the path is not one of a descriptor.
     ///
     /// - Throws: ``SystemError`` if a link cannot be followed.
     static func number(of path: String) throws -> Int32? {
@@ -193,17 +196,18 @@ enum OpenDescriptor {
 
 /// The number of files that this process can open.
 enum FileDescriptorLimit {
-    /// The number of files that a command needs: for the queues of the system, two databases with their readers, a
-    /// payload, an output, and some more. Without free descriptors, the queues end the program.
+    /// The number of files that a command needs: for dispatch queues, two databases with their readers, a payload, an
+    /// output, and a reserve. Without free descriptors, the queues end the program.
     static let neededCount = 24
 
     /// Whether a command can open the files that it needs.
     static var areEnough: Bool { freeCount(upTo: neededCount) == neededCount }
 
-    /// Occupies the descriptors of closed standard streams, so that no database gets their numbers and is overwritten
-    /// with output.
+    /// Occupies the descriptors of closed standard streams. Otherwise a database could get the number of such a stream,
+    /// and output would overwrite the database.
     ///
-    /// Each replacement is opened in the opposite direction, so reading and writing still fail.
+    /// The replacement of standard input can only be written, and that of an output stream can only be read. Therefore
+    /// reading and writing still fail.
     static func occupyStandardStreams() {
         for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) == -1 {
             // `open` returns the lowest free descriptor.

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import SyncTesting
 
-/// Prints the report of scenario files as text or JSON.
+/// A printer of the report of scenario files as text or JSON.
 struct ReportPrinter {
     let report: ScenarioReport
     var style = Style.plain
@@ -12,12 +12,12 @@ struct ReportPrinter {
         lines(report.results.filter { $0.outcome == .failed }.map(line))
     }
 
-    /// One line for each case, its further failures below it, and the summary.
+    /// One line for each case, further lines for its other failures, and the summary.
     var everything: TerminalText {
         lines(report.results.flatMap { [line($0)] + $0.failures.dropFirst().map { "    \(text($0))" } })
     }
 
-    /// Returns the counts and all cases.
+    /// Returns the counts and all cases as JSON.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -57,12 +57,12 @@ struct ReportPrinter {
     }
 }
 
-/// Prints the report of an engine run, and the sync status after it.
+/// A printer of the report of an engine run, and of the sync status after the run.
 ///
 ///     Task: pulled: 3 inserted, 1 updated; pushed: 2 inserted; links: 2 added
 ///     Task: 2 rows with resolved conflicts (9 fields); 'syncdb conflicts' lists them
 ///     Task: 1 record without a primary key skipped: record 4 of the list
-///     Task: 2 values skipped: the first is Task 7, points: 'many' is no integer
+///     Task: 2 values skipped: the first is Task 7, points: 'many' does not fit points, an integer
 ///     Task: 1 blocked change; 'syncdb status' shows the reason
 ///     Task: 1 row with open conflicts; 'syncdb resolve' resolves them
 struct SyncReportPrinter {
@@ -177,13 +177,14 @@ struct SyncReportPrinter {
         "\(number) \(name)\(number == 1 ? "" : "s")"
     }
 
-    /// Returns `2 rows with resolved conflicts (9 fields)`, without the number of values if each row has one.
+    /// Returns text such as `2 rows with resolved conflicts (9 fields)`, without the number of fields if each row has
+    /// only one.
     private static func conflicts(_ rows: Int, _ values: Int) -> String {
         count(rows, "row") + " with resolved conflicts" + (values > rows ? " (\(values) fields)" : "")
     }
 }
 
-/// Prints text in aligned columns.
+/// A printer of text in aligned columns.
 ///
 ///     remoteID  name   company
 ///            1  Ada          2
@@ -206,7 +207,7 @@ struct TablePrinter {
     }
 
     let columns: [Column]
-    /// The width at which values are truncated.
+    /// The number of characters after which values are truncated.
     var maximumWidth = 60
     var style = Style.plain
     private var rows: [[Cell]] = []

@@ -1,11 +1,11 @@
 import Foundation
 import Sync
 
-/// Prints the result of a sync as text.
+/// A printer of the result of a sync as text.
 struct ResultPrinter {
     let result: SyncResult
     let model: SyncModel
-    /// The most rows or notes of one kind before "and N more"; nil for all.
+    /// The largest number of rows or notes of one kind to print; nil for all.
     let limit: Int?
     var style = Style.plain
 
@@ -16,16 +16,17 @@ struct ResultPrinter {
 
     /// The line about records that share a key.
     private var repeatLines: [TerminalText] {
-        let contradictions = result.contradictions
+        let inconsistentRecordCount = result.inconsistentRecordCount
         let contrary: TerminalText =
-            "\(contradictions) duplicate\(contradictions == 1 ? "" : "s") with different values"
-        guard result.repeatedRecords > 0 else { return contradictions > 0 ? [contrary] : [] }
-        let rows = result.records - result.repeatedRecords
-        let merged: TerminalText = "\(result.records) records, \(rows) row\(rows == 1 ? "" : "s")"
-        return [contradictions == 0 ? merged : merged + "; " + contrary]
+            "\(inconsistentRecordCount) duplicate\(inconsistentRecordCount == 1 ? "" : "s") with different values"
+        guard result.duplicateRecordCount > 0 else { return inconsistentRecordCount > 0 ? [contrary] : [] }
+        let rows = result.recordCount - result.duplicateRecordCount
+        let merged: TerminalText = "\(result.recordCount) records, \(rows) row\(rows == 1 ? "" : "s")"
+        return [inconsistentRecordCount == 0 ? merged : merged + "; " + contrary]
     }
 
-    /// One line for each row with its values, then one for each row whose links changed. See ``ChangePrinter``.
+    /// One line with values for each changed row, then one line for each row whose links changed. See
+    /// ``ChangePrinter``.
     var rows: TerminalText {
         let printer = ChangePrinter(style: style, names: names, limit: limit)
         let rows = entities.flatMap { name, changes in
@@ -45,7 +46,7 @@ struct ResultPrinter {
 
     private func indices(_ keys: [PrimaryKeyValue]) -> [Int] { Array(keys.indices) }
 
-    /// The attributes and to-one relationships of each entity, without its key.
+    /// The attributes and to-one relationships of each entity, without the primary key.
     private var names: [String: [String]] {
         var names: [String: [String]] = [:]
         for entity in model.compiled.entities {
@@ -62,7 +63,7 @@ struct ResultPrinter {
             .isToMany ?? false
     }
 
-    /// The synced entity, then the others by name.
+    /// The synced entity, then the other entities by name.
     private var entities: [(key: String, value: SyncResult.EntityChanges)] {
         result.entities.sorted { left, right in
             (left.key == result.entity ? 0 : 1, left.key) < (right.key == result.entity ? 0 : 1, right.key)
@@ -94,17 +95,17 @@ struct ResultPrinter {
         let isKept = { (diagnostic: SyncDiagnostic) in diagnostic.kind == .deletionsSkipped }
         let diagnostics = result.diagnostics.filter { !isKept($0) }
         let kept = result.diagnostics.filter(isKept).map { kept -> TerminalText in
-            "not deleted: \(kept.message), the first at \(kept.path) (entity \(kept.entity ?? "")); "
-                + "use --deletes-beside-unread to delete them"
+            "not deleted: \(kept.message) (first unreadable record: \(kept.path), entity \(kept.entity ?? "")); "
+                + "use --deletes-beside-unread to delete the omitted rows"
         }
         return kept
-            + listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
+            + listed(diagnostics, of: diagnostics.count + result.omittedDiagnosticCount) {
                 $0.kind == .danglingLinks
                     ? "fixed: \($0.message) (entity \($0.entity ?? ""))"
                     : "not stored: \($0.path): \($0.message) (entity \($0.entity ?? ""))"
             }
-            + listed(result.unresolved) {
-                "pending: \($0.entity) \($0.key) references \($0.target) as \($0.relationship), which is not stored yet"
+            + listed(result.pendingReferences) {
+                "pending: \($0.entity) \($0.key): the row \($0.target), referenced by '\($0.relationship)', is not stored yet"
             }
             + listed(result.unmappedKeys) {
                 "not in the model: key '\($0.path)' of \($0.entity ?? ""), in \($0.count) record\($0.count == 1 ? "" : "s")"
@@ -136,7 +137,7 @@ enum ResultJSON {
     }
 }
 
-/// Prints the change of a row on one line, with its values if the result has them.
+/// A printer of the change of a row on one line, with the values of the row if the result has them.
 ///
 ///     + User 9  firstName: "Barbara"  company: 4
 ///     ~ User 2  firstName: "Grace" → "Grace H."  company: 7 → nil
@@ -144,13 +145,13 @@ enum ResultJSON {
 ///       User 2  tags: + 5, - 6
 struct ChangePrinter {
     let style: Style
-    /// The attributes and to-one relationships of each entity in the order of the model, without the key.
+    /// The attributes and to-one relationships of each entity in the order of the model, without the primary key.
     let names: [String: [String]]
-    /// The most links of one row; nil for all links and all fields.
+    /// The largest number of links of one row to print; nil to print all links and all fields.
     let limit: Int?
-    /// The width at which values are truncated.
+    /// The number of characters after which values are truncated.
     var maximumWidth = 40
-    /// The most fields of one row, which is more than most entities have.
+    /// The largest number of fields of one row to print. Most entities have fewer.
     private static let maximumFields = 100
 
     func inserted(_ name: String, _ key: PrimaryKeyValue, _ row: SyncResult.Row?) -> TerminalText {
@@ -164,9 +165,9 @@ struct ChangePrinter {
     func updated(_ name: String, _ update: SyncResult.Update) -> TerminalText {
         let row = style.yellow("~ \(name) \(Self.text(update.key))")
         guard let values = update.values else {
-            return update.changed.isEmpty ? row : "\(row): \(list(update.changed.map { "\($0)" }))"
+            return update.changedAttributes.isEmpty ? row : "\(row): \(list(update.changedAttributes.map { "\($0)" }))"
         }
-        let changed = update.changed.filter { values[$0] != nil }
+        let changed = update.changedAttributes.filter { values[$0] != nil }
         return changed.isEmpty
             ? "\(row)  (order)" : row + fields(changed) { name in values[name].map(text) ?? "" }
     }
@@ -193,7 +194,7 @@ struct ChangePrinter {
         TruncatedList(entries, upTo: limit).text(between: ", ")
     }
 
-    /// Returns both values. Long values begin where they differ.
+    /// Returns both values. The common beginning of long values is omitted.
     private func text(_ change: SyncResult.ValueChange) -> TerminalText {
         let (old, new) = (Self.line(change.old), Self.line(change.new))
         let alike = Self.lengthOfBeginning(old, new)
@@ -206,8 +207,8 @@ struct ChangePrinter {
         return "…\(shown[0]) → …\(shown[1]) (after \(ByteAmount.text(alike)) unchanged)"
     }
 
-    /// Returns the number of bytes in the common prefix, in whole characters and without the last ten bytes, which show
-    /// the context.
+    /// Returns the number of bytes in the common beginning, in whole characters. Does not count the last ten bytes,
+    /// which are shown as context.
     private static func lengthOfBeginning(_ left: String, _ right: String) -> Int {
         var count = 0
         for (l, r) in zip(left.utf8, right.utf8) {
@@ -232,7 +233,7 @@ struct LinkGroup {
     private(set) var added: [PrimaryKeyValue] = []
     private(set) var removed: [PrimaryKeyValue] = []
 
-    /// Returns the links that the lines about rows do not show: those of to-many relationships, except links of deleted
+    /// Returns the links that the lines about rows do not show: links of to-many relationships, except those of deleted
     /// rows.
     static func groups(of result: SyncResult, toMany: (String, String) -> Bool) -> [LinkGroup] {
         var groups: [LinkGroup] = []
@@ -253,9 +254,9 @@ struct LinkGroup {
     }
 }
 
-/// The changes of rows between two snapshots.
+/// The changes between two reads of the same rows.
 struct SnapshotDifference {
-    /// The identity of a row. A row whose entity changes is another row.
+    /// The identity of a row. A row whose entity changes counts as another row.
     private struct Identity: Hashable {
         let entity: String
         let key: PrimaryKeyValue
@@ -303,7 +304,8 @@ struct SnapshotDifference {
         let values = changed.map { ($0, SyncResult.ValueChange(old: old[$0] ?? .null, new: new[$0] ?? .null)) }
         change(row.entity) { changes in
             changes.updated.append(
-                SyncResult.Update(key: row.row.key, changed: changed, values: Dictionary(uniqueKeysWithValues: values)))
+                SyncResult.Update(
+                    key: row.row.key, changedAttributes: changed, values: Dictionary(uniqueKeysWithValues: values)))
             changes.updatedCount += 1
         }
     }

@@ -13,38 +13,40 @@ enum Terminal {
         fileprivate var descriptor: Int32 { self == .output ? STDOUT_FILENO : STDERR_FILENO }
     }
 
-    /// Returns the number of columns of the terminal.
+    /// Returns the number of columns of the terminal; 80 if unknown.
     static func width(of stream: Stream) -> Int {
         var size = winsize()
         guard ioctl(stream.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Writes lines of text to standard output. A closed pipe is no error.
+    /// Writes lines of text to standard output. A closed pipe is not an error.
     ///
-    /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
+    /// - Throws: ``SyncError`` `unreadableFile` if standard output cannot be written.
     static func write(_ text: TerminalText) throws { _ = try write(Data((text.text + "\n").utf8)) }
 
-    /// Writes JSON to standard output. On a terminal, control characters are escaped, so that it is the same JSON.
+    /// Writes JSON to standard output. On a terminal, control characters are escaped, which keeps the meaning of the
+    /// JSON.
     ///
-    /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
+    /// - Throws: ``SyncError`` `unreadableFile` if standard output cannot be written.
     static func write(json: String) throws { _ = try write(json: Data((json + "\n").utf8)) }
 
     /// Writes a part of a longer text that is already escaped.
     ///
     /// - Returns: False if the reader has closed the pipe.
-    /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
+    /// - Throws: ``SyncError`` `unreadableFile` if standard output cannot be written.
     static func write(visible text: Data) throws -> Bool { try write(text) }
 
     /// Writes a part of longer JSON, or of other text for programs. A part contains complete characters.
     ///
     /// - Returns: False if the reader has closed the pipe.
-    /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
+    /// - Throws: ``SyncError`` `unreadableFile` if standard output cannot be written.
     static func write(json: Data) throws -> Bool {
         try write(Stream.output.isTerminal ? visible(json: json) : json)
     }
 
-    /// Returns JSON with escaped control characters, which is the same JSON. The data must contain complete characters.
+    /// Returns JSON with control characters escaped, which keeps the meaning of the JSON. The data must contain
+    /// complete characters.
     static func visible(json: Data) -> Data {
         Data(TerminalText(lines: String(decoding: json, as: UTF8.self)).text.utf8)
     }
@@ -58,8 +60,8 @@ enum Terminal {
     private static func write(_ bytes: Data) throws -> Bool {
         switch write(bytes, to: .output) {
         case 0: return true
-        // A reader such as `head` may close the pipe early, which is no failure. Usually `SIGPIPE` ends the program. If
-        // the signal is ignored, the program continues.
+        // A reader such as `head` may close the pipe early, which is not an error. Usually `SIGPIPE` ends the program.
+        // If the signal is ignored, the program continues.
         case EPIPE: return false
         case let code:
             throw SyncError(
@@ -67,6 +69,8 @@ enum Terminal {
         }
     }
 
+    /// Writes bytes to a stream.
+    ///
     /// - Returns: The error number of the system; 0 for success.
     private static func write(_ bytes: Data, to stream: Stream) -> Int32 {
         bytes.withUnsafeBytes { bytes in
@@ -134,7 +138,7 @@ struct ProgressLine {
         return count < 10_000 ? "\(count)" : "\(count / 1000)k"
     }
 
-    /// A wrapped line could not be erased.
+    /// Truncates a line to the width of the terminal, because a wrapped line could not be erased.
     private func fitted(_ line: String, _ width: Int) -> String { String(line.prefix(max(0, width - 1))) }
 }
 
@@ -153,9 +157,9 @@ extension ProgressLine {
     }
 }
 
-/// Shows progress on standard error if it is a terminal and the operation takes longer than a moment.
+/// A display of progress on standard error, for operations that take longer than a moment.
 final class ProgressDisplay: Sendable {
-    /// Shorter operations show no progress, since they end before the line can be read.
+    /// The delay before the first progress line, in seconds. A shorter operation would end before the line can be read.
     static let delay = 0.5
     static let interval = 0.1
 
@@ -170,7 +174,9 @@ final class ProgressDisplay: Sendable {
     private let draw: @Sendable (String) -> Void
     private let state: Locked<State>
 
-    /// - Parameter isQuiet: Whether to print errors only. Returns nil then, and if standard error is no terminal.
+    /// Creates a display; nil if standard error is not a terminal.
+    ///
+    /// - Parameter isQuiet: Whether to print only errors. The initializer then returns nil too.
     convenience init?(isQuiet: Bool) {
         guard !isQuiet, Terminal.Stream.errors.isTerminal,
             ProcessInfo.processInfo.environment["TERM", default: "dumb"] != "dumb"
@@ -178,9 +184,11 @@ final class ProgressDisplay: Sendable {
         self.init(now: { ProcessInfo.processInfo.systemUptime }, draw: { Terminal.redraw("\($0)") })
     }
 
+    /// Creates a display with a clock and an output.
+    ///
     /// - Parameters:
-    ///   - now: Returns the time in seconds.
-    ///   - draw: Replaces the line; an empty line erases it.
+    ///   - now: A closure that returns the time in seconds.
+    ///   - draw: A closure that replaces the progress line. An empty text erases the line.
     init(now: @escaping @Sendable () -> Double, draw: @escaping @Sendable (String) -> Void) {
         self.now = now
         self.draw = draw
@@ -198,7 +206,7 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Shows a message instead of the progress, without a delay: a pause begins.
+    /// Shows a message instead of the progress, without a delay. Use it when the operation pauses.
     func say(_ text: TerminalText) {
         state.withLock { state in
             (state.label, state.nextDrawing) = (nil, now())
@@ -217,11 +225,11 @@ final class ProgressDisplay: Sendable {
     }
 }
 
-/// An interruption by Ctrl-C or `SIGTERM`. The sync is cancelled, so the store is unchanged.
+/// An interruption by Ctrl-C or `SIGTERM`, which cancels the operation in progress.
 struct Interruption: LocalizedError {
     /// `SIGINT` or `SIGTERM`.
     let signal: Int32
-    /// What became of the work.
+    /// The part of the error message about the work that was done before.
     let outcome: String
 
     /// The exit status that a shell reports for a program that a signal ended.
@@ -230,7 +238,8 @@ struct Interruption: LocalizedError {
 
     /// Runs an operation that the first signal cancels. A second signal ends the program.
     ///
-    /// - Parameter outcome: The message about the work so far. It is evaluated after a cancellation.
+    /// - Parameter outcome: The part of the error message about the work that was done before. It is evaluated after a
+    ///   cancellation.
     /// - Throws: ``Interruption`` if a signal cancelled the operation; errors of the operation.
     static func cancelling<Result: Sendable>(
         outcome: @autoclosure () -> String = "nothing was written",
@@ -275,13 +284,13 @@ struct Interruption: LocalizedError {
     }
 }
 
-/// Calls a closure with the first `SIGINT` or `SIGTERM`, on a separate thread.
+/// A pipe that passes the first `SIGINT` or `SIGTERM` to a closure, on a separate thread.
 ///
-/// The signal handler writes to a pipe, which a thread reads. So no signal is lost after the initializer, even if the
-/// process is busy. The default handlers apply after the first signal.
+/// The signal handler writes to the pipe, which a thread reads. Therefore no signal is lost after the initializer, even
+/// if the process is busy. The default handlers apply after the first signal.
 struct SignalPipe {
-    /// The writing end of the pipe. A signal handler can access globals only. It is set before the handler is
-    /// installed.
+    /// The writing end of the pipe, set before the signal handler is installed. It is static, because a signal handler
+    /// can access only globals.
     private nonisolated(unsafe) static var writingEnd: Int32 = -1
     private static let signals = [SIGINT, SIGTERM]
 

@@ -3,14 +3,14 @@ import Sync
 
 /// Text for people. All such output has this type, whether it goes to a terminal, a pipe or a file.
 ///
-/// Literals are written unchanged. Interpolated values come from payloads, models, databases and arguments: line breaks
-/// and control characters are escaped, and long values are truncated with a note of the remaining size.
+/// Literals are written unchanged. Interpolated values come from payloads, models, databases and arguments. Line breaks
+/// and control characters in such values are escaped. Long values are truncated, with a note about the remaining size.
 ///
 ///     let text: TerminalText = "no attribute '\(name)'"    // no attribute 'a\u001b[2J'
 struct TerminalText: ExpressibleByStringInterpolation, Hashable, Sendable {
-    /// The default number of characters of a value.
+    /// The default number of characters after which a value is truncated.
     static let limit = 500
-    /// The width of the note about the remaining size. At least this much is omitted.
+    /// The number of characters of the note about the remaining size. At least as many characters must be omitted.
     private static let noteWidth = 18
 
     private(set) var text: String
@@ -19,13 +19,13 @@ struct TerminalText: ExpressibleByStringInterpolation, Hashable, Sendable {
 
     init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-    /// Creates text from an external value, truncated to a number of characters and a note.
+    /// Creates text from an external value. A longer value is truncated to `limit` characters and a note.
     init(_ value: String, upTo limit: Int = Self.limit) {
         text = Self.shown(value.unicodeScalars[...], upTo: limit, keeping: [])
     }
 
-    /// Creates text from external lines, such as help or JSON, which stays valid JSON. Line breaks and tabs are
-    /// preserved. The length is limited only if `limit` is given.
+    /// Creates text from external lines, such as help or JSON. JSON stays valid. Line breaks and tabs are preserved. A
+    /// line is truncated only if `limit` is given.
     init(lines: String, upTo limit: Int? = nil) {
         let lines = lines.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         text = lines.map { Self.shown($0, upTo: limit ?? .max / 2, keeping: ["\t"]) }.joined(separator: "\n")
@@ -54,7 +54,7 @@ struct TerminalText: ExpressibleByStringInterpolation, Hashable, Sendable {
         }
     }
 
-    /// Escapes and truncates text. It reads only the part that is shown.
+    /// Escapes and truncates text. It reads only the part of the text that is shown.
     private static func shown(
         _ text: Substring.UnicodeScalarView, upTo limit: Int, keeping kept: Set<Unicode.Scalar>
     ) -> String {
@@ -88,14 +88,15 @@ extension Sequence<TerminalText> {
     }
 }
 
-/// The width of text in terminal columns. East Asian characters and emoji take two columns, combining marks none.
+/// The width of text in terminal columns. East Asian characters and emoji take two columns, and combining marks take
+/// none.
 enum DisplayWidth {
     static func of(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// Returns the width of a character. An emoji of several scalars is drawn as one.
+    /// Returns the width of a character. An emoji of several scalars is drawn as a single emoji.
     static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
@@ -147,7 +148,7 @@ enum DisplayWidth {
     ]
 }
 
-/// Colours and bold text for a terminal. A plain style has none.
+/// The colors and bold text of a terminal. The plain style adds neither.
 struct Style {
     let isOn: Bool
 
@@ -166,8 +167,9 @@ struct Style {
 // MARK: - Escapes
 
 extension Unicode.Scalar {
-    /// Whether a scalar is escaped, because a terminal interprets it, does not show it, or reorders the text around it:
-    /// control characters, line breaks, direction overrides, invisible characters, private use and unassigned scalars.
+    /// Whether a scalar is escaped, because a terminal interprets it, does not show it, or reorders the text around it.
+    /// Such scalars are control characters, line breaks, direction overrides, invisible characters, private use and
+    /// unassigned scalars.
     var needsEscape: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {
@@ -189,7 +191,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The escape of JSON, such as `\n` or `\u001b`.
+    /// The JSON escape, such as `
+    /// ` or `\u001b`.
     var escape: String {
         switch self {
         case "\n": "\\n"
@@ -206,7 +209,7 @@ extension Unicode.Scalar {
 // MARK: - Truncated lists
 
 extension TruncatedList {
-    /// Returns a line for each shown element, and one with the number of omitted elements.
+    /// Returns a line for each shown element, and a line with the number of omitted elements.
     ///
     /// - Parameter hint: The option that shows all elements; nil if there is none.
     func lines(_ line: (Element) -> TerminalText, hint: TerminalText?) -> [TerminalText] {
@@ -217,7 +220,7 @@ extension TruncatedList {
 }
 
 extension TruncatedList<TerminalText> {
-    /// Returns all elements on one line, such as `a, b and 3 more`.
+    /// Returns the shown elements and the number of omitted elements on one line, such as `a, b and 3 more`.
     func text(between separator: TerminalText) -> TerminalText {
         shown.joined(separator: separator) + (omittedCount > 0 ? " and \(omittedCount) more" : "")
     }

@@ -2,12 +2,12 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// Writes rows in an output format, incrementally.
+/// A printer that writes rows in an output format, incrementally.
 struct RowPrinter {
     /// The requested format; nil for a table, or for vertical output if the columns do not fit.
     let format: RowFormat?
     let style: Style
-    /// The number of columns of the terminal; nil if the output is no terminal.
+    /// The number of columns of the terminal; nil if the output is not a terminal.
     let lineWidth: Int?
     let write: OutputFile.Write
 
@@ -17,7 +17,7 @@ struct RowPrinter {
         self.style = style
         lineWidth = Terminal.Stream.output.isTerminal ? Terminal.width(of: .output) : nil
         let isForPeople = format?.isForPeople ?? true
-        // A reader such as `head` may close the pipe early, which is no failure.
+        // A reader such as `head` may close the pipe early, which is not an error.
         write = { data in
             guard try isForPeople ? Terminal.write(visible: data) : Terminal.write(json: data) else {
                 throw ExitCode.success
@@ -51,7 +51,8 @@ struct RowPrinter {
 
     /// Writes rows of text.
     ///
-    /// - Parameter body: Calls its argument for each row, with a closure that adds the values.
+    /// - Parameter body: A closure that calls `append` for each row. The argument of `append` is a closure that adds
+    ///   the values of the row.
     func print(
         _ columns: [RowColumn],
         _ body: (_ append: @escaping @Sendable ((inout TextRow) -> Void) throws -> Void) async throws -> Void
@@ -90,13 +91,13 @@ struct RowPrinter {
 }
 
 extension RowFormat {
-    /// Whether the format is for people. Control characters are then escaped, wherever the output goes.
+    /// Whether the format is for people. Control characters are then escaped, even in files.
     var isForPeople: Bool { [.table, .vertical, .markdown].contains(self) }
 }
 
-/// A buffer for the text of rows, which is written in chunks.
+/// A buffer for the text of rows, which is written when it is large.
 struct RowOutput {
-    /// The size of a chunk in bytes. Larger chunks are not written faster.
+    /// The size in bytes from which the buffer is written. A larger buffer is not faster.
     private static let bufferSize = 65_536
 
     var bytes: [UInt8] = []
@@ -107,7 +108,7 @@ struct RowOutput {
         bytes.reserveCapacity(2 * Self.bufferSize)
     }
 
-    /// Writes the buffer if it is large. It is called between rows, so that a chunk contains complete characters.
+    /// Writes the buffer if it is large. Call it between rows, so that the written bytes contain complete characters.
     mutating func passOn() throws {
         if bytes.count >= Self.bufferSize { try flush() }
     }
@@ -135,7 +136,7 @@ struct TextRow {
 
     /// Adds a value.
     ///
-    /// - Parameter body: Appends the text; returns false for null.
+    /// - Parameter body: A closure that appends the text of the value, and returns false for null.
     mutating func add(_ body: (inout [UInt8]) -> Bool) {
         let isValue = body(&bytes)
         ends.append(bytes.count)
@@ -154,7 +155,7 @@ struct TextRow {
     subscript(column: Int) -> ArraySlice<UInt8> { bytes[(column == 0 ? 0 : ends[column - 1])..<ends[column]] }
 }
 
-/// Formats rows of text.
+/// A type that writes rows of text in an output format.
 protocol TextRowWriter: Sendable {
     mutating func begin()
     mutating func append(_ row: TextRow) throws
@@ -162,18 +163,19 @@ protocol TextRowWriter: Sendable {
     mutating func end() throws
 }
 
-/// The title of a column.
+/// A column of the output.
 struct RowColumn {
     let title: String
     /// Whether the values are right-aligned.
     var isNumeric = false
 }
 
-/// Converts values of SQLite to text without intermediate strings, with the same result as ``StoredValue/text``.
+/// The conversion of values of SQLite to text, without intermediate strings. The result is the same as that of
+/// ``StoredValue/text``.
 enum ValueText {
     /// Appends a value.
     ///
-    /// - Returns: Whether there is a value. Null, and a value of another type that another program wrote, is none.
+    /// - Returns: False for null, and for a value of another type, which another program may have written.
     static func append(_ row: RowReader, _ column: Int, _ type: AttributeType, to out: inout [UInt8]) -> Bool {
         switch (type, row.storage(column)) {
         case (_, .null): return false
@@ -218,7 +220,7 @@ enum ValueText {
         }
     }
 
-    /// Reads eight bytes at a time, because most text is ASCII.
+    /// Returns whether text is ASCII. It reads eight bytes at a time, because most text is ASCII.
     static func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let bytes = UnsafeRawBufferPointer(text)
         var index = 0
@@ -231,7 +233,8 @@ enum ValueText {
 
     /// Appends a date in the stored format, `2024-02-29 18:29:59.999`, as ISO 8601.
     ///
-    /// - Returns: Whether the text has that format. Days after the 28th return false, because they depend on the month.
+    /// - Returns: Whether the date was appended. False for text in another format, and for days after the 28th, which
+    ///   not all months have.
     private static func appendDate(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
         guard text.count == 23, text[4] == .minus, text[7] == .minus, text[10] == .blank, text[13] == .colon,
             text[16] == .colon, text[19] == .point
@@ -257,7 +260,10 @@ struct VisibleCell {
     let text: String
     let width: Int
 
-    /// - Parameter limit: The most characters. Longer text is truncated with a note of the remaining size.
+    /// Creates a cell.
+    ///
+    /// - Parameter limit: The largest number of characters; nil for no limit. A longer text is truncated, with a note
+    ///   about the remaining size.
     init(_ value: some Collection<UInt8>, upTo limit: Int?) {
         // Printable ASCII needs neither escapes nor a table of widths.
         if value.count <= limit ?? .max, value.allSatisfy({ 0x20..<0x7F ~= $0 }) {

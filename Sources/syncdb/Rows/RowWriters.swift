@@ -1,9 +1,9 @@
 import Sync
 
-/// Writes comma- or tab-separated values as RFC 4180 defines them, with the line breaks of Unix.
+/// A writer of comma- or tab-separated values (RFC 4180), with the line breaks of Unix.
 ///
-/// A value that contains the delimiter, a quote or a line break is quoted. An empty text is quoted too, since null is
-/// written as nothing.
+/// A value that contains the delimiter, a quote or a line break is quoted. An empty text is quoted too, because null is
+/// written as an empty field.
 struct DelimitedWriter: TextRowWriter {
     let columns: [RowColumn]
     let delimiter: UInt8
@@ -47,7 +47,7 @@ struct DelimitedWriter: TextRowWriter {
     }
 }
 
-/// Writes a Markdown table. Control characters and bars in values are escaped.
+/// A writer of a Markdown table. Control characters and bars in values are escaped.
 struct MarkdownWriter: TextRowWriter {
     let columns: [RowColumn]
     var output: RowOutput
@@ -78,17 +78,17 @@ struct MarkdownWriter: TextRowWriter {
     }
 }
 
-/// Writes aligned columns for people, fitted to the width of a terminal. Without a terminal, values are complete.
+/// A writer of aligned columns for people, fitted to the width of a terminal. Without a terminal, values are complete.
 ///
 ///     id  firstName  company
 ///      1  Ada              2
 ///
-/// The widths are those of the rows so far, since only a block of rows is in memory. A column becomes wider when a
-/// later row needs it.
+/// Only a block of rows is in memory, so the widths depend on the rows so far. A column becomes wider if a later row
+/// needs more space.
 struct TableWriter: TextRowWriter {
     private static let blockRows = 1000
     private static let blockBytes = 1 << 20
-    /// The least width of a column.
+    /// The smallest width of a column.
     private static let minimumWidth = 3
     private static let gap = "  "
 
@@ -144,14 +144,14 @@ struct TableWriter: TextRowWriter {
         blockSize = 0
     }
 
-    /// The widths of the columns. The widest columns are narrowed to fit the line.
+    /// The widths of the columns. The widest columns are narrowed so that all columns fit the line.
     private var fittedWidths: [Int] {
         guard let lineWidth else { return widths }
         let room = lineWidth - max(0, widths.count - 1) * Self.gap.count
         guard widths.reduce(0, +) > room else { return widths }
         var rest = room
         var fitted = widths
-        // Narrow columns get their full width. The others share the rest.
+        // Narrow columns get their full width. The other columns share the rest.
         for (rank, column) in widths.indices.sorted(by: { widths[$0] < widths[$1] }).enumerated() {
             let share = max(rest / (widths.count - rank), 1)
             fitted[column] = min(widths[column], share)
@@ -175,19 +175,21 @@ struct TableWriter: TextRowWriter {
     }
 }
 
-/// Writes one line for each value, and an empty line between rows.
+/// A writer of one line for each value, with an empty line between rows.
 ///
 ///     id         1
 ///     firstName  Ada
 struct VerticalWriter: TextRowWriter {
     private let titles: [TerminalText]
-    /// The most characters of a value; nil for no limit.
+    /// The largest number of characters of a value; nil for no limit.
     private let limit: Int?
-    /// The most terminal columns of a value; nil for no limit.
+    /// The largest number of terminal columns of a value; nil for no limit.
     private let room: Int?
     private var output: RowOutput
     private var hasRows = false
 
+    /// Creates a writer.
+    ///
     /// - Parameter lineWidth: The width of the terminal; nil for no limit.
     init(_ columns: [RowColumn], limit: Int?, lineWidth: Int? = nil, style: Style, _ output: RowOutput) {
         let cells = columns.map { column in
@@ -223,7 +225,7 @@ struct VerticalWriter: TextRowWriter {
     mutating func end() throws { try output.flush() }
 }
 
-/// Writes rows of a query as JSON: an array with one object a line, or NDJSON.
+/// A writer of the rows of a query as JSON: an array with one object on each line, or NDJSON.
 struct JSONRowWriter {
     private(set) var output: RowOutput
     private let isArray: Bool
@@ -292,7 +294,7 @@ struct JSONRowWriter {
         repaired.withUTF8 { append(quotedWhole: $0, to: &out) }
     }
 
-    /// Appends text in as few parts as its escapes allow.
+    /// Appends valid UTF-8 as a JSON string. It copies the text between two escapes in one step.
     private static func append(quotedWhole text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
         out.append(.quote)
         var start = 0

@@ -3,10 +3,10 @@ import SyncCore
 
 /// Reads all records of a payload that arrives in buffers, and counts the chunks that it was cut into.
 func readPieces(
-    _ bytes: [UInt8], chunks: [Int], pieceSize: Int, form: JSONReader.Form = .json,
+    _ bytes: [UInt8], chunks: [Int], chunkSize: Int, form: JSONReader.Form = .json,
     maximumDepth: Int = 512
 ) throws -> (records: [JSONValue], pieces: Int) {
-    var splitter = RecordChunker(form: form, chunkSize: pieceSize, maximumDepth: maximumDepth)
+    var splitter = RecordChunker(form: form, chunkSize: chunkSize, maximumDepth: maximumDepth)
     var reader = JSONReader(form: form, maximumDepth: maximumDepth)
     var records: [JSONValue] = []
     var pieces = 0

@@ -15,15 +15,15 @@ struct RecordChunkerTests {
     }
 
     private func expectSame(
-        _ bytes: [UInt8], _ form: JSONReader.Form = .json, chunks: [Int], pieceSize: Int
+        _ bytes: [UInt8], _ form: JSONReader.Form = .json, chunks: [Int], chunkSize: Int
     ) {
         let whole = outcome { try readRecords(bytes, form: form) }
         let pieces = outcome {
-            try readPieces(bytes, chunks: chunks, pieceSize: pieceSize, form: form).records
+            try readPieces(bytes, chunks: chunks, chunkSize: chunkSize, form: form).records
         }
         #expect(
             whole == pieces,
-            "\(String(decoding: bytes.prefix(200), as: UTF8.self)) in chunks of \(chunks), pieces of \(pieceSize)")
+            "\(String(decoding: bytes.prefix(200), as: UTF8.self)) in chunks of \(chunks), pieces of \(chunkSize)")
     }
 
     static let sizes = [1, 2, 3, 5, 8, 13, 64, 100_000]
@@ -42,7 +42,7 @@ struct RecordChunkerTests {
     @Test("A chunked document gives the same records and errors as a whole", arguments: documents)
     func chunkedDocumentEqualsWhole(_ text: String) {
         for chunk in Self.sizes {
-            for size in Self.sizes { expectSame(Array(text.utf8), chunks: [chunk], pieceSize: size) }
+            for size in Self.sizes { expectSame(Array(text.utf8), chunks: [chunk], chunkSize: size) }
         }
     }
 
@@ -68,10 +68,10 @@ struct RecordChunkerTests {
     func smallChunksAfterLargeRecord() throws {
         let large = "{\"a\":\"\(String(repeating: "x", count: 10_000))\"}"
         let text = "[\(large),\(Array(repeating: "{\"a\":1}", count: 1000).joined(separator: ","))]"
-        let (records, pieces) = try readPieces(Array(text.utf8), chunks: [100_000], pieceSize: 1)
+        let (records, pieces) = try readPieces(Array(text.utf8), chunks: [100_000], chunkSize: 1)
         #expect(records.count == 1001)
         #expect(pieces == 1002)
-        #expect(try readPieces(Array(text.utf8), chunks: [100_000], pieceSize: 100).pieces == 85)
+        #expect(try readPieces(Array(text.utf8), chunks: [100_000], chunkSize: 100).pieces == 85)
     }
 
     static let lines: [String] = [
@@ -85,7 +85,7 @@ struct RecordChunkerTests {
     @Test("Chunked NDJSON gives the same records and errors as a whole", arguments: lines)
     func chunkedLinesEqualWhole(_ text: String) {
         for chunk in Self.sizes {
-            for size in Self.sizes { expectSame(Array(text.utf8), .ndjson, chunks: [chunk], pieceSize: size) }
+            for size in Self.sizes { expectSame(Array(text.utf8), .ndjson, chunks: [chunk], chunkSize: size) }
         }
     }
 
@@ -101,7 +101,7 @@ struct RecordChunkerTests {
     func chunkedKeyPathEqualsWhole(_ text: String, _ keyPath: [String]) {
         for chunk in Self.sizes {
             for size in Self.sizes {
-                expectSame(Array(text.utf8), .locations(.list(at: keyPath)), chunks: [chunk], pieceSize: size)
+                expectSame(Array(text.utf8), .locations(.list(at: keyPath)), chunks: [chunk], chunkSize: size)
             }
         }
     }
@@ -129,7 +129,7 @@ struct RecordChunkerTests {
             let isNDJSON = random.next(2) != 0
             let form: JSONReader.Form = isNDJSON ? .ndjson : .locations(.list(at: random.next(3) == 0 ? ["id"] : []))
             let chunks = (0..<3).map { _ in 1 + random.next(40) }
-            expectSame(bytes, form, chunks: chunks, pieceSize: 1 + random.next(80))
+            expectSame(bytes, form, chunks: chunks, chunkSize: 1 + random.next(80))
         }
     }
 
@@ -137,11 +137,11 @@ struct RecordChunkerTests {
     func chunksHaveRequestedSize() throws {
         let records = (0..<1000).map { #"{"id":\#($0)}"# }
         let text = "[" + records.joined(separator: ",") + "]"
-        let cut = try readPieces(Array(text.utf8), chunks: [100], pieceSize: 1000)
+        let cut = try readPieces(Array(text.utf8), chunks: [100], chunkSize: 1000)
         #expect(cut.records.count == 1000)
         #expect((text.utf8.count / 1100...text.utf8.count / 900 + 1).contains(cut.pieces))
         let large = #"{"text":"\#(String(repeating: "x", count: 50_000))"}"#
-        #expect(try readPieces(Array("[{},\(large),{}]".utf8), chunks: [999], pieceSize: 1000).records.count == 3)
+        #expect(try readPieces(Array("[{},\(large),{}]".utf8), chunks: [999], chunkSize: 1000).records.count == 3)
     }
 
     @Test("The chunker stops where no record can follow instead of buffering the rest")
@@ -159,7 +159,7 @@ struct RecordChunkerTests {
                 return try? splitter.next(from: &rest)
             }
             #expect((piece?.bytes.count ?? .max) < 100_000)
-            expectSame(bytes, form, chunks: [bytes.count], pieceSize: 1000)
+            expectSame(bytes, form, chunks: [bytes.count], chunkSize: 1000)
         }
     }
 

@@ -87,7 +87,7 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
     // MARK: Link assertions
 
     func statements(_ kind: Kind) throws -> LinkAssertions {
-        let model = try SyncModel(schema: Self.schema(kind)).compiled
+        let model = try SyncModel(schemaData: Self.schema(kind)).compiled
         let link = try #require(model.links.first)
         let presence: [RowState] = [.stored, .new, .stored, .missing]
         let rows = LinkAssertions.Rows(states: presence, entities: [])

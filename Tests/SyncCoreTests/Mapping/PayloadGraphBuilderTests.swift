@@ -26,7 +26,7 @@ struct PayloadGraphBuilderTests {
         _ json: String, _ entity: String = "User", operations: SyncOperations = .all
     ) throws -> PayloadGraph {
         let staging = try PayloadGraphBuilder(
-            inEntity: entity, of: SyncModel(schema: Self.schema), parent: nil,
+            inEntity: entity, of: SyncModel(schemaData: Self.schema), parent: nil,
             operations: operations,
             options: SyncOptions())
         return try staging.map(Data(json.utf8), options: SyncOptions()).plan

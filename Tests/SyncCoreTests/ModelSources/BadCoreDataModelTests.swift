@@ -78,7 +78,7 @@ struct BadCoreDataModelTests {
             (String(repeating: "<model>", count: 100_000), 1),
         ])
     func reportsLocationOfMalformedXML(text: String, line: Int) throws {
-        let error = try #require(throws: SyncError.self) { try SyncModel(coreData: Data(text.utf8)) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(coreDataModel: Data(text.utf8)) }
         #expect(error.code == .unreadableModel)
         #expect(error.line == line && (error.column ?? 0) >= 1, "\(error)")
     }
@@ -95,7 +95,7 @@ struct BadCoreDataModelTests {
             "<!DOCTYPE m [<!ENTITY a SYSTEM 'file:///etc/hostname'>]><model>&a;</model>",
         ])
     func rejectsUnsafeXML(text: String) throws {
-        let error = try #require(throws: SyncError.self) { try SyncModel(coreData: Data(text.utf8)) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(coreDataModel: Data(text.utf8)) }
         #expect(error.code == .unreadableModel)
     }
 
@@ -107,17 +107,17 @@ struct BadCoreDataModelTests {
     func rejectsOtherEncodings(_ encoding: String.Encoding) throws {
         for text in ["<!DOCTYPE m [<!ENTITY a 'b'>]><model name='&a;'/>", "<?xml version='1.0'?><model/>", "<model/>"] {
             let data = try #require(text.data(using: encoding))
-            let error = try #require(throws: SyncError.self) { try SyncModel(coreData: data) }
+            let error = try #require(throws: SyncError.self) { try SyncModel(coreDataModel: data) }
             #expect(error.code == .unreadableModel)
         }
     }
 
     @Test("Elements nested deeper than 64 levels are rejected")
     func limitsDepth() throws {
-        let error = try #require(throws: SyncError.self) { try SyncModel(coreData: Data(deep(65).utf8)) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(coreDataModel: Data(deep(65).utf8)) }
         #expect(error.message == "elements are nested more than 64 levels deep")
         #expect(error.line == 1)
-        #expect(throws: Never.self) { try SyncModel(coreData: Data(deep(64).utf8)) }
+        #expect(throws: Never.self) { try SyncModel(coreDataModel: Data(deep(64).utf8)) }
     }
 
     @Test("Bytes that are not text are rejected")
@@ -125,7 +125,7 @@ struct BadCoreDataModelTests {
         for bytes: [UInt8] in [
             [0x3C, 0x6D, 0xFF, 0x2F, 0x3E], [0xFF, 0xFE, 0x3C, 0x00], Array(repeating: 0, count: 9),
         ] {
-            let error = try #require(throws: SyncError.self) { try SyncModel(coreData: Data(bytes)) }
+            let error = try #require(throws: SyncError.self) { try SyncModel(coreDataModel: Data(bytes)) }
             #expect(error.code == .unreadableModel)
         }
     }
@@ -152,7 +152,7 @@ struct BadCoreDataModelTests {
             }
             let edited = String(String.UnicodeScalarView(scalars))
             do {
-                _ = try SyncModel(coreData: Data(edited.utf8))
+                _ = try SyncModel(coreDataModel: Data(edited.utf8))
             } catch {
                 #expect(error is SyncError, "\(edited)")
             }

@@ -6,7 +6,7 @@ struct BadSchemaFileTests {
     /// Returns the error for an entity `A` with this content beside a valid entity `B`.
     private func refusal(_ content: String) throws -> SyncError {
         let text = #"{ "entities": { "A": { \#(content) }, "B": { "attributes": { "id": "integer" } } } }"#
-        return try #require(throws: SyncError.self) { try SyncModel(schema: text) }
+        return try #require(throws: SyncError.self) { try SyncModel(schemaData: text) }
     }
 
     @Test(
@@ -19,7 +19,7 @@ struct BadSchemaFileTests {
             (#""primaryKey": "x""#, "entities.A.primaryKey", "no attribute or to-one relationship 'x'"),
             (#""parent": []"#, "entities.A.parent", "expected a string, found an array"),
             (#""parent": "C""#, "entities.A.parent", "unknown entity 'C'; the model has A, B"),
-            (#""parent": "A""#, "entities.A.parent", "is a cycle: A → A"),
+            (#""parent": "A""#, "entities.A.parent", "contains itself: A → A"),
             (#""abstract": "yes""#, "entities.A.abstract", "expected true or false, found a string"),
             (#""abstract": true, "abstract": true"#, "entities.A.abstract", "occurs twice"),
             (#""attributes": []"#, "entities.A.attributes", "expected an object, found an array"),
@@ -27,7 +27,10 @@ struct BadSchemaFileTests {
             (#""attributes": { "x": "int" }"#, "entities.A.attributes.x", "unknown type 'int'; use one of integer"),
             (#""attributes": { "x": null }"#, "entities.A.attributes.x", "expected an object, found null"),
             (#""attributes": { "x": {} }"#, "entities.A.attributes.x.type", "is missing"),
-            (#""attributes": { "x": { "type": "text" } }"#, "entities.A.attributes.x.type", "unknown type 'text'"),
+            (
+                #""attributes": { "x": { "type": "text" } }"#, "entities.A.attributes.x.type",
+                "unknown value 'text' of 'type'"
+            ),
             (#""attributes": { "x": { "type": 1 } }"#, "entities.A.attributes.x.type", "expected a string"),
             (#""attributes": { "x y": "int" }"#, #"entities.A.attributes["x y"]"#, "unknown type"),
             (
@@ -60,7 +63,7 @@ struct BadSchemaFileTests {
             (
                 #""relationships": { "b": { "entity": "B", "deleteRule": "drop" } }"#,
                 "entities.A.relationships.b.deleteRule",
-                "unknown deleteRule 'drop'; use one of nullify, cascade, deny, noAction"
+                "unknown value 'drop' of 'deleteRule'; use one of nullify, cascade, deny, noAction"
             ),
             (
                 #""relationships": { "b": { "entity": "B", "toMany": true } }"#, "entities.A.relationships.b.toMany",
@@ -90,7 +93,7 @@ struct BadSchemaFileTests {
             (#"{ "entities": { "A": {}, "A": {} } }"#, "entities.A"),
         ])
     func rejectsOtherRoots(text: String, path: String) throws {
-        let error = try #require(throws: SyncError.self) { try SyncModel(schema: text) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(schemaData: text) }
         #expect(error.code == .invalidModel)
         #expect(error.problems.map(\.path) == [path])
     }
@@ -104,7 +107,7 @@ struct BadSchemaFileTests {
                     "relationships": { "company": { "entity": "Company", "inverse": "name" } } },
                 "Company": { "abstrakt": true, "relationships": { "users": { "many": true } } } } }
             """
-        let error = try #require(throws: SyncError.self) { try SyncModel(schema: text) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(schemaData: text) }
         #expect(
             error.problems.map(\.path) == [
                 "entities.User.attributes.age.type", "entities.User.attributes.age.optional",
@@ -125,7 +128,7 @@ struct BadSchemaFileTests {
                 "B": { "relationships": { "a": { "inverse": "b" } } },
                 "C": { "parent": "D", "primaryKey": "code" } } }
             """
-        let error = try #require(throws: SyncError.self) { try SyncModel(schema: text) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(schemaData: text) }
         #expect(
             error.problems.map(\.path)
                 == ["entities.A.attributes.id.type", "entities.B.relationships.a.entity", "entities.C.parent"])
@@ -134,14 +137,14 @@ struct BadSchemaFileTests {
     @Test("Malformed JSON is reported with its line and column")
     func reportsLocationOfMalformedJSON() throws {
         let error = try #require(throws: SyncError.self) {
-            try SyncModel(schema: "{ \"entities\": {\n  \"A\": nil } }")
+            try SyncModel(schemaData: "{ \"entities\": {\n  \"A\": nil } }")
         }
         #expect(error.code == .unreadableModel)
         #expect(error.line == 2 && error.column == 8, "\(error)")
-        let empty = try #require(throws: SyncError.self) { try SyncModel(schema: "") }
+        let empty = try #require(throws: SyncError.self) { try SyncModel(schemaData: "") }
         #expect(empty.code == .unreadableModel)
         let deep = try #require(throws: SyncError.self) {
-            try SyncModel(schema: String(repeating: "[", count: 100_000))
+            try SyncModel(schemaData: String(repeating: "[", count: 100_000))
         }
         #expect(deep.code == .unreadableModel)
     }

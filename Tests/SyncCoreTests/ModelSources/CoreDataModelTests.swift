@@ -81,8 +81,8 @@ struct CoreDataModelTests {
             ("sync.remoteKey=a.b", SyncModel.Attribute("x", .string, remoteKey: "a.b")),
             ("hyper.remoteKey=a", SyncModel.Attribute("x", .string, remoteKey: "a")),
             ("sync.remoteKey=", SyncModel.Attribute("x", .string)),
-            ("sync.nonExportable=NO", SyncModel.Attribute("x", .string, isExportable: false)),
-            ("hyper.nonExportable=", SyncModel.Attribute("x", .string, isExportable: false)),
+            ("sync.nonExportable=NO", SyncModel.Attribute("x", .string, isExported: false)),
+            ("hyper.nonExportable=", SyncModel.Attribute("x", .string, isExported: false)),
             ("sync.valueTransformer=Upper", SyncModel.Attribute("x", .string, transformer: "Upper")),
             ("hyper.valueTransformer=Upper", SyncModel.Attribute("x", .string, transformer: "Upper")),
         ])
@@ -174,6 +174,6 @@ struct CoreDataModelTests {
                         SyncModel.Relationship("lead", to: "Person", deleteRule: .deny, isOptional: false),
                     ], renamedFrom: "Group"),
             ])
-        #expect(try SyncModel(schema: model.schemaFile()) == model)
+        #expect(try SyncModel(schemaData: model.schemaFile()) == model)
     }
 }

@@ -14,7 +14,7 @@ struct CorpusModelTests {
             let model = try SyncModel(contentsOf: corpus.appendingPathComponent(file))
             #expect(!model.entities.isEmpty, "\(file)")
             let written = model.schemaFile()
-            #expect(try SyncModel(schema: written) == model, "\(file)")
+            #expect(try SyncModel(schemaData: written) == model, "\(file)")
             #expect(schema.violations(of: try JSONValue(parsing: written)) == [], "\(file)")
         }
     }

@@ -39,7 +39,7 @@ struct JSONSchemaTests {
         ])
     func rejectsInvalidFiles(text: String) throws {
         #expect(!checker.violations(of: try JSONValue(parsing: text)).isEmpty)
-        #expect(throws: SyncError.self) { try SyncModel(schema: text) }
+        #expect(throws: SyncError.self) { try SyncModel(schemaData: text) }
     }
 
     @Test("The JSON Schema has the keys and types that the reader knows")

@@ -18,19 +18,19 @@ struct KeyRuleSourceTests {
 
     @Test("Key and value rules survive a schema file")
     func schemaFileKeepsRules() throws {
-        let model = try SyncModel(schema: Data(Self.schema.utf8))
-        #expect(model.keys == .camel)
-        #expect(model.ignore == ["*Url", "meta.?"])
+        let model = try SyncModel(schemaData: Data(Self.schema.utf8))
+        #expect(model.keyCase == .camel)
+        #expect(model.ignoredKeys == ["*Url", "meta.?"])
         let page = try #require(model.entity(named: "Page"))
-        #expect(page.keys == .kebab)
-        #expect(page.ignore == ["node-id"])
+        #expect(page.keyCase == .kebab)
+        #expect(page.ignoredKeys == ["node-id"])
         #expect(page.attributes.map(\.transformers) == [[], ["trimmed", "Own"], ["Own"], [], []])
         #expect(page.attributes.map(\.format) == [nil, nil, nil, .pattern("dd.MM.yyyy"), .unixSeconds])
         let written = String(decoding: model.schemaFile(), as: UTF8.self)
-        #expect(try SyncModel(schema: Data(written.utf8)) == model)
+        #expect(try SyncModel(schemaData: Data(written.utf8)) == model)
         #expect(written.contains(#""text": { "type": "string", "transformer": "Own" }"#))
         let bare = try model.replacing(entities: [SyncModel.Entity("A")])
-        #expect(bare.keys == .camel && bare.ignore == model.ignore)
+        #expect(bare.keyCase == .camel && bare.ignoredKeys == model.ignoredKeys)
         #expect(try bare != SyncModel(entities: [SyncModel.Entity("A")]))
     }
 
@@ -44,15 +44,15 @@ struct KeyRuleSourceTests {
                 <userInfo><entry key="sync.keys" value="exact"/><entry key="hyper.ignore" value="meta.*"/></userInfo>
               </entity></model>
             """
-        let model = try SyncModel(coreData: Data(xml.utf8))
-        #expect(model.keys == .pascal)
-        #expect(model.ignore == ["*Url", "node-id"])
+        let model = try SyncModel(coreDataModel: Data(xml.utf8))
+        #expect(model.keyCase == .pascal)
+        #expect(model.ignoredKeys == ["*Url", "node-id"])
         let page = try #require(model.entity(named: "Page"))
-        #expect(page.keys == .exact)
-        #expect(page.ignore == ["meta.*"])
+        #expect(page.keyCase == .exact)
+        #expect(page.ignoredKeys == ["meta.*"])
         #expect(page.attributes.map(\.transformers) == [[], ["trimmed", "Own"], []])
         #expect(page.attributes.map(\.format) == [nil, nil, .pattern("dd.MM.yyyy")])
-        #expect(try SyncModel(schema: model.schemaFile()).rules == model.rules)
+        #expect(try SyncModel(schemaData: model.schemaFile()).rules == model.rules)
     }
 
     @Test(
@@ -93,7 +93,7 @@ struct KeyRuleSourceTests {
             ),
         ])
     func reportsInvalidRules(schema: String, problem: String) throws {
-        let error = try #require(throws: SyncError.self) { try SyncModel(schema: Data(schema.utf8)) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(schemaData: Data(schema.utf8)) }
         #expect(error.problems.map { "\($0.path): \($0.message)" } == [problem])
     }
 }

@@ -27,10 +27,11 @@ enum ModelFixtures {
 }
 
 extension SyncModel {
-    init(schema text: String) throws { try self.init(schema: Data(text.utf8)) }
+    init(schemaData text: String) throws { try self.init(schemaData: Data(text.utf8)) }
 
     /// Creates a Core Data model with these elements.
     init(coreDataElements xml: String) throws {
-        try self.init(coreData: Data("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model>\n\(xml)\n</model>\n".utf8))
+        try self.init(
+            coreDataModel: Data("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model>\n\(xml)\n</model>\n".utf8))
     }
 }

@@ -16,7 +16,7 @@ struct SchemaFileTests {
                 SyncModel.Attribute("email", .string, remoteKey: "contact.email_address"),
                 SyncModel.Attribute("userType", .string),
                 SyncModel.Attribute("joinedAt", .date, renamedFrom: "createdAt"),
-                SyncModel.Attribute("passwordHint", .string, isExportable: false),
+                SyncModel.Attribute("passwordHint", .string, isExported: false),
             ])
         #expect(
             user.relationships == [
@@ -64,8 +64,8 @@ struct SchemaFileTests {
     @Test("The schema file key fingerprints of earlier versions is ignored")
     func ignoresFingerprints() throws {
         let model = try SyncModel(
-            schema: #"{ "entities": { "A": { "fingerprints": true, "attributes": { "id": "integer" } } } }"#)
-        let plain = try SyncModel(schema: #"{ "entities": { "A": { "attributes": { "id": "integer" } } } }"#)
+            schemaData: #"{ "entities": { "A": { "fingerprints": true, "attributes": { "id": "integer" } } } }"#)
+        let plain = try SyncModel(schemaData: #"{ "entities": { "A": { "attributes": { "id": "integer" } } } }"#)
         #expect(model == plain)
         #expect(model.schemaFile() == plain.schemaFile())
     }
@@ -74,8 +74,8 @@ struct SchemaFileTests {
     func roundTrips(name: String) throws {
         let model = try ModelFixtures.model(name)
         let written = model.schemaFile()
-        #expect(try SyncModel(schema: written) == model)
-        #expect(try SyncModel(schema: written).schemaFile() == written)
+        #expect(try SyncModel(schemaData: written) == model)
+        #expect(try SyncModel(schemaData: written).schemaFile() == written)
     }
 
     @Test("Only values that differ from the default are written, one property a line")
@@ -87,13 +87,13 @@ struct SchemaFileTests {
                     SyncModel.Attribute("name", .string),
                     SyncModel.Attribute(
                         "code", .string, remoteKey: "Code", isPrimaryKey: true, isOptional: false,
-                        defaultValue: .string("a\"b"), transformer: "Upper", isExportable: false, renamedFrom: "nr",
+                        defaultValue: .string("a\"b"), transformer: "Upper", isExported: false, renamedFrom: "nr",
                         sourceType: "String"),
                 ],
                 relationships: [
                     SyncModel.Relationship(
                         "logins", to: "Login", many: true, ordered: true, inverse: "user", deleteRule: .deny,
-                        remoteKey: "log.ins", isExportable: false, isOptional: false, renamedFrom: "sessions")
+                        remoteKey: "log.ins", isExported: false, isOptional: false, renamedFrom: "sessions")
                 ], renamedFrom: "Person"),
             SyncModel.Entity("Login", relationships: [SyncModel.Relationship("user", to: "User")]),
             SyncModel.Entity(
@@ -133,9 +133,9 @@ struct SchemaFileTests {
 
             """
         #expect(String(decoding: model.schemaFile(), as: UTF8.self) == text)
-        #expect(try SyncModel(schema: text) == model)
+        #expect(try SyncModel(schemaData: text) == model)
         let empty = try SyncModel(entities: [])
         #expect(String(decoding: empty.schemaFile(), as: UTF8.self) == "{\n  \"entities\": {}\n}\n")
-        #expect(try SyncModel(schema: empty.schemaFile()) == empty)
+        #expect(try SyncModel(schemaData: empty.schemaFile()) == empty)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Record layouts in models")
 struct ShapeModelTests {
     static let discriminator = SyncModel.Discriminator(
-        "meta.type", values: ["dog": "Dog", "Hund": "Dog", "cat": "Cat"], otherwise: .parent)
+        "meta.type", values: ["dog": "Dog", "Hund": "Dog", "cat": "Cat"], fallback: .parent)
 
     static func entities() -> [SyncModel.Entity] {
         [
@@ -24,7 +24,7 @@ struct ShapeModelTests {
     @Test("Record layouts survive a schema file")
     func schemaFileKeepsLayouts() throws {
         let model = try SyncModel(entities: Self.entities())
-        #expect(try SyncModel(schema: model.schemaFile()) == model)
+        #expect(try SyncModel(schemaData: model.schemaFile()) == model)
     }
 
     @Test("Record layouts are read from the user info of a Core Data model")
@@ -50,7 +50,7 @@ struct ShapeModelTests {
         #expect(animal.resourceType == "beasts")
         #expect(Set(animal.discriminator?.kinds ?? []) == Set(Self.discriminator.kinds))
         #expect(animal.discriminator?.key == "meta.type")
-        #expect(animal.discriminator?.otherwise == .parent)
+        #expect(animal.discriminator?.fallback == .parent)
         #expect(animal.relationships.map(\.keyedBy) == expected.entity(named: "Animal")?.relationships.map(\.keyedBy))
     }
 

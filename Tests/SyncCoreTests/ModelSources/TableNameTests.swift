@@ -24,7 +24,7 @@ struct TableNameTests {
 
     @Test("Table and column names survive a schema file")
     func schemaFileKeepsNames() throws {
-        let model = try SyncModel(schema: Data(Self.schema.utf8))
+        let model = try SyncModel(schemaData: Data(Self.schema.utf8))
         let post = try #require(model.entity(named: "Post"))
         #expect(post.table == "blog_posts")
         #expect(post.attributes.map(\.column) == [nil, "post_title"])
@@ -32,7 +32,7 @@ struct TableNameTests {
         #expect(post.relationships.map(\.column) == ["author_id", "tag_id"])
         #expect(post.relationships.map(\.inverseColumn) == [nil, "post_id"])
         let written = model.schemaFile()
-        #expect(try SyncModel(schema: written) == model)
+        #expect(try SyncModel(schemaData: written) == model)
         let checker = JSONSchemaChecker(root: try ModelFixtures.json(ModelFixtures.schema))
         #expect(checker.violations(of: try JSONValue(parsing: written)) == [])
     }
@@ -46,7 +46,7 @@ struct TableNameTests {
             <relationship name="tags" toMany="YES" destinationEntity="Post">\(info(#"<entry key="sync.table" value="related"/><entry key="sync.column" value="to_id"/><entry key="sync.inverseColumn" value="from_id"/>"#))</relationship>
             </entity></model>
             """
-        let post = try #require(SyncModel(coreData: Data(xml.utf8)).entity(named: "Post"))
+        let post = try #require(SyncModel(coreDataModel: Data(xml.utf8)).entity(named: "Post"))
         #expect(post.table == "blog_posts")
         #expect(post.attributes.first?.column == "post_id")
         #expect(
@@ -98,7 +98,7 @@ struct TableNameTests {
         ])
     func rejectsInvalidNames(entities: String, path: String) throws {
         let error = #expect(throws: SyncError.self) {
-            try SyncModel(schema: Data("{ \"entities\": { \(entities) } }".utf8))
+            try SyncModel(schemaData: Data("{ \"entities\": { \(entities) } }".utf8))
         }
         #expect(error?.code == .invalidModel)
         #expect(error?.problems.map(\.path) == [path], "\(error?.description ?? "")")

@@ -37,7 +37,7 @@ struct KeyCaseTests {
                         SyncModel.Relationship("homeTown", to: "User"),
                         SyncModel.Relationship("bestFriends", to: "User", many: true),
                     ])
-            ], keys: keys)
+            ], keyCase: keys)
     }
 
     @Test(
@@ -82,14 +82,16 @@ struct KeyCaseTests {
         #expect(names.relationships(readFrom: friendIDs).map(\.isForIDs) == [true])
     }
 
-    @Test("Sub-entities inherit the key case, and add to the ignored keys")
+    @Test("Subentities inherit the key case, and add to the ignored keys")
     func inheritsKeyCaseAndIgnoredKeys() throws {
         let model = try SyncModel(
             entities: [
-                SyncModel.Entity("A", attributes: [SyncModel.Attribute("id", .integer)], keys: .kebab, ignore: ["a"]),
-                SyncModel.Entity("B", parent: "A", ignore: ["b"]), SyncModel.Entity("C", parent: "B", keys: .exact),
+                SyncModel.Entity(
+                    "A", attributes: [SyncModel.Attribute("id", .integer)], keyCase: .kebab, ignoredKeys: ["a"]),
+                SyncModel.Entity("B", parent: "A", ignoredKeys: ["b"]),
+                SyncModel.Entity("C", parent: "B", keyCase: .exact),
                 SyncModel.Entity("D"),
-            ], keys: .pascal, ignore: ["m"])
+            ], keyCase: .pascal, ignoredKeys: ["m"])
         let rules = try ["A", "B", "C", "D"].map { model.compiled.rules(of: try model.compiled.entity(named: $0)) }
         #expect(rules.map(\.keys) == [.kebab, .kebab, .exact, .pascal])
         #expect(
@@ -139,7 +141,7 @@ struct IgnoredKeysTests {
                     SyncModel.Attribute("mail", .string, remoteKey: "e_mail"),
                 ],
                 relationships: [SyncModel.Relationship("company", to: "User")],
-                ignore: [
+                ignoredKeys: [
                     "*_url", "_id", "avatarUrl", "avatar_url", "id", "e_mail", "mail", "company", "company_id", "comp*",
                 ])
         ])

@@ -111,7 +111,7 @@ struct NamingTests {
         "Every key in the model's key case is read back into its attribute",
         arguments: ["Person", "Student"], KeyCase.allCases)
     func spelledKeysFillTheirAttributes(entity: String, keyCase: KeyCase) throws {
-        let model = try SyncModel(entities: model.entities, keys: keyCase)
+        let model = try SyncModel(entities: model.entities, keyCase: keyCase)
         for name in try model.compiled.entity(named: entity).slotByName.keys {
             let key = try model.remoteKey(forAttribute: name, of: entity)
             #expect(try model.attribute(forKey: key, in: entity) == name, "\(key)")

@@ -20,10 +20,10 @@ struct ManyEntitiesTests {
                     ])
             })
         #expect(model.compiled.links.count == count)
-        #expect(try SyncModel(schema: model.schemaFile()) == model)
+        #expect(try SyncModel(schemaData: model.schemaFile()) == model)
     }
 
-    @Test("Many sub-entities share one table")
+    @Test("Many subentities share one table")
     func manySubEntitiesShareOneTable() throws {
         let parent = SyncModel.Entity(
             "Parent",

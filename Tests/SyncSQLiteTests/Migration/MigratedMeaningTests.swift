@@ -49,7 +49,7 @@ struct MigratedMeaningTests {
         "INSERT INTO Person VALUES (9)",
     ]
 
-    @Test("A relationship that moves to a sub-entity is cleared in rows of other entities")
+    @Test("A relationship that moves to a subentity is cleared in rows of other entities")
     func relationshipMovesToSubEntity() throws {
         let before = #"""
             "Animal": {"attributes": {"id": "integer", "name": "string"}, "relationships": {"owner": {"entity": "Person"}}},
@@ -68,7 +68,7 @@ struct MigratedMeaningTests {
         #expect(try store.rows("SELECT id, name, ownerID FROM Animal") == ["1|Tom|NULL", "2|Rex|9"])
     }
 
-    @Test("An attribute that moves to a sub-entity is cleared in rows of other entities")
+    @Test("An attribute that moves to a subentity is cleared in rows of other entities")
     func attributeMovesToSubEntity() throws {
         let before = #""A": {"attributes": {"id": "integer", "n": "string"}}, "B": {"parent": "A"}"#
         let after = #""A": {"attributes": {"id": "integer"}}, "B": {"parent": "A", "attributes": {"n": "string"}}"#
@@ -188,7 +188,7 @@ struct MigratedMeaningTests {
         let after = #""A": {"attributes": {"id": "integer"}}"#
         #expect(
             try losses(store, after) == [
-                "schema.mine: an index or trigger that Sync did not create fits no table: 1 object would be lost"
+                "schema.mine: an index or trigger that Sync did not create does not apply to the migrated tables: 1 object would be lost"
             ])
     }
 

@@ -29,7 +29,7 @@ final class MigratingStore {
 
     /// Creates a model from the entities of a schema file, without the braces around them.
     static func model(_ schema: String) throws -> SyncModel {
-        try SyncModel(schema: Data("{\"entities\": {\(schema)}}".utf8))
+        try SyncModel(schemaData: Data("{\"entities\": {\(schema)}}".utf8))
     }
 
     /// Checks that the schema of this store equals that of a new store with the model.

@@ -89,7 +89,7 @@ private struct RandomPredicateStore {
             let count = hop.isToMany ? Int.random(in: 0...3, using: &random) : 1
             links[hop.name] = Array(known.shuffled(using: &random).prefix(count))
         }
-        try stack.insert(name, storedValues: values, links: links)
+        try stack.insert(name, storedValues: values, relationships: links)
     }
 
     private static func model() throws -> SyncModel {
@@ -159,7 +159,7 @@ private final class MemoryGraph {
             records[entity.name] = rows
             for row in rows {
                 for hop in row.type.relationships {
-                    targets[row, default: [:]][hop.name] = try stack.targets(of: row, hop.name)
+                    targets[row, default: [:]][hop.name] = try stack.fetchRelated(hop.name, of: row)
                 }
             }
         }

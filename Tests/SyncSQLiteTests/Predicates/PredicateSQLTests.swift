@@ -149,7 +149,7 @@ struct PredicateSQLTests {
     ]
 
     @Test(
-        "Conditions on other entities, sub-entities and temporary text keys hold for the expected rows",
+        "Conditions on other entities, subentities and temporary text keys hold for the expected rows",
         arguments: others)
     func conditionOnOtherEntity(entity: String, all: String, text: String, refs: String) throws {
         try check(text, refs, of: entity, all: all)

@@ -31,9 +31,10 @@ struct RowSelectionTests {
         let xerxes = try stack.insert("Company", values: ["id": "x", "name": "Xerxes"])
         try stack.insert(
             "User", values: ["id": 1, "name": "Ada", "size": 10, "price": 9],
-            links: ["company": [ypsilon], "owned": [xerxes]])
+            relationships: ["company": [ypsilon], "owned": [xerxes]])
         try stack.insert(
-            "User", values: ["id": 2, "name": "Bo", "price": 10.5], links: ["company": [xerxes], "owned": [ypsilon]])
+            "User", values: ["id": 2, "name": "Bo", "price": 10.5],
+            relationships: ["company": [xerxes], "owned": [ypsilon]])
         try stack.insert("User", values: ["id": 3])
         return stack
     }

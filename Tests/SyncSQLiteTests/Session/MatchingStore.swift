@@ -30,7 +30,7 @@ enum MatchingStore {
     static func with(
         _ sql: String, _ json: String, of entity: String = "Song", _ body: (SessionStore) throws -> Void
     ) throws {
-        try SessionStore.with(SyncModel(schema: Data(schema.utf8)), sql, payload: (entity, json), body)
+        try SessionStore.with(SyncModel(schemaData: Data(schema.utf8)), sql, payload: (entity, json), body)
     }
 }
 

@@ -82,7 +82,7 @@ struct StoredLinksTests {
             INSERT INTO Shelf (id) VALUES (1), (2);
             INSERT INTO Song (id) VALUES (1), (2), (3);
             """
-        try SessionStore.with(SyncModel(schema: Data(Self.schema.utf8)), sql) { try body(Links($0)) }
+        try SessionStore.with(SyncModel(schemaData: Data(Self.schema.utf8)), sql) { try body(Links($0)) }
     }
 
     @Test("A foreign key is set at the end of the referenced row's list, moved and cleared")

@@ -16,9 +16,9 @@ struct DeletionCandidatesTests {
         leaving[row(1)].unlisted.insert(shelf)
         leaving[row(2)].unlinked.insert(shelf)
         leaving[row(3)].repairedRelationships.insert("shelf")
-        leaving.addOutOfScope([row(1), row(4)])
+        leaving.addOmittedFromScope([row(1), row(4)])
         #expect(leaving.unlisted == [row(1)])
-        #expect(leaving.rows(where: \.isOutOfScope) == [row(1), row(4)])
+        #expect(leaving.rows(where: \.isOmittedFromScope) == [row(1), row(4)])
         #expect(
             leaving.rows { !$0.unlinked.isEmpty } == [row(2)]
                 && leaving.rows { !$0.repairedRelationships.isEmpty } == [row(3)])

@@ -15,7 +15,7 @@ struct LateUpdateTests {
         try SongModel.withTables(plan) { tables in
             try body(&report, tables[song.table]) { .init(entity: song.id, key: .integer($0)) }
         }
-        return report.makeResult(unresolved: [])["Song"]
+        return report.makeResult(pendingReferences: [])["Song"]
     }
 
     @Test("An unchanged row that is updated later counts as updated")
@@ -26,7 +26,7 @@ struct LateUpdateTests {
             report.updated(row(1), ["name", "shelf"], inPlan: .unchanged)
         }
         #expect(changes.unchangedCount == 0 && changes.updatedCount == 1)
-        #expect(changes.updated == [.init(key: .integer(1), changed: ["name", "shelf"])])
+        #expect(changes.updated == [.init(key: .integer(1), changedAttributes: ["name", "shelf"])])
     }
 
     @Test("An updated row that is updated later counts once")
@@ -36,7 +36,7 @@ struct LateUpdateTests {
             report.updated(row(1), ["shelf", "length", "name"], inPlan: .written)
         }
         #expect(changes.updatedCount == 1 && changes.unchangedCount == 0)
-        #expect(changes.updated == [.init(key: .integer(1), changed: ["name", "length", "shelf"])])
+        #expect(changes.updated == [.init(key: .integer(1), changedAttributes: ["name", "length", "shelf"])])
     }
 
     @Test("An inserted row that is updated later counts as inserted")

@@ -11,7 +11,7 @@ struct OmissionTests {
         var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song").id
         for _ in 0..<10_003 { report.add(.entityMismatch, song, key: nil, path: "", "") }
-        #expect(report.makeResult(unresolved: []).omittedDiagnostics == 3)
+        #expect(report.makeResult(pendingReferences: []).omittedDiagnosticCount == 3)
     }
 
     @Test("Previous values of a row given twice are read once")

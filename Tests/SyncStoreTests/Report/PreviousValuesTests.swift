@@ -52,7 +52,9 @@ struct PreviousValuesTests {
         try put(1, "b", length: 0.1, shelf: 7)
         try history.capture([row])
         try put(1, "c", shelf: 8)
-        let changes = try result { $0.updated = [.init(key: .integer(1), changed: ["name", "shelf", "length"])] }
+        let changes = try result {
+            $0.updated = [.init(key: .integer(1), changedAttributes: ["name", "shelf", "length"])]
+        }
         #expect(
             changes.updated.first?.values == [
                 "name": .init(old: "a", new: "c"), "shelf": .init(old: 7, new: 8), "length": .init(old: 0.1, new: nil),
@@ -64,7 +66,7 @@ struct PreviousValuesTests {
         let row = try put(1, "a", shelf: 7)
         try history.capture([row])
         try put(1, nil, shelf: 8)
-        let changes = try result { $0.updated = [.init(key: .integer(1), changed: ["name"])] }
+        let changes = try result { $0.updated = [.init(key: .integer(1), changedAttributes: ["name"])] }
         #expect(changes.updated.first?.values == ["name": .init(old: "a", new: nil)])
         #expect(changes.insertedRows == [] && changes.deletedRows == [])
     }

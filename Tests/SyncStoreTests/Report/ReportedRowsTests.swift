@@ -16,7 +16,7 @@ struct ReportedRowsTests {
         let plan = try SongModel.plan(json)
         var report = ResultBuilder(plan, collectsKeys: collectsKeys)
         try SongModel.withTables(plan) { try body(&report, $0, plan.model) }
-        return report.makeResult(unresolved: [])
+        return report.makeResult(pendingReferences: [])
     }
 
     @Test("Inserted rows are counted, root rows separately, and their keys are sorted")
@@ -46,7 +46,8 @@ struct ReportedRowsTests {
         }
         #expect(
             result["Song"].updated == [
-                .init(key: .integer(1), changed: ["name", "shelf"]), .init(key: .integer(3), changed: ["shelf"]),
+                .init(key: .integer(1), changedAttributes: ["name", "shelf"]),
+                .init(key: .integer(3), changedAttributes: ["shelf"]),
             ])
         #expect(result["Song"].updatedCount == 2 && result["Song"].unchangedCount == 1)
         #expect(result["Shelf"].unchangedCount == 2 && result["Shelf"].isEmpty)

@@ -13,7 +13,7 @@ struct ResultTests {
         for (key, isRoot) in [(2, true), (1, false)] as [(Int64, Bool)] {
             report.deleted(.init(entity: song, key: .integer(key)), isRoot: isRoot)
         }
-        let result = report.makeResult(unresolved: [])
+        let result = report.makeResult(pendingReferences: [])
         #expect(result.root.deleted == 1 && result["Song"].deleted == [.integer(1), .integer(2)])
     }
 
@@ -26,8 +26,8 @@ struct ResultTests {
         report.countLinks(added: 1, removed: 1)
         let awaited = SyncResult.Link(
             entity: "Song", key: .integer(1), relationship: "shelf", target: .integer(7))
-        let result = report.makeResult(unresolved: [awaited])
-        #expect(result.linksAdded == 3 && result.linksRemoved == 4 && result.unresolved == [awaited])
+        let result = report.makeResult(pendingReferences: [awaited])
+        #expect(result.linksAdded == 3 && result.linksRemoved == 4 && result.pendingReferences == [awaited])
         #expect(result.diagnostics.count == 1 && result.unmappedKeys.map(\.path) == ["colour"])
         #expect(result.entities.isEmpty)
     }
@@ -40,7 +40,7 @@ struct ResultTests {
         for number in 0..<10_001 {
             report.add(.entityMismatch, song, key: .integer(Int64(number)), path: "[\(number)]", "another")
         }
-        let found = report.makeResult(unresolved: []).diagnostics
+        let found = report.makeResult(pendingReferences: []).diagnostics
         #expect(found.count == 10_000 && found.first?.kind == .missingPrimaryKey)
         #expect(
             found[1]

@@ -5,7 +5,7 @@ import Testing
 @testable import SyncStore
 
 /// A model of songs. Lists and songs are ordered at both ends, shelves order their songs, and tags are unordered.
-/// Sleeves are keyless, `Live` is a sub-entity of `Song`, and the sub-entities of `Media` have separate keys.
+/// Sleeves are keyless, `Live` is a subentity of `Song`, and the subentities of `Media` have separate keys.
 enum SongModel {
     private static let schema = """
         { "entities": {
@@ -31,7 +31,7 @@ enum SongModel {
                       "shelf": { "entity": "Shelf", "inverse": "songs" } } } } }
         """
 
-    static func model() throws -> SyncModel { try SyncModel(schema: Data(schema.utf8)) }
+    static func model() throws -> SyncModel { try SyncModel(schemaData: Data(schema.utf8)) }
 
     /// Returns the payload graph of a payload.
     static func plan(

@@ -111,7 +111,9 @@ struct SyncTableTests {
                 owners.matches.foreignKeys[index].surrogateTargets = [41, 40]
                 targets.keys.own(NodeID(1), .integer(41))
             } else {
-                owners.matches.foreignKeys[index].unnamedTargets = [NodeID(0): .integer(41), NodeID(1): .integer(40)]
+                owners.matches.foreignKeys[index].targetsWithoutNode = [
+                    NodeID(0): .integer(41), NodeID(1): .integer(40),
+                ]
                 targets.keys.own(NodeID(1), .integer(41))
                 owners.matches.foreignKeys[index].targets[1] = .unmatched
             }

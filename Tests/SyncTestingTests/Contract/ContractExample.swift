@@ -39,7 +39,7 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
     }
 
     /// The features that examples need, including code.
-    private static let facilities = ScenarioFeatures.standard.adding(
+    private static let features = ScenarioFeatures.standard.adding(
         AttributeTransformer("Entities") { json in
             guard case .string(let text) = json else { return nil }
             return .string(text.replacing("&amp;", with: "&"))
@@ -51,7 +51,7 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
     func failures(options: ScenarioRunner.Options = .init()) async throws -> [String] {
         let (folder, path) = try model.folder()
         let file = try folder.write(cases(model: .string(path)))
-        let report = await ScenarioRunner(facilities: Self.facilities, options: options).run(paths: [file])
+        let report = await ScenarioRunner(features: Self.features, options: options).run(paths: [file])
         return report.results.filter { $0.outcome != .passed }.map { "line \(line): \($0)" }
     }
 }

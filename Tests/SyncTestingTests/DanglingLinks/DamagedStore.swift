@@ -58,7 +58,7 @@ struct DamagedStore {
                 !name.hasPrefix("sync_") || name == "sync_pending"
             }
             return tables.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n")
-        } catch let error as SyncError where error.code == .deletionDenied {
+        } catch let error as SyncError where [.deletionDenied, .noRecords].contains(error.code) {
             return "\(error)"
         } catch {
             return "unexpected: \(error)"

@@ -67,7 +67,7 @@ struct ModelGenerator {
             !entities[0].isAbstract && random.chance(50) ? .parent : .skip
         let key = random.pick(["kind", "kind", "meta.kind"])
         if key == "kind", random.chance(30) { entities[0].attributes.append(SyncModel.Attribute("kind", .string)) }
-        entities[0].discriminator = SyncModel.Discriminator(key, kinds: values, otherwise: otherwise)
+        entities[0].discriminator = SyncModel.Discriminator(key, kinds: values, fallback: otherwise)
         // An entity of a discriminator may have a discriminator too.
         guard let sub = entities.firstIndex(where: { $0.name == "Sub" }), entities.last?.parent == "Sub",
             random.chance(50)

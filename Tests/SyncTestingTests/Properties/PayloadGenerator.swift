@@ -33,7 +33,7 @@ struct PayloadGenerator {
         if kinds.contains(.operations), random.chance(30) {
             step.operations = SyncOperations(rawValue: 1 + random.below(63))
         }
-        let restricted = step.operations != .all && !kinds.contains(.contradictions) && random.chance(50)
+        let restricted = step.operations != .all && !kinds.contains(.inconsistentRecordCount) && random.chance(50)
         namesOnce = alwaysNamesOnce || restricted || hasOrderWithInverse && !kinds.contains(.ordersFromBothSides)
         if random.chance(10) { step.scope = .all }
         if kinds.contains(.predicates), random.chance(20) {
@@ -157,7 +157,7 @@ struct PayloadGenerator {
         for relationship in entity.relationships
         where !model.compiled.isKeyPart(relationship) && random.chance(45) {
             let isKeyless = model.compiled.entities[relationship.destination].isKeyed == false
-            if isKeyless, !isFirst, !kinds.contains(.contradictions) { continue }
+            if isKeyless, !isFirst, !kinds.contains(.inconsistentRecordCount) { continue }
             members += self.members(relationship, depth: depth)
         }
         return .object(random.chance(30) ? members.shuffled(using: &random) : members)
@@ -226,7 +226,7 @@ struct PayloadGenerator {
 
     private func name(_ number: Int, _ entity: CompiledEntity) -> String { "\(entity.table.index) \(number)" }
 
-    /// Returns the number of a key that may be used again. An entity and its sub-entity have different keys, since the
+    /// Returns the number of a key that may be used again. An entity and its subentity have different keys, since the
     /// entity of a new row with records of both is undefined.
     private mutating func number(_ entity: CompiledEntity, asObject: Bool) -> Int? {
         var number = random.below(keyCount ?? (namesOnce ? 12 : 5))

@@ -112,11 +112,12 @@ struct PropertyCheck {
         }
         // Only the mapper knows which owner supplies a part of a key.
         guard !hasPartedKeys else { return nil }
-        if expected.repeatedRecords != found.repeatedRecords {
-            return "\(found.repeatedRecords) repeated records, expected \(expected.repeatedRecords)"
+        if expected.duplicateRecordCount != found.duplicateRecordCount {
+            return "\(found.duplicateRecordCount) repeated records, expected \(expected.duplicateRecordCount)"
         }
-        if expected.contradictions != found.contradictions {
-            return "\(found.contradictions) contradictions, expected \(expected.contradictions)"
+        if expected.inconsistentRecordCount != found.inconsistentRecordCount {
+            return
+                "\(found.inconsistentRecordCount) inconsistentRecordCount, expected \(expected.inconsistentRecordCount)"
         }
         return nil
     }

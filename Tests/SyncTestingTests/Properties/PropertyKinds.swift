@@ -18,7 +18,7 @@ struct PropertyKinds: OptionSet, Sendable {
 
     /// Inconsistent payloads. An owner of keyless rows has several records. With restricted operations, a row has
     /// several records: it is new for the first and stored for the next.
-    static let contradictions = PropertyKinds(rawValue: 8192)
+    static let inconsistentRecordCount = PropertyKinds(rawValue: 8192)
 
     /// Payloads that order a relationship and also assert its links from the other end, with several occurrences of
     /// rows.

@@ -26,7 +26,7 @@ struct PropertyParts {
 
     /// Nil if the case is not run in parts: a part does not know the values that a later part has for a row.
     init?(_ propertyCase: PropertyCase) throws {
-        guard let size = propertyCase.parts, !propertyCase.model.canRefuseRows else { return nil }
+        guard let size = propertyCase.parts, !propertyCase.model.canRejectRecords else { return nil }
         self.size = size
         stack = try DataStack.inMemory(propertyCase.model)
     }
@@ -130,7 +130,7 @@ extension PropertyCase.Step {
 
 extension SyncModel {
     /// Whether a new row may lack a required value.
-    fileprivate var canRefuseRows: Bool {
+    fileprivate var canRejectRecords: Bool {
         entities.flatMap(\.attributes).contains { !$0.isOptional && $0.defaultValue == nil }
     }
 }

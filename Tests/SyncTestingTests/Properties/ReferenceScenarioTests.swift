@@ -6,7 +6,7 @@ import Testing
 @Suite("Reference store")
 struct ReferenceScenarioTests {
     private static let runner = ScenarioRunner(
-        facilities: CorpusTransformers.facilities, options: .init(checksReference: true))
+        features: CorpusTransformers.features, options: .init(checksReference: true))
 
     @Test("The reference store and the store agree after the scenarios of this package")
     func own() async {

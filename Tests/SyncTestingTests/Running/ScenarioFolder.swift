@@ -53,10 +53,10 @@ final class ScenarioFolder: Sendable {
 
     /// Runs one case with these fields and a name.
     func run(
-        _ fields: JSONValue, facilities: ScenarioFeatures = .standard, options: ScenarioRunner.Options = .init()
+        _ fields: JSONValue, features: ScenarioFeatures = .standard, options: ScenarioRunner.Options = .init()
     ) async throws -> ScenarioReport.CaseResult? {
         guard case .object(let members) = fields else { return nil }
         let file = try write([.object([.init("name", "the-case")] + members)])
-        return await ScenarioRunner(facilities: facilities, options: options).run(paths: [file]).results.first
+        return await ScenarioRunner(features: features, options: options).run(paths: [file]).results.first
     }
 }

@@ -98,7 +98,7 @@ struct ScenarioRunnerTests {
             ],
         ]
         #expect(try await folder.run(fields)?.outcome == .passed)
-        #expect(try await folder.run(fields, facilities: ScenarioFeatures(names: []))?.outcome == .skipped)
+        #expect(try await folder.run(fields, features: ScenarioFeatures(names: []))?.outcome == .skipped)
     }
 
     @Test("All cases of a file run in parallel if one needs concurrency")

@@ -85,7 +85,7 @@ struct ScenarioDecodingTests {
     func stepNumber() throws {
         let text = #"{"name": "a", "model": "m", "steps": [{"drop": true}, {"drop": true, "why": 1}]}"#
         let error = #expect(throws: ScenarioError.self) { try Scenario(try JSONValue(parsing: Data(text.utf8))) }
-        #expect(error == ScenarioError("the step has unknown field 'why'", step: 2))
+        #expect(error == ScenarioError("the step has the unknown field 'why'", step: 2))
     }
 
     @Test(

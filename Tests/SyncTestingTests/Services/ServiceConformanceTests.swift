@@ -111,7 +111,7 @@ struct ServiceConformanceTests {
         (.repeatsARowBetweenPages, "pages", "2 times"),
         (.listsNotAllIDs, "pages", "the list of IDs"),
         (.listsAnIDTwice, "pages", "the list of IDs has"),
-        (.hasNoTimes, "creation", "the row has no time"),
+        (.hasNoTimes, "creation", "the row has no modification time"),
         (.hasNoVersions, "creation", "the row has no version"),
         (.makesNothing, "creation", "the row cannot be fetched by its ID"),
         (.makesTwo, "repeated creation", "the outcomes have different IDs"),

@@ -51,7 +51,7 @@ struct AdoptedModelTests {
             "tables.names: the view is excluded: only",
             "tables.authors.nick: the column is excluded: it has the collation",
             "tables.authors.score: the column is excluded: it is NUMERIC",
-            "tables.kv.k: the table is excluded: it is the key",
+            "tables.kv.k: the table is excluded: the column is the key",
         ] {
             #expect(adopted.notes.contains { $0.hasPrefix(remark) }, "\(remark)")
         }
@@ -61,7 +61,7 @@ struct AdoptedModelTests {
     @Test("A model of existing tables opens them, also from its schema file, and is synced")
     func modelOpensItsTables() async throws {
         let queue = try database()
-        let model = try SyncModel(schema: AdoptedModel(of: queue).model.schemaFile())
+        let model = try SyncModel(schemaData: AdoptedModel(of: queue).model.schemaFile())
         let stack = try DataStack(model: model, existingTablesIn: queue)
         let json = Data(
             #"""

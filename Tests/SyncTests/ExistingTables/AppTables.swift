@@ -66,7 +66,7 @@ enum AppTables {
               "relationships": { "posts": { "entity": "Post", "many": true, "inverse": "tags" } } } } }
         """#
 
-    static func model() throws -> SyncModel { try SyncModel(schema: Data(schema.utf8)) }
+    static func model() throws -> SyncModel { try SyncModel(schemaData: Data(schema.utf8)) }
 
     static func database(_ configuration: Configuration = Configuration()) throws -> DatabaseQueue {
         let queue = try DatabaseQueue(configuration: configuration)

@@ -9,7 +9,7 @@ struct ConstraintTests {
         let queue = try DatabaseQueue()
         try queue.write { db in try db.execute(sql: sql) }
         let model = try SyncModel(
-            schema: Data(
+            schemaData: Data(
                 #"""
                 { "entities": {
                   "O": { "attributes": { "id": "integer", "code": "string", "n": "integer" } },

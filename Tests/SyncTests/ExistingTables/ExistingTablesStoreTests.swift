@@ -147,7 +147,7 @@ struct ExistingTablesStoreTests {
                     """)
         }
         let model = try SyncModel(
-            schema: Data(
+            schemaData: Data(
                 #"""
                 { "entities": {
                     "Owner": { "table": "owners", "attributes": { "id": "integer" },

@@ -23,7 +23,7 @@ struct OtherUUIDTests {
                 sql: "CREATE TABLE part (id INTEGER PRIMARY KEY, item_id \(type) REFERENCES item ON DELETE SET NULL)")
         }
         let model = try SyncModel(
-            schema: Data(
+            schemaData: Data(
                 #"""
                 { "entities": {
                   "Item": { "table": "item", "attributes": { "id": "uuid", "name": "string" },
@@ -35,7 +35,7 @@ struct OtherUUIDTests {
     }
 
     @Test(
-        "A sync fails if the app wrote UUIDs as bytes, and the remedies convert them",
+        "A sync fails if the app wrote UUIDs as bytes, and the fixes convert them",
         arguments: ["BLOB", "TEXT", "", "UUID"])
     func bytesAreAnError(type: String) async throws {
         let (queue, model) = try database(type)
@@ -52,16 +52,16 @@ struct OtherUUIDTests {
             },
             { _ = try DataStack(model: model, existingTablesIn: queue) },
         ]
-        var remedies: [String] = []
+        var fixes: [String] = []
         for call in calls {
             let error = await #expect(throws: SyncError.self) { try await call() }
             #expect(error?.code == .incompatibleTables)
             #expect(error?.problems.map(\.path).sorted() == ["tables.item.id", "tables.part.item_id"])
-            remedies = error?.remedies ?? []
+            fixes = error?.fixes ?? []
         }
         #expect(try queue.lines("SELECT name FROM item") == ["local"])
 
-        try await queue.writeWithoutTransaction { [remedies] db in for sql in remedies { try db.execute(sql: sql) } }
+        try await queue.writeWithoutTransaction { [fixes] db in for sql in fixes { try db.execute(sql: sql) } }
         let result = try await Sync.changes(Self.json, inEntity: "Item", stack: stack)
         #expect(result["Item"].updated.count == 1 && result["Item"].inserted.isEmpty)
         #expect(
@@ -82,8 +82,8 @@ struct OtherUUIDTests {
         #expect(error?.problems.map(\.path) == ["tables.item.id"])
     }
 
-    @Test("The remedies convert neither bytes to text nor numbers to UUIDs")
-    func remediesDoNotGuess() throws {
+    @Test("The fixes convert neither bytes to text nor numbers to UUIDs")
+    func fixesDoNotGuess() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(
@@ -93,10 +93,10 @@ struct OtherUUIDTests {
                     """)
         }
         let model = try SyncModel(
-            schema: Data(
+            schemaData: Data(
                 #"{ "entities": { "I": { "attributes": { "id": "integer", "s": "string", "u": "uuid" } } } }"#.utf8))
         let error = #expect(throws: SyncError.self) { try DataStack(model: model, existingTablesIn: queue) }
         #expect(error?.problems.map(\.path).sorted() == ["tables.I.s", "tables.I.u"])
-        #expect(error?.remedies == [])
+        #expect(error?.fixes == [])
     }
 }

@@ -18,10 +18,10 @@ struct ReopenedTablesTests {
 
         // A model that needs more of the tables, and one that needs less.
         let more = try SyncModel(
-            schema: Data(
+            schemaData: Data(
                 AppTables.schema.replacing(#""label": "string""#, with: #""label": "string", "x": "date""#).utf8))
         let less = try SyncModel(
-            schema: Data(AppTables.schema.replacing(#", "label": "string""#, with: "").utf8))
+            schemaData: Data(AppTables.schema.replacing(#", "label": "string""#, with: "").utf8))
         let ways: [() throws -> DataStack] = [
             { try DataStack(model: more, existingTablesIn: pool) }, { try DataStack(model: more, in: pool) },
             { try DataStack(model: more, at: folder.database) },

@@ -132,13 +132,13 @@ struct TablesWithTwoIDs: Sendable, CustomTestStringConvertible {
 @Suite("Tables with an ID of the app and a remote ID")
 struct TwoIDsTests {
     private func refusal(_ queue: DatabaseQueue, _ entities: String) throws -> SyncError {
-        let model = try SyncModel(schema: Data("{ \"entities\": { \(entities) } }".utf8))
+        let model = try SyncModel(schemaData: Data("{ \"entities\": { \(entities) } }".utf8))
         let error = #expect(throws: SyncError.self) { try DataStack(model: model, existingTablesIn: queue) }
         return try #require(error)
     }
 
-    @Test("The remedies for tables with two IDs keep all links", arguments: TablesWithTwoIDs.all)
-    func remediesKeepLinks(tables: TablesWithTwoIDs) async throws {
+    @Test("The fixes for tables with two IDs keep all links", arguments: TablesWithTwoIDs.all)
+    func fixesKeepLinks(tables: TablesWithTwoIDs) async throws {
         let queue = try DatabaseQueue()
         try await queue.writeWithoutTransaction { db in try db.execute(sql: tables.sql) }
         #expect(try queue.lines(tables.before) == tables.rows)
@@ -146,23 +146,23 @@ struct TwoIDsTests {
         #expect(error.problems.allSatisfy { $0.fixSQL != nil }, "\(error)")
 
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("adopt") { db in for sql in error.remedies { try db.execute(sql: sql) } }
+        migrator.registerMigration("adopt") { db in for sql in error.fixes { try db.execute(sql: sql) } }
         try migrator.migrate(queue)
         #expect(try queue.lines(tables.after) == tables.rows)
         #expect(try queue.lines("PRAGMA foreign_key_check") == [])
-        let model = try SyncModel(schema: Data("{ \"entities\": { \(tables.entities) } }".utf8))
+        let model = try SyncModel(schemaData: Data("{ \"entities\": { \(tables.entities) } }".utf8))
         let stack = try DataStack(model: model, existingTablesIn: queue)
         #expect(try await stack.count("Author") == queue.lines("SELECT 1 FROM authors").count)
         #expect(try queue.lines(tables.after) == tables.rows)
     }
 
-    @Test("The remedies drop a default that is an ID of the app, and keep triggers, indexes and the next rowid")
-    func remediesKeepTriggers() throws {
+    @Test("The fixes drop a default that is an ID of the app, and keep triggers, indexes and the next rowid")
+    func fixesKeepTriggers() throws {
         let queue = try DatabaseQueue()
         let tables = TablesWithTwoIDs.all[1]
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: tables.sql)
-            for sql in try refusal(queue: db, tables.entities).remedies { try db.execute(sql: sql) }
+            for sql in try refusal(queue: db, tables.entities).fixes { try db.execute(sql: sql) }
             try db.execute(sql: "INSERT INTO books (title) VALUES ('D')")
         }
         #expect(try queue.lines("SELECT id, author_id FROM books WHERE title = 'D'") == ["7 -"])
@@ -172,7 +172,7 @@ struct TwoIDsTests {
     }
 
     private func refusal(queue db: Database, _ entities: String) throws -> SyncError {
-        let model = try SyncModel(schema: Data("{ \"entities\": { \(entities) } }".utf8))
+        let model = try SyncModel(schemaData: Data("{ \"entities\": { \(entities) } }".utf8))
         let error = #expect(throws: SyncError.self) { try DataStack.prepareExistingTables(of: model, in: db) }
         return try #require(error)
     }
@@ -183,7 +183,7 @@ struct TwoIDsTests {
         let all: [(sql: String, message: String)] = [
             (
                 TablesWithTwoIDs.authors + bound + "); INSERT INTO books VALUES (1, 'A', 1), (2, 'B', 2)",
-                "is not a foreign key; it must reference authors.remote_id, and its 2 values may be of authors.id"
+                "is not a foreign key; it must reference authors.remote_id, but its 2 values may reference authors.id"
             ),
             (
                 TablesWithTwoIDs.authors
@@ -224,21 +224,21 @@ struct TwoIDsTests {
         #expect(error.problems.first?.message.contains("2 rows") ?? false)
     }
 
-    @Test("The remedies fail on another database if a value references no row, and change nothing there")
-    func remediesFailOnOtherDatabase() throws {
+    @Test("The fixes fail on another database if a value references no row, and change nothing there")
+    func fixesFailOnOtherDatabase() throws {
         let tables = TablesWithTwoIDs.all[0]
         let (known, other) = try (DatabaseQueue(), DatabaseQueue())
         for queue in [known, other] { try queue.write { db in try db.execute(sql: tables.sql) } }
-        let remedies = try refusal(known, tables.entities).remedies
+        let fixes = try refusal(known, tables.entities).fixes
         try other.writeWithoutTransaction { db in
             try db.execute(
                 sql: "PRAGMA foreign_keys = OFF; INSERT INTO books VALUES (4, 'D', 9); PRAGMA foreign_keys = ON")
         }
         let before = try other.lines("SELECT * FROM books")
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("adopt") { db in for sql in remedies { try db.execute(sql: sql) } }
+        migrator.registerMigration("adopt") { db in for sql in fixes { try db.execute(sql: sql) } }
         let error = #expect(throws: DatabaseError.self) { try migrator.migrate(other) }
-        #expect(error?.message?.contains("every_author_id_must_lead_to_a_remote_id") ?? false)
+        #expect(error?.message?.contains("every_author_id_must_reference_a_remote_id") ?? false)
         #expect(try other.lines("SELECT * FROM books") == before)
         #expect(try other.lines("SELECT name FROM sqlite_schema WHERE name LIKE 'sync%'") == [])
     }
@@ -256,7 +256,7 @@ struct TwoIDsTests {
                     """)
         }
         let entities = #""O": { "attributes": { "id": "uuid", "name": "string" } }"#
-        for sql in try refusal(queue, entities).remedies {
+        for sql in try refusal(queue, entities).fixes {
             try queue.writeWithoutTransaction { db in try db.execute(sql: sql) }
         }
         #expect(try queue.lines("PRAGMA foreign_key_check") == [])

@@ -12,7 +12,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
     /// The path of each problem, and the beginning of its message.
     let problems: [String]
     /// Whether each problem has SQL.
-    var isMended = true
+    var needsSQL = true
     /// A query, and its rows after the SQL has run.
     var kept: (query: String, rows: [String])?
 
@@ -85,7 +85,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             entities: item, problems: ["tables.I.mine: is NOT NULL without a default"]),
         .init(
             name: "generated column", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT AS (id || 'x'))",
-            entities: item, problems: ["tables.I.a: is a generated column"], isMended: false),
+            entities: item, problems: ["tables.I.a: is a generated column"], needsSQL: false),
         .init(
             name: "two at once", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, mine INT NOT NULL)", entities: item,
             problems: ["tables.I.a: the column does not exist", "tables.I.mine: is NOT NULL without a default"]),
@@ -124,7 +124,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
         .init(
             name: "abstract inheritance", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY)",
             entities: #""I": { "abstract": true, "attributes": { "id": "integer" } }, "J": { "parent": "I" }"#,
-            problems: ["tables.I.sync_entity: the column for the entity of a row does not exist"], isMended: false),
+            problems: ["tables.I.sync_entity: the column for the entity of a row does not exist"], needsSQL: false),
     ]
 
     // MARK: Foreign keys
@@ -240,7 +240,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             name: "values that are nothing",
             sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, d DATETIME); INSERT INTO I VALUES (1, 'soon')",
             entities: #""I": { "attributes": { "id": "integer", "d": "date" } }"#,
-            problems: ["tables.I.d: 1 value is not stored as the type date requires"], isMended: false),
+            problems: ["tables.I.d: 1 value is not stored as the type date requires"], needsSQL: false),
         .init(
             name: "trigger that takes writes back",
             sql: """
@@ -257,6 +257,6 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             kept: ("SELECT name FROM sqlite_schema WHERE type = 'trigger'", ["two"])),
         .init(
             name: "view", sql: "CREATE VIEW I AS SELECT 1 AS id, 2 AS a", entities: item,
-            problems: ["tables.I: it is a view"], isMended: false),
+            problems: ["tables.I: it is a view"], needsSQL: false),
     ]
 }

@@ -80,7 +80,7 @@ struct ExportKeyTests {
             try await exported(model, "User", ["id": 1]) == ["id": 1, "meta": ["mail": ["address": nil]]])
     }
 
-    @Test("A sub-entity does not export a key that its parent entity reads as another attribute")
+    @Test("A subentity does not export a key that its parent entity reads as another attribute")
     func keyOfTheParentEntity() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(

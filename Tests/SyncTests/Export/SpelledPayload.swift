@@ -56,7 +56,7 @@ struct SpelledPayload {
                     ]),
                 SyncModel.Entity("Place", attributes: [SyncModel.Attribute("id", .integer)] + inner),
                 SyncModel.Entity("Line", attributes: [SyncModel.Attribute("id", .integer)] + inner),
-            ], keys: keys)
+            ], keyCase: keys)
     }
 
     mutating func records() -> [JSONValue] {

@@ -49,7 +49,7 @@ struct SpellingRoundTripTests {
         let second = try await Sync.changes(.array(exported), inEntity: entity, stack: stack)
         #expect(second.isEmpty && second.unmappedKeys == [] && second.diagnostics == [])
         // The schema file gives the same model.
-        let kept = try SyncModel(schema: model.schemaFile())
+        let kept = try SyncModel(schemaData: model.schemaFile())
         #expect(kept == model)
         #expect(kept.schemaFile() == model.schemaFile())
     }

@@ -14,7 +14,7 @@ struct InferenceLossTests {
         payload.make()
         let inferred = try InferredModel(from: [payload.sample])
         let schema = String(decoding: inferred.model.schemaFile(), as: UTF8.self)
-        #expect(try SyncModel(schema: inferred.model.schemaFile()) == inferred.model)
+        #expect(try SyncModel(schemaData: inferred.model.schemaFile()) == inferred.model)
         let stack = try DataStack.inMemory(inferred.model)
         let losses: Bool
         if payload.sample.entities.isEmpty {
@@ -94,7 +94,7 @@ struct InferenceLossTests {
     func openTypeIsKept() async throws {
         let first = Data(#"[{"id": 1, "size": null}]"#.utf8)
         let next = Data(#"[{"id": 1, "size": 5}]"#.utf8)
-        let model = try SyncModel(schema: SyncModel(inferredFrom: first, entity: "Box").schemaFile())
+        let model = try SyncModel(schemaData: SyncModel(inferredFrom: first, entity: "Box").schemaFile())
         let stack = try DataStack.inMemory(model)
         try await Sync.changes(next, inEntity: "Box", stack: stack)
         #expect(try await stack.export("Box")[0]["size"] == 5)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Payloads in other shapes than a list")
 struct ShapeTests {
-    static func model(_ json: String) throws -> SyncModel { try SyncModel(schema: Data(json.utf8)) }
+    static func model(_ json: String) throws -> SyncModel { try SyncModel(schemaData: Data(json.utf8)) }
 
     static let countries = """
         {"entities": {
@@ -101,7 +101,7 @@ struct ShapeTests {
             #expect(result["User"].inserted == [.integer(2)])
             #expect(result["User"].deleted == [.integer(3)])
             #expect(result["Company"].deleted == [.integer(9)])
-            #expect(result.unresolved == [])
+            #expect(result.pendingReferences == [])
             #expect(try await stack.count("User", where: "company.id == 8 AND boss.id == 2") == 1)
         }
     }

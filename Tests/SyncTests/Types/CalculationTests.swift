@@ -14,7 +14,7 @@ struct CalculationTests {
                 "relationships": {"user": {"entity": "User"}, "tags": {"entity": "Tag", "many": true}}},
               "Tag": {"attributes": {"id": "integer", "name": "string"}}}}
             """
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(model.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(model.utf8)))
         let json = """
             [{"id": 1, "a": 9223372036854775807, "b": 1, "x": 0.5, "name": "Ann", "nick": "Ann", "notes": [
                 {"id": 10, "stars": 1, "text": "x"}, {"id": 11, "stars": 5, "text": "y", "tags": [{"id": 1, "name": "new"}]}]},

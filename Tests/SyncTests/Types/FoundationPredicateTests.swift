@@ -288,11 +288,11 @@ struct FoundationPredicateTests {
             ),
             (
                 #Predicate { author in author.books.contains { $0.stars > author.size } },
-                "'size' belongs to a row outside its closure"
+                "'size' belongs to a row of an outer closure; a closure can only use its own row"
             ),
             (
                 #Predicate { author in author.books.contains { $0.stars > 2 && author.name.isEmpty } },
-                "'name' belongs to a row outside its closure"
+                "'name' belongs to a row of an outer closure; a closure can only use its own row"
             ),
             (
                 #Predicate { $0.mentor.flatMap { $0.name ?? "x" } == "x" },

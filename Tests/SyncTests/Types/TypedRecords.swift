@@ -51,10 +51,10 @@ struct Job: EntityRecord, Equatable {
         try row.set("stage", to: stage)
         try row.set("level", to: level)
         try row.set("place", to: place)
-        row.relate("tasks", to: tasks.rows)
+        row.setRelated("tasks", to: tasks.rows)
     }
 
-    mutating func load(_ rows: [any EntityRecord], of relationship: String) { tasks.load(rows) }
+    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { tasks.load(rows) }
 }
 
 /// A type with a composite key, one part of which is a relationship.
@@ -96,7 +96,7 @@ struct Chore: EntityRecord, Equatable {
         try row.set("number", to: number)
         try row.set("stage", to: stage)
         try row.set("text", to: text)
-        row.refer("job", to: jobID, in: "jobID")
+        row.setForeignKey("job", to: jobID, in: "jobID")
     }
 }
 

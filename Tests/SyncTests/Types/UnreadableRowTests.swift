@@ -52,7 +52,7 @@ struct UnreadableRowTests {
     @Test("Values that only the type of the call cannot hold are skipped too")
     func typeOfTheCallCounts() async throws {
         let schema = try model().schemaFile()
-        let stack = try DataStack.inMemory(SyncModel(schema: schema))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: schema))
         let plain = try await Sync.plan(Self.json, inEntity: "Job", stack: stack)
         #expect(plain.diagnostics.isEmpty)
         let result = try await Sync.changes(Self.json, as: Job.self, stack: stack)

@@ -22,7 +22,7 @@ struct ConfigurationTests {
         let configuration = try ServiceConfigurationFile(Data(Self.whole.utf8), environment: ["API_TOKEN": "secret"])
         #expect(configuration.entities.map(\.name) == ["Project", "Task"])
         #expect(configuration.entities[1].conflictPolicy == .serverWins)
-        #expect(configuration.settings.conflictPolicy == .lastWriterWins)
+        #expect(configuration.engineConfiguration.conflictPolicy == .lastWriterWins)
         let service = try #require(configuration.service() as? RESTService)
         #expect(
             service.capabilities
@@ -111,9 +111,9 @@ struct ConfigurationTests {
     func readsIdentity() throws {
         let text = Self.whole.replacingOccurrences(of: "\"rest\": {", with: "\"identity\": \"old\", \"rest\": {")
         let configuration = try ServiceConfigurationFile(Data(text.utf8), environment: ["API_TOKEN": "secret"])
-        #expect(configuration.settings.serviceIdentity == "old")
+        #expect(configuration.engineConfiguration.serviceIdentity == "old")
         let unset = text.replacingOccurrences(of: "https://api.example.com", with: "${ADDRESS}")
         let known = try ServiceConfigurationFile(Data(unset.utf8), environment: [:], makesRequests: false)
-        #expect(known.settings.isScopeKnown)
+        #expect(known.engineConfiguration.isScopeKnown)
     }
 }

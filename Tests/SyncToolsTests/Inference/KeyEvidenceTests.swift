@@ -39,7 +39,7 @@ struct KeyEvidenceTests {
             (#"{"x": 1, "code": "a"}, {"x": 2, "code": "b"}"#, "--primary-key code"),
             (
                 #"{"name": "a", "version": 1}, {"name": "a", "version": 2}, {"name": "b", "version": 2}"#,
-                "'name', 'version' are unique in all 3 records: --primary-key name,version"
+                "'name', 'version' are together unique in all 3 records: --primary-key name,version"
             ),
             (
                 #"{"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 1, "c": 2}, {"a": 1, "b": 2, "c": 1}, {"a": 2, "b": 1, "c": 1}"#,
@@ -69,7 +69,7 @@ struct KeyEvidenceTests {
         let remarks = try InferredModel(from: [sample]).notes.map(\.description)
         #expect(
             remarks.contains(
-                "Package: the key is inferred from values: 'name', 'version' are unique in all 3 records"))
+                "Package: the key is inferred from values: 'name', 'version' are together unique in all 3 records"))
         #expect(throws: SyncError.self) { try key(#"[{"a": 1}, {"a": 1}]"#, infersKey: true) }
     }
 
@@ -103,7 +103,7 @@ struct KeyEvidenceTests {
         ] as [(String, DetectedFormat)])
     func detectsFormat(_ json: String, _ form: DetectedFormat) throws {
         let error = try #require(throws: SyncError.self) { try key(json) }
-        #expect(error.likelyForm == form, "\(error)")
+        #expect(error.detectedFormat == form, "\(error)")
     }
 
     @Test("An error about deeper GraphQL lists has their key paths")

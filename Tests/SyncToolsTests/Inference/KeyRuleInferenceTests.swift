@@ -9,7 +9,7 @@ struct KeyRuleInferenceTests {
     func infersKeyCase() throws {
         func rules(_ json: String) throws -> [String] {
             let model = try SyncModel(inferredFrom: Data(json.utf8), entity: "User")
-            return [model.keys?.word ?? "-"] + model.entities.map { "\($0.name) \($0.keys?.word ?? "-")" }
+            return [model.keyCase?.word ?? "-"] + model.entities.map { "\($0.name) \($0.keyCase?.word ?? "-")" }
         }
         #expect(try rules(#"{"id": 1, "first_name": "a"}"#) == ["-", "User -"])
         #expect(try rules(#"{"id": 1, "name": "a"}"#) == ["-", "User -"])
@@ -29,9 +29,9 @@ struct KeyRuleInferenceTests {
                 SyncModel.Entity(
                     "User", attributes: [SyncModel.Attribute("id", .integer)],
                     relationships: [SyncModel.Relationship("firm", to: "Firm")],
-                    ignore: ["links.*", "stats.raw"]),
+                    ignoredKeys: ["links.*", "stats.raw"]),
                 SyncModel.Entity("Firm", attributes: [SyncModel.Attribute("id", .integer)]),
-            ], keys: .kebab, ignore: ["*-url"])
+            ], keyCase: .kebab, ignoredKeys: ["*-url"])
         func remarks(_ json: String) throws -> [String] {
             try ModelEvolution(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")]).notes.map(
                 \.description)
@@ -48,9 +48,9 @@ struct KeyRuleInferenceTests {
         let json = Data(
             #"{"id": 1, "first-name": "a", "lastName": "b", "best-friend": {"id": 3, "nick-name": "c"}}"#.utf8)
         let extended = try ModelEvolution(of: model, by: [InferenceSample(json, entity: "User")]).model
-        #expect(extended.keys == .kebab && extended.ignore == ["*-url"])
+        #expect(extended.keyCase == .kebab && extended.ignoredKeys == ["*-url"])
         #expect(extended.entity(named: "User")?.attributes.map(\.remoteKey) == [nil, nil, "lastName"])
         #expect(extended.entity(named: "User")?.relationships.last?.remoteKey == nil)
-        #expect(extended.entity(named: "BestFriend")?.keys == nil)
+        #expect(extended.entity(named: "BestFriend")?.keyCase == nil)
     }
 }

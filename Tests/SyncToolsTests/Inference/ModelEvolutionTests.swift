@@ -19,7 +19,7 @@ struct ModelEvolutionTests {
         """
 
     private func extended(by json: String) throws -> ModelEvolution {
-        let model = try SyncModel(schema: Data(Self.model.utf8))
+        let model = try SyncModel(schemaData: Data(Self.model.utf8))
         return try ModelEvolution(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")])
     }
 
@@ -32,7 +32,7 @@ struct ModelEvolutionTests {
     func keepsModelWithoutNewData(json: String) throws {
         let found = try extended(by: json)
         #expect(found.notes.isEmpty, "\(found.notes)")
-        #expect(try found.model == SyncModel(schema: Data(Self.model.utf8)))
+        #expect(try found.model == SyncModel(schemaData: Data(Self.model.utf8)))
     }
 
     @Test("New attributes, wider types and new entities are added, and the rest is kept")

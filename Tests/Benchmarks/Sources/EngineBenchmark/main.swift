@@ -15,7 +15,7 @@ let schema = """
       "done": "boolean", "due": "date", "price": "double"}}}}
     """
 let file = FileManager.default.temporaryDirectory.appendingPathComponent("engine-\(UUID().uuidString).sqlite")
-let stack = try DataStack(model: SyncModel(schema: Data(schema.utf8)), at: file)
+let stack = try DataStack(model: SyncModel(schemaData: Data(schema.utf8)), at: file)
 let service = InMemoryService(
     ServiceCapabilities(
         idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,

@@ -15,7 +15,7 @@ let schema = """
       "Note": {"attributes": {"id": "integer", "text": "string"},
         "relationships": {"user": {"entity": "User", "inverse": "notes"}}}}}
     """
-let model = try SyncModel(schema: Data(schema.utf8))
+let model = try SyncModel(schemaData: Data(schema.utf8))
 let records = (1...users).map { id in
     let notes = (0..<3).map { #"{"id":\#(id * 3 + $0),"text":"note \#($0) of \#(id)"}"# }.joined(separator: ",")
     return

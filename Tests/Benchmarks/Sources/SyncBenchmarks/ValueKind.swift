@@ -13,7 +13,7 @@ enum ValueKind: String, CaseIterable {
     private static let values = 10
 
     func measure() async throws -> Measurement {
-        let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
         let json = payload
         let time = try await median(of: 5) {
             try await Staging.secondsPerByte(json, inEntity: "Item", stack: stack)

@@ -21,7 +21,7 @@ struct MappingOutcome {
         self.init(call) { builder, outcome in
             let cuts = PayloadCuts(call.payload)
             var options = call.options
-            options.chunkSize = cuts.pieceSize
+            options.chunkSize = cuts.chunkSize
             var size = 0
             var pieces = try ChunkedGraphBuilder(builder, options: options) { size = $0 }
             for chunk in cuts.chunks {
@@ -42,7 +42,7 @@ struct MappingOutcome {
         } catch let error as SyncError {
             self.error = error
             // The detected format depends on the bytes so far.
-            self.error?.likelyForm = nil
+            self.error?.detectedFormat = nil
         } catch {
             fail("not a SyncError: \(error)")
         }

@@ -7,7 +7,7 @@ extension PayloadGraph {
     ///   differ for a string whose escapes were decoded before mapping.
     func text(withPlaces: Bool) -> String {
         withTexts { pool in
-            var lines = ["records \(readableRootRecords) of \(rootRecords), alone \(roots[0].isLoneObject)"]
+            var lines = ["records \(readableRootRecords) of \(rootRecords), alone \(roots[0].isSingleRecord)"]
             for hierarchy in model.hierarchies { lines += self[hierarchy.id].lines(hierarchy.attributes, pool) }
             for (link, batch) in links.enumerated() {
                 lines += batch.assertions.map {
@@ -24,7 +24,7 @@ extension PayloadGraph {
                 return "mention \(occurrences[$0].table.index) \(node) \(withPlaces ? path(of: $0, pool) : "")"
             }
             lines += diagnostics.map { withPlaces ? "\($0)" : "\($0.kind) of \($0.entity) \($0.key ?? "")" }
-            lines += unmappedKeys.map { "\($0)" } + ["and \(omittedDiagnostics)"]
+            lines += unmappedKeys.map { "\($0)" } + ["and \(omittedDiagnosticCount)"]
             return lines.joined(separator: "\n")
         }
     }

@@ -62,7 +62,7 @@ enum FuzzReader {
     ) -> RecordReading {
         let whole = RecordReading(of: input, form: form)
         let pieces = RecordReading(of: input, form: form, cuts: cuts)
-        require(whole == pieces, "\(form): \(whole), in pieces of \(cuts.pieceSize): \(pieces)")
+        require(whole == pieces, "\(form): \(whole), in pieces of \(cuts.chunkSize): \(pieces)")
         return whole
     }
 

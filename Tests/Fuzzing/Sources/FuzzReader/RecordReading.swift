@@ -20,7 +20,7 @@ struct RecordReading: Equatable {
 
     /// Reads the input in chunks.
     init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form, cuts: PayloadCuts) {
-        var chunker = RecordChunker(form: form, chunkSize: cuts.pieceSize)
+        var chunker = RecordChunker(form: form, chunkSize: cuts.chunkSize)
         var reader = JSONReader(form: form)
         attempt { reading in
             for chunk in cuts.chunks {

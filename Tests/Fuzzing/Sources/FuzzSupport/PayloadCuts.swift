@@ -1,7 +1,7 @@
 /// The buffers and chunks that a payload is cut into. They depend on the bytes only, so that an input is reproducible.
 public struct PayloadCuts {
     /// The chunk size.
-    public let pieceSize: Int
+    public let chunkSize: Int
     private let payload: UnsafeBufferPointer<UInt8>
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -9,7 +9,7 @@ public struct PayloadCuts {
     public init(_ payload: UnsafeBufferPointer<UInt8>) {
         self.payload = payload
         for byte in payload { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        pieceSize = 1 + Self.next(&state, below: 1 + Self.next(&state, below: 1 + payload.count))
+        chunkSize = 1 + Self.next(&state, below: 1 + Self.next(&state, below: 1 + payload.count))
     }
 
     /// The payload in buffers, most of them small.

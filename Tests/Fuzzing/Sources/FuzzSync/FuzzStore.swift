@@ -36,7 +36,7 @@ struct FuzzStore {
         data = Data(call.payload)
         value = call.value
         let cuts = PayloadCuts(call.payload)
-        options.chunkSize = cuts.pieceSize
+        options.chunkSize = cuts.chunkSize
         chunks = cuts.chunks.map { Array($0) }
     }
 
@@ -78,7 +78,7 @@ struct FuzzStore {
                 return .success(try await body())
             } catch var error as SyncError {
                 // The detected format depends on the bytes so far.
-                error.likelyForm = nil
+                error.detectedFormat = nil
                 return .failure(error)
             }
         }

@@ -87,7 +87,7 @@ struct EntityTests {
         #expect(refused.contains("NUL"))
     }
 
-    @Test("A sub-entity reads its rows through a view, which cannot be written")
+    @Test("A subentity reads its rows through a view, which cannot be written")
     func subEntitiesHaveAView() async throws {
         let stack = try DataStack.inMemory(SyncModel(Animal.self, Dog.self, Puppy.self))
         try await Sync.changes(Data(#"[{"id": 1, "name": "Tom"}]"#.utf8), as: Animal.self, stack: stack)

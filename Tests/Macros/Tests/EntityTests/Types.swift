@@ -20,7 +20,7 @@ struct Address: Codable, Hashable, Sendable {
     var floor: Int?
 }
 
-@Entity(ignore: ["*_url"])
+@Entity(ignoredKeys: ["*_url"])
 struct User: Equatable {
     var id: Int
     var name: String

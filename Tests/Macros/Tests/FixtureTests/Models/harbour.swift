@@ -4,13 +4,13 @@ import Foundation
 import Sync
 
 enum Harbour {
-    @Entity(keys: .exact)
+    @Entity(keyCase: .exact)
     struct Cargo {
         var id: Int
         var grossWeight: Double?
     }
 
-    @Entity(keys: .pascal)
+    @Entity(keyCase: .pascal)
     struct Port {
         var remoteID: String
         var portName: String?
@@ -18,7 +18,7 @@ enum Harbour {
         @Relationship(inverse: "homePort") var ships: [Ship]
     }
 
-    @Entity(ignore: ["_id", "port-id"])
+    @Entity(ignoredKeys: ["_id", "port-id"])
     struct Ship {
         var id: Int
         @Transformer("htmlEntities", "trimmed", "emptyAsNull") var shipName: String?
@@ -54,7 +54,7 @@ enum Harbour {
             Port.self,
             Ship.self,
             Tug.self,
-            keys: .kebab,
-            ignore: ["*-url", "trace.*"])
+            keyCase: .kebab,
+            ignoredKeys: ["*-url", "trace.*"])
     }
 }

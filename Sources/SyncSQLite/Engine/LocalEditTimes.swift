@@ -1,0 +1,59 @@
+import GRDB
+
+/// The edit times of a row to be created at the service: when the row was created locally, and when its columns were
+/// set since. The edit times of other rows are in `sync_base`.
+struct LocalEditTimes {
+    /// The field name of the whole row in `sync_made`.
+    private static let row = ""
+
+    /// The time that marks a row to be created again. Its edited columns have base values, or have edit times if they
+    /// were set since.
+    private static let restored: Int64 = -1
+
+    private let times: [String: Int64]
+
+    /// Whether the row is to be created again, because the service deleted it.
+    var isRestored: Bool { times[Self.row] == Self.restored }
+
+    /// Returns whether a column was set after the row was created or after ``recordRestored(_:_:in:)``.
+    func isSet(_ column: String) -> Bool { times[column] != nil }
+
+    init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
+        let rows = try db.rowsCached(
+            sql: "SELECT domain, edited FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
+        times = Dictionary(try rows.map { try ($0.decode(String.self, atIndex: 0), $0.decode(Int64.self, atIndex: 1)) })
+        { first, _ in first }
+    }
+
+    /// Returns when a column was edited, in milliseconds since 1970; 0 if not known, or if the column is NULL and was
+    /// never set.
+    func editTime(of column: String, holding value: DatabaseValue) -> Int64 {
+        if let time = times[column] { return time }
+        return value.isNull ? 0 : max(times[Self.row] ?? 0, 0)
+    }
+
+    /// Returns the SQL condition that a row is to be created again.
+    ///
+    /// - Parameter isRow: The SQL condition that selects the entries of the row in `sync_made`.
+    static func isRestored(_ isRow: String) -> String {
+        "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"domain\" = '' AND \"edited\" = \(restored))"
+    }
+
+    /// Marks a row to be created again.
+    static func recordRestored(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
+        try db.executeCached(
+            sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.executeCached(
+            sql: "INSERT INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",
+            arguments: [table.number, key, row, restored])
+    }
+
+    /// Deletes the times of rows that are not to be created any more.
+    static func deleteAcknowledged(in db: Database) throws {
+        try db.executeCached(
+            sql: """
+                DELETE FROM sync_made WHERE NOT EXISTS (
+                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_made.e AND c.k = sync_made.k AND c.birth IS NOT NULL)
+                """)
+    }
+}

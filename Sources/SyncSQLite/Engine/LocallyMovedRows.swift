@@ -1,0 +1,142 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Rows whose foreign key was edited locally and not sent yet, so that they reference another row than at the service.
+///
+/// When the service deletes a row, it also deletes the rows that belong to that row. A row that was moved to it only
+/// locally still belongs to its former owner at the service.
+struct LocallyMovedRows {
+    struct Move {
+        let table: TrackedTable
+        let column: TrackedTable.Column
+        let key: DatabaseValue
+        /// The key of the row in the conflict log after its deletion.
+        let name: DatabaseValue
+        /// The base value of the column.
+        let base: DatabaseValue
+        /// The local value of the column.
+        let target: DatabaseValue
+        /// The value of the column while rows are deleted: the base value, or NULL if the row with that key is not
+        /// stored.
+        let former: DatabaseValue
+        /// Whether a deletion of the referenced row cascades to this row. Otherwise a deletion of this row cascades to
+        /// the referenced row.
+        let isCascaded: Bool
+
+        func isSame(as other: Move) -> Bool {
+            table.number == other.table.number && column.name == other.column.name && key.isExactly(other.key)
+        }
+    }
+
+    private let engine: SQLiteEngineStore
+    private let db: Database
+    private var all: [Move] = []
+
+    /// Finds the moved rows. Skips entities with `editWins`, in which an edited row restores the row that it
+    /// references.
+    init(_ engine: SQLiteEngineStore, _ db: Database) throws {
+        self.engine = engine
+        self.db = db
+        for table in engine.tables where table.registration.deletions == .deleteWins {
+            for column in table.columns { try find(column, of: table) }
+        }
+    }
+
+    private mutating func find(_ column: TrackedTable.Column, of table: TrackedTable) throws {
+        guard case .toOne(let id) = column.field else { return }
+        let link = engine.model.compiled[id]
+        let goesAlong = link.second.relationship?.deleteRule == .cascade
+        guard goesAlong || link.first.relationship?.deleteRule == .cascade, !link.isKeyPart else { return }
+        let (name, key) = (column.name.quoted, table.table.keyColumn.quoted)
+        let destination = engine.stack.layout[link.second.table]
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT b.k, coalesce(n.name, n.k), b.value, r.\(name), b.value IS NULL OR EXISTS (
+                  SELECT 1 FROM \(destination.name.quoted) AS t WHERE t.\(destination.keyColumn.quoted) = +b.value)
+                FROM sync_base AS b JOIN sync_known AS n ON n.e = b.e AND n.k = b.k
+                  JOIN sync_change AS c ON c.e = b.e AND c.k = b.k AND c.kind = 'update'
+                  JOIN \(table.table.name.quoted) AS r ON r.\(key) = +b.k
+                WHERE b.e = ? AND b.domain = ? AND r.\(name) IS NOT NULL AND r.\(name) IS NOT +b.value\(table.isOwn("r"))
+                """, arguments: [table.number, column.name])
+        for row in rows {
+            let isFormerThere = try row.decode(Bool.self, atIndex: 4)
+            guard isFormerThere || column.isOptional else { continue }
+            all.append(
+                Move(
+                    table: table, column: column, key: row[0], name: row[1], base: row[2], target: row[3],
+                    former: isFormerThere ? row[2] : .null, isCascaded: goesAlong))
+        }
+    }
+
+    /// Returns the moves because of which a cascade deleted rows. Call this method after the deletion, before the
+    /// rollback.
+    ///
+    /// - Parameters:
+    ///   - rows: The rows that the service deleted.
+    ///   - taken: The moves that earlier calls returned. They are not returned again.
+    func cascaded(by rows: Set<StoredRow>, excluding taken: [Move]) throws -> [Move] {
+        try all.filter { move in
+            guard try !move.table.isStored(move.key, in: db), try !isThere(move),
+                !taken.contains(where: { $0.isSame(as: move) })
+            else { return false }
+            let isDeletedItself = RowKey(move.key).map {
+                rows.contains(StoredRow(table: move.table.entity.table, key: $0))
+            }
+            return !(isDeletedItself ?? false) || !move.isCascaded
+        }
+    }
+
+    /// Sets the foreign keys of moved rows to their former values.
+    func revert(_ moves: [Move]) throws {
+        for move in moves { try set(move.former, move) }
+    }
+
+    /// Sets the foreign keys of moved rows to their local values again, if the referenced rows are stored. Otherwise
+    /// logs the edits as lost.
+    ///
+    /// - Parameter line: The ID of the last log entry before the deletion.
+    func reapply(_ moves: [Move], since line: Int) throws {
+        for move in moves {
+            if try !move.table.isStored(move.key, in: db) {
+                try db.executeCached(
+                    sql: "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k IN (?, ?) AND domain = ?",
+                    arguments: [move.target, line, move.table.number, move.key, move.name, move.column.name])
+            } else if try isThere(move) {
+                try set(move.target, move)
+            } else {
+                try discard(move)
+            }
+        }
+    }
+
+    private func discard(_ move: Move) throws {
+        let table = move.table
+        if move.former.isExactly(move.base) { try table.setBase(nil, of: move.column.name, move.key, in: db) }
+        try ConflictLog(db).add(
+            table, move.key, field: move.column.name, base: move.base, local: move.target, remote: move.base,
+            OrphanedRows.resolution)
+        // The service may have rejected the change because of the row that it references.
+        try db.executeCached(
+            sql: """
+                UPDATE sync_change SET state = 'ready', reason = NULL
+                WHERE e = ? AND k = ? AND state = 'parked' AND reason IS NOT ?
+                """, arguments: [table.number, move.key, RequestCompletion.notFoundReason])
+    }
+
+    private func isThere(_ move: Move) throws -> Bool {
+        guard let destination = move.column.destination.map({ engine.stack.layout[$0] }) else { return false }
+        return try db.finds(
+            sql: "SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?",
+            arguments: [move.target])
+    }
+
+    private func set(_ value: DatabaseValue, _ move: Move) throws {
+        try db.executeCached(
+            sql: """
+                UPDATE OR IGNORE \(move.table.table.name.quoted) SET \(move.column.name.quoted) = ?
+                WHERE \(move.table.table.keyColumn.quoted) = ?
+                """, arguments: [value, move.key])
+    }
+}

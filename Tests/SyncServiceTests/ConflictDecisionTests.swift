@@ -1,0 +1,144 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Decisions of the app or the user: conflict rules, restored rows, and the owner of a database.
+@Suite("Decisions")
+struct ConflictDecisionTests {
+    private let service = InMemoryService()
+
+    @Test("The resolver of an app may pick a side or return a new value")
+    func resolver() async throws {
+        await service.set("Task", 1, ["title": "t", "points": 10, "done": false])
+        var configuration = Device.configuration
+        configuration.conflictResolver = { conflict in
+            guard conflict.entity == "Task", conflict.key == .integer(1) else { return .usePolicy }
+            switch (conflict.field, conflict.base, conflict.local, conflict.remote) {
+            // A counter: the increments of both sides are added.
+            case ("points", .number(let base), .number(let local), .number(let remote)):
+                return .merged(JSONValue((Int(local) ?? 0) + (Int(remote) ?? 0) - (Int(base) ?? 0)))
+            case ("title", _, _, _): return .remote
+            case ("done", _, _, _): return .local
+            default: return .usePolicy
+            }
+        }
+        let device = try Device(service, configuration)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET points = 13, title = 'here'")
+        await service.set("Task", 1, ["points": 15, "title": "there"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title, points FROM Task") == ["there 18"])
+        #expect(await service.contents(of: "Task")[1]?["points"] == 18)
+        let log = try await device.engine.conflicts()
+        #expect(Set(log.map(\.why)) == ["resolver"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("The resolver of an app may leave a conflict open")
+    func resolverLeavesOpen() async throws {
+        await service.set("Task", 1, ["title": "t"])
+        var configuration = Device.configuration
+        configuration.conflictResolver = { _ in .manual }
+        let device = try Device(service, configuration)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here'")
+        await service.set("Task", 1, ["title": "there"])
+        try await device.engine.sync()
+        #expect(try await device.engine.status().first { $0.entity == "Task" }?.openConflicts == 1)
+        try await device.engine.resolve("Task", key: 1, keeping: .local)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["title"] == "here")
+    }
+
+    @Test(
+        "An edit during an open conflict updates the conflict and the log",
+        arguments: [true, false])
+    func editedWhileOpen(_ runs: Bool) async throws {
+        await service.set("Task", 1, ["title": "t"])
+        let device = try Device(service, entities: [SyncedEntity("Task", conflictPolicy: .manual)])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'mine 1'")
+        await service.set("Task", 1, ["title": "theirs"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'mine 2, a long text'")
+        if runs {
+            try await device.engine.sync()
+            #expect(try await device.engine.conflicts().map(\.local) == ["mine 2, a long text"])
+        }
+        try await device.engine.resolve("Task", key: 1, keeping: .remote)
+        try await device.engine.sync()
+        let log = try await device.engine.conflicts()
+        #expect(log.map(\.local) == ["mine 2, a long text"])
+        #expect(log.map(\.winner) == ["remote"])
+        #expect(try await device.rows("SELECT title FROM Task") == ["theirs"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A new row deleted with its parent is logged and can be restored")
+    func restored() async throws {
+        await service.set("Project", 1, ["name": "p"])
+        await service.set("Task", 1, ["title": "t", "points": 1, "project_id": 1])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Task (remoteID, title, points, projectID) VALUES (77, 'new', 5, 1)")
+        try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
+        await service.remove("Project", 1)
+        await service.remove("Task", 1)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        try await device.engine.restoreDeleted("Task", key: 77)
+        try await device.engine.restoreDeleted("Task", key: 1)
+        #expect(
+            try await device.rows("SELECT title, points, projectID FROM Task ORDER BY title")
+                == ["edited 1 nil", "new 5 nil"])
+        let report = try await device.engine.sync()
+        #expect(report.total.pushedInserts == 2)
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(try await device.leftovers() == [])
+        await #expect {
+            try await device.engine.restoreDeleted("Task", key: 1)
+        } throws: {
+            ($0 as? SyncError)?.code == .rowNotFound
+        }
+    }
+
+    @Test("The database of another user is rejected until the engine is removed", arguments: [true, false])
+    func userMismatch(_ deletingRows: Bool) async throws {
+        await service.set("Task", 1, ["title": "his"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'not sent'")
+        var configuration = Device.configuration
+        configuration.userID = "somebody else"
+        #expect {
+            try Device(device.stack, service, configuration)
+        } throws: {
+            ($0 as? SyncError)?.code == .userMismatch
+        }
+        try await device.stack.removeSyncState(deletingRows: deletingRows)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == [deletingRows ? "0" : "1"])
+        #expect(try await device.rows("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") == ["0"])
+        await service.deleteRequests()
+        let other = try Device(device.stack, service, configuration)
+        try await other.engine.sync()
+        #expect(try await other.rows("SELECT title FROM Task") == ["his"])
+        let pushes = await service.requests.filter { if case .push = $0 { true } else { false } }
+        #expect(pushes.isEmpty)
+    }
+
+    @Test("The engine reports its last sync, the initial sync and the number of pending changes")
+    func syncState() async throws {
+        await service.set("Task", 1, ["title": "t"])
+        let device = try Device(service)
+        #expect(try await device.engine.lastSyncDate == nil)
+        #expect(try await !device.engine.isInitialSyncComplete)
+        try await device.engine.sync()
+        #expect(try await device.engine.lastSyncDate != nil)
+        #expect(try await device.engine.isInitialSyncComplete)
+        try await device.write("UPDATE Task SET title = 'new'")
+        #expect(try await device.engine.pendingChangeCount() == 1)
+    }
+}

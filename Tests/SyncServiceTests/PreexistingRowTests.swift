@@ -1,0 +1,137 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// A store with rows before the first run of an engine.
+@Suite("Preexisting rows")
+struct PreexistingRowTests {
+    private let service = InMemoryService()
+
+    /// Returns a store with rows that no engine captured.
+    private func stack(_ sql: String, schema: String = Device.schema) async throws -> DataStack {
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        try await stack.write { db in try db.execute(sql: sql) }
+        return stack
+    }
+
+    private func log(_ device: Device) async throws -> [String] {
+        try await device.engine.conflicts().map {
+            "\($0.key) \($0.field) \($0.local) \($0.remote) \($0.winner) \($0.why)"
+        }
+    }
+
+    @Test("Preexisting rows take the values of the service, and their own values are logged")
+    func overwritten() async throws {
+        await service.set("Task", 1, ["title": "theirs", "points": 5, "done": true])
+        let device = try Device(
+            await stack("INSERT INTO Task (title, points) VALUES ('mine 1', 5), ('mine 2', 7)"), service)
+        let report = try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title, points, done FROM Task") == ["1 theirs 5 1"])
+        #expect(
+            try await log(device).first
+                == "1 title \"mine 1\" \"theirs\" remote preexisting row")
+        #expect(report.entities["Task"]?.pulledDeletes == 1)
+        #expect(report.total.conflicts == 2)
+        #expect(await service.contents(of: "Task").count == 1)
+        try await device.engine.restoreDeleted("Task", key: 2)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").values.contains { $0["title"] == "mine 2" && $0["points"] == 7 })
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("Preexisting rows that the service lacks are deleted even with editWins, and can be restored")
+    func missing() async throws {
+        await service.set("Task", 1, ["title": "t"])
+        var configuration = Device.configuration
+        configuration.deleteConflictPolicy = .editWins
+        let device = try Device(
+            await stack("INSERT INTO Task (remoteID, title) VALUES (1, 't'), (2, 'only here')"), service, configuration)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["t"])
+        #expect(await service.creations == 0)
+        try await device.engine.restoreDeleted("Task", key: 2)
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["only here", "t"])
+    }
+
+    @Test("Preexisting rows equal to the service's records leave no log entry")
+    func equal() async throws {
+        await service.set("Project", 1, ["name": "p"])
+        for id in 1...5 { await service.set("Task", JSONValue(id), ["title": "t", "points": 1, "project_id": 1]) }
+        let device = try Device(
+            await stack(
+                """
+                INSERT INTO Project (remoteID, name) VALUES (1, 'p');
+                INSERT INTO Task (remoteID, title, projectID) VALUES (1, 't', 1), (2, 't', 1), (3, 't', NULL), (4, 't', 1), (5, 't', 1)
+                """), service)
+        let report = try await device.engine.sync()
+        #expect(report.total.conflicts == 0)
+        #expect(try await log(device) == [])
+        #expect(try await device.rows("SELECT count(*) FROM Task WHERE points = 1 AND projectID = 1") == ["5"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("Preexisting rows are reconciled after a first run that failed at a later entity", arguments: [true, false])
+    func interrupted(_ clientAssignsIDs: Bool) async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: clientAssignsIDs ? .client : .server, deletionDetection: .tombstones,
+                createIdempotency: clientAssignsIDs ? .clientID : .idempotencyKey, supportsPreconditions: true,
+                providesModificationTimes: true, maxBatchSize: 10)
+        )
+        await service.set("Project", "p1", ["name": "theirs"])
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+        let device = try Device(
+            await stack("INSERT INTO Project (remoteID, name) VALUES ('p7', 'mine')", schema: schema), service,
+            Device.impatient)
+        await service.setFault { request, _ in request == .pull("Task") ? .failsBeforeApply : nil }
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await service.setFault(nil)
+        try await Device(device.stack, service).engine.sync()
+        #expect(await service.contents(of: "Project").count == (clientAssignsIDs ? 2 : 1))
+        #expect(try await device.rows("SELECT count(*) FROM Project") == [clientAssignsIDs ? "2" : "1"])
+        #expect(try await device.rows("SELECT count(*) FROM sync_sweep") == ["0"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("Records created after a listing that the deletion limit rejected are not deleted")
+    func madeSince() async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10, hasSharedCursor: true), pageSize: 100)
+        for id in 1...20 { await service.set("Task", JSONValue(id), ["title": "t"]) }
+        var configuration = Device.configuration
+        configuration.deletionLimit = .half
+        let device = try Device(service, configuration)
+        try await device.engine.sync()
+        for id in 1...15 { await service.removeWithoutTombstone("Task", JSONValue(id)) }
+        try await device.engine.reset(.cursors)
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await service.set("Task", 50, ["title": "new"])
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        configuration.deletionLimit = nil
+        try await Device(device.stack, service, configuration).engine.sync()
+        #expect(try await device.rows("SELECT remoteID FROM Task ORDER BY 1") == ["16", "17", "18", "19", "20", "50"])
+    }
+
+    @Test("A preexisting row whose ID resembles a temporary key matches the record with that ID")
+    func lookLocal() async throws {
+        let id = "local-" + String(repeating: "z", count: 36)
+        await service.set("Project", .string(id), ["name": "theirs"])
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+        let device = try Device(
+            await stack("INSERT INTO Project (remoteID, name) VALUES ('\(id)', 'theirs')", schema: schema), service)
+        #expect(try await device.engine.pendingChangeCount() == 0)
+        try await device.engine.sync()
+        #expect(await service.creations == 0)
+        #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["\(id) theirs"])
+        #expect(try await device.leftovers() == [])
+    }
+}
