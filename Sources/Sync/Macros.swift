@@ -34,7 +34,7 @@
     @attached(member, names: arbitrary)
     @attached(
         extension, conformances: EntityRecord,
-        names: named(init), named(encode), named(load))
+        names: named(init), named(encode), named(setRelated))
     public macro Entity(
         _ name: String? = nil, parent: (any SyncEntity.Type)? = nil, isAbstract: Bool = false, isKeyless: Bool = false,
         primaryKey: SyncModel.PrimaryKey? = nil, renamedFrom: String? = nil, keyCase: KeyCase? = nil,
