@@ -47,9 +47,11 @@ extension Sync {
             operations: operations, options: options.checking(Value.self), in: db)
     }
 
-    /// Inserts, updates and deletes rows so that the entity of a type matches an array of values.
+    /// Inserts and updates the rows of an array of values.
     ///
-    /// The sync includes the loaded related rows of each value. Relationships that are not loaded stay unchanged.
+    /// The sync includes the loaded related rows of each value. Relationships that are not loaded stay unchanged. Other
+    /// rows of the entity stay too, unless ``SyncOptions/payloadKind`` is ``PayloadKind/snapshot``. To write values
+    /// without other options, use ``DataStack/save(_:)-(Value)``.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute of the type cannot be
     ///   exported. Also the errors of a sync with a payload.
@@ -58,9 +60,15 @@ extension Sync {
         _ values: [Value], stack: DataStack, predicate: RowPredicate? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
-        try await changes(
+        var options = options
+        if case .automatic = options.payloadKind { options.payloadKind = .delta }
+        var result = try await changes(
             stack.payload(of: values), inEntity: Value.entityName, stack: stack, predicate: predicate,
             operations: operations, options: options)
+        if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {
+            result.diagnostics += try stack.ignoredRelationships(of: values)
+        }
+        return result
     }
 
     /// Computes what ``changes(_:as:stack:predicate:parent:operations:options:)`` would change, and writes nothing.

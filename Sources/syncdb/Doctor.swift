@@ -192,6 +192,7 @@ struct DiagnosticPrinter {
         case .cannotGenerateKey: "Keys that cannot be generated"
         case .missingKeyPart: "Keys that reference rows that are not stored"
         case .invalidRelationshipValue: "Invalid relationship values"
+        case .ignoredRelationship: "Ignored relationships"
         case .missingRequiredValue: "Missing required values"
         case .entityMismatch: "Records of another entity"
         case .unknownDiscriminatorValue: "Unknown discriminator values"

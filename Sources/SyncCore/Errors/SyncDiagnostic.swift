@@ -23,6 +23,9 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         /// A value of a relationship is neither a record nor an ID, nor a list of records or IDs. The links stay
         /// unchanged.
         case invalidRelationshipValue
+        /// Values of a Swift type have loaded rows of a to-many relationship, and ``SyncOperations`` allow no change of
+        /// to-many relationships. The sync ignores these rows.
+        case ignoredRelationship
         /// The record of a new row lacks a required value, and the sync skips the record. Validation and migrations
         /// also report stored rows that lack a required value.
         case missingRequiredValue
@@ -71,7 +74,7 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
             switch self {
             case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey,
                 .missingKeyPart,
-                .invalidRelationshipValue, .missingRequiredValue, .entityMismatch, .unknownDiscriminatorValue,
+                .invalidRelationshipValue, .ignoredRelationship, .missingRequiredValue, .entityMismatch, .unknownDiscriminatorValue,
                 .objectKeyMismatch, .inconsistentRecords, .duplicateKeys, .danglingLinks, .integrityViolation,
                 .invalidModel, .dataLoss, .incompatibleTable, .serviceError:
                 true

@@ -19,6 +19,8 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let deleteRelationships = SyncOperations(rawValue: 32)
     /// All six operations.
     public static let all = SyncOperations(rawValue: 63)
+    /// All operations except those that delete rows or remove links.
+    public static let allButDelete: SyncOperations = [.insert, .update, .insertRelationships, .updateRelationships]
 
     /// The names used in scenario files and on the command line.
     package static let names: [(name: String, operation: SyncOperations)] = [

@@ -47,7 +47,7 @@ package struct PayloadGraphBuilder: Sendable {
             throw Self.keyless(name)
         }
         var plan = PayloadGraph(model: compiled, entity: entity.id, operations: operations, payload: Data())
-        if case .snapshot = options.payloadKind {} else { plan.isComplete = false }
+        plan.isComplete = options.payloadKind.isSnapshot
         if !options.entities.isEmpty {
             guard parent == nil else {
                 throw SyncError(.invalidOption, "a payload of several entities cannot have a parent", entity: name)

@@ -26,7 +26,8 @@ public struct SyncConflict: Sendable, Hashable {
     /// The outcome in the conflict log; nil for a conflict that a resolver receives.
     public let outcome: Outcome?
 
-    package init(
+    /// Creates a conflict, for a test of a resolver.
+    public init(
         entity: String, key: PrimaryKeyValue, field: String, base: JSONValue, local: JSONValue, remote: JSONValue,
         localEditDate: Date? = nil, outcome: Outcome? = nil
     ) {

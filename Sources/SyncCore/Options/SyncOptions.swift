@@ -89,12 +89,13 @@ public struct SyncOptions: Sendable {
     /// records is then mapped twice.
     package var listsInconsistentRecords = false
 
-    /// Creates options. By default the payload is a snapshot, the sync is not strict, and there is no deletion limit.
+    /// Creates options. By default the payload is a snapshot, the sync is not strict, and the deletion limit is
+    /// ``DeletionLimit/half``.
     ///
     /// - Parameter chunkSize: The size, in bytes, of the chunks in which the sync reads a file or stream.
     public init(
-        scope: Scope = .automatic, payloadKind: PayloadKind = .snapshot, isStrict: Bool = false,
-        deletionLimit: DeletionLimit? = nil, deletesBesideUnread: Bool = false, resultDetail: ResultDetail = .automatic,
+        scope: Scope = .automatic, payloadKind: PayloadKind = .automatic, isStrict: Bool = false,
+        deletionLimit: DeletionLimit? = .half, deletesBesideUnread: Bool = false, resultDetail: ResultDetail = .automatic,
         includesValuesInErrors: Bool = false, keyPath: [String] = [], format: PayloadFormat = .json,
         keyedBy: KeyedBy? = nil, chunkSize: Int = 4 << 20, commitsEachChunk: Bool = false,
         progress: (@Sendable (SyncProgress) -> Void)? = nil,
@@ -154,6 +155,8 @@ extension SyncOptions {
 ///
 /// The kind does not apply to nested records. A list nested in a record always lists all children of that record.
 public enum PayloadKind: Sendable {
+    /// A ``snapshot``. Values of Swift types are a ``delta``, because an app seldom has all rows as values.
+    case automatic
     /// The payload lists every row in scope, and the sync deletes rows in scope that the payload omits. If the payload
     /// is a single record outside an array, the sync deletes no other rows, unless a predicate or a parent sets the
     /// scope.
@@ -165,6 +168,14 @@ public enum PayloadKind: Sendable {
     /// ``PagedImport/finish()`` deletes the rows in scope that no page contains. If a page was a single record outside
     /// an array, such as an error, it deletes none of them, unless a predicate or a parent sets the scope.
     case page(of: PagedImport)
+
+    /// Whether the payload lists every row in scope.
+    package var isSnapshot: Bool {
+        switch self {
+        case .automatic, .snapshot: true
+        case .delta, .page: false
+        }
+    }
 
     /// The paged import that the payload is a page of; nil for other payloads.
     package var run: PagedImport? {
@@ -195,7 +206,7 @@ public enum DeletionLimit: Sendable, Hashable {
     /// A fraction, from 0 to 1, of the stored rows of the entity. An entity with at most `above` rows has no limit.
     case fraction(Double, above: Int = 0)
 
-    /// Half of the rows of an entity that has more than 10 rows. This is the default of the command line.
+    /// Half of the rows of an entity that has more than 10 rows. This is the default of syncs, engines and the command line.
     public static let half = DeletionLimit.fraction(0.5, above: 10)
 
     /// Checks that the limit is valid.

@@ -258,7 +258,7 @@ extension DataStack {
     }
 
     /// - Parameter isOwn: Whether the transaction belongs to the stack.
-    private func delete(
+    func delete(
         _ entity: String, id: JSONValue, in db: Database, isOwn: Bool
     ) throws -> SyncResult {
         guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }

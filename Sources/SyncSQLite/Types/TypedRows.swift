@@ -151,6 +151,8 @@ struct TypedSource: ExportSource {
     }
 
     let model: CompiledModel
+    /// Generates the key of a row whose value has none; nil to leave the key out.
+    var temporaryKey: ((CompiledEntity) throws -> StoredValue)?
 
     /// - Throws: ``SyncError`` `unknownEntity`, `typeMismatch`.
     func row<Value: EntityRecord>(_ value: Value) throws -> SourceRow {
@@ -171,7 +173,11 @@ struct TypedSource: ExportSource {
             if reference.isRowNumber, !reference.key.isNull { continue }
             references[reference.relationship] = reference.key.jsonForm
         }
-        let key = model.rowKey(value.syncID, of: entity)?.recordKey(model.keyType(of: entity.id))
+        var key = model.rowKey(value.syncID, of: entity)?.recordKey(model.keyType(of: entity.id))
+        if key == nil, let temporaryKey, let slot = entity.keySlot {
+            values[slot] = try temporaryKey(entity)
+            key = model.rowKey(values[slot].jsonForm, of: entity)?.recordKey(model.keyType(of: entity.id))
+        }
         return SourceRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
             values: values, references: references, related: given.related)
@@ -198,17 +204,39 @@ struct TypedSource: ExportSource {
 }
 
 extension DataStack {
+    /// Returns a diagnostic for each to-many relationship of which values have loaded rows. For a sync that does not
+    /// allow changes of to-many relationships.
+    package func ignoredRelationships<Value: EntityRecord>(of values: [Value]) throws -> [SyncDiagnostic] {
+        let entity = try model.compiled.entity(named: Value.entityName)
+        var counts: [String: Int] = [:]
+        for value in values {
+            var row = EntityRowEncoder(of: entity.name)
+            try value.encode(into: &row)
+            for (name, rows) in row.related where entity.relationship(named: name)?.isToMany == true {
+                counts[name, default: 0] += rows.count
+            }
+        }
+        return counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { name, count in
+            SyncDiagnostic(
+                .ignoredRelationship, entity: entity.name, path: name,
+                message: "the operations do not allow changes of '\(name)', so its loaded rows are ignored",
+                suggestion: "allow .insertRelationships, .updateRelationships or .deleteRelationships", count: count)
+        }
+    }
+
     /// Returns values as a JSON payload, with the loaded rows of their relationships.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
-    package func payload<Value: EntityRecord>(of values: [Value]) throws -> JSONValue {
+    package func payload<Value: EntityRecord>(
+        of values: [Value], temporaryKey: ((CompiledEntity) throws -> StoredValue)? = nil
+    ) throws -> JSONValue {
         var options = ExportOptions()
         options.exportsAll = true
         if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
             throw SyncError(.typeMismatch, omission.message, entity: Value.entityName)
         }
-        let source = TypedSource(model: model.compiled)
+        let source = TypedSource(model: model.compiled, temporaryKey: temporaryKey)
         let entity = try model.compiled.entity(named: Value.entityName)
         var exporter = RecordExporter(model: model, options: options, source: source)
         return .array(try values.map { try exporter.record(try source.row($0), of: entity) })

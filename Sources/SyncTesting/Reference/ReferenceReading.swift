@@ -341,7 +341,7 @@ struct ReferenceCall {
     /// Whether the sync deletes rows in scope that the payload omits. For a single object outside an array it deletes
     /// none, unless a predicate or a parent sets the scope.
     private var deletesUnlisted: Bool {
-        guard operations.contains(.delete), case .snapshot = options.payloadKind else { return false }
+        guard operations.contains(.delete), options.payloadKind.isSnapshot else { return false }
         return !hasUnreadableKey && (!isSingleRecord || predicate != nil || parent != nil)
     }
 

@@ -173,7 +173,7 @@ extension SyncOptions {
     /// number of rows, or a fraction such as `"50%"`), `deletesBesideUnread`, `form` (a payload format such as
     /// `json-api`), `keyedBy` (the name of an attribute, or true for the primary key) and `keyPath`.
     init(scenario value: JSONValue) throws(ScenarioError) {
-        self.init()
+        self.init(deletionLimit: nil)
         var fields = try ScenarioFields(value, of: "the 'options' object of the sync")
         isStrict = try fields.flag("strict")
         deletesBesideUnread = try fields.flag("deletesBesideUnread")

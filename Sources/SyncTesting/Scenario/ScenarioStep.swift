@@ -33,7 +33,7 @@ struct ScenarioStep: Sendable {
         var parent: SyncParent?
         /// The path of the records inside the payload, with dots between keys; nil if the payload is the records.
         var key: String?
-        var options = SyncOptions()
+        var options = SyncOptions(deletionLimit: nil)
         /// The entities of a payload with several lists, by the key paths of the lists.
         var entities: [String: String] = [:]
         /// Whether the payload is an array of payloads, the pages of one paged import.

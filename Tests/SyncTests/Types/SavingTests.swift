@@ -1,0 +1,177 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// A type whose primary key is optional, for rows that the app creates.
+private struct Draft: EntityRecord, Equatable {
+    var id: Int?
+    var title: String
+
+    static var syncEntity: SyncModel.Entity {
+        SyncModel.Entity(
+            entityName, attributes: [.init("id", Int?.self, isKey: true), .init("title", String.self)])
+    }
+    static var syncProperties: [PartialKeyPath<Draft>: SyncProperty] { [\.id: "id", \.title: "title"] }
+    typealias SyncKey = Int
+    var syncKey: Int? { id }
+    var syncID: JSONValue { Self.syncID(of: id) }
+
+    init(id: Int? = nil, title: String) { (self.id, self.title) = (id, title) }
+    init(entityRow row: EntityRowDecoder) throws {
+        id = try row.value("id")
+        title = try row.value("title")
+    }
+    func encode(into row: inout EntityRowEncoder) throws {
+        try row.set("id", to: id)
+        try row.set("title", to: title)
+    }
+}
+
+@Suite("Saved values")
+struct SavingTests {
+    private let stack: DataStack
+
+    init() throws { stack = try DataStack.inMemory(SyncModel(Job.self, Chore.self, Scrap.self, Draft.self)) }
+
+    private func job(_ id: Int, _ stage: Stage? = nil, chores: [Int]? = nil) -> Job {
+        var job = Job(id: id)
+        job.stage = stage
+        job.tasks = RelatedRows(chores.map { $0.map { Chore(job: id, number: $0) } })
+        return job
+    }
+
+    @Test("A saved value is inserted, then updated, and other rows stay")
+    func savesOneValue() async throws {
+        try await stack.save([job(1), job(2)])
+        let changed = try await stack.save(job(1, .done))
+        #expect(changed["Job"].updated.map(\.key) == [1])
+        #expect(changed["Job"].deletedCount == 0)
+        #expect(try await stack.save(job(1, .done)).isEmpty)
+        #expect(try await stack.fetch(Job.self) == [job(1, .done), job(2)])
+    }
+
+    @Test("Loaded related rows are saved and replace the links, and relationships that are not loaded stay")
+    func savesRelatedRows() async throws {
+        try await stack.save(job(1, chores: [1, 2]))
+        try await stack.save(job(1, .open))
+        #expect(try await stack.count(Chore.self) == 2)
+        try await stack.save(job(1, .open, chores: [2, 3]))
+        let numbers = try await stack.fetch(Job.self, id: 1, including: \.tasks)?.tasks.rows?.map(\.number)
+        #expect(numbers == [2, 3])
+    }
+
+    @Test("Several values are saved in one transaction, and an error writes none of them")
+    func savesAllOrNothing() async throws {
+        try await stack.save(job(7))
+        let error = await #expect(throws: SyncError.self) { try await stack.insert([job(1), job(7, .done)]) }
+        #expect(error?.code == .duplicateKey)
+        let contradiction = await #expect(throws: SyncError.self) {
+            try await stack.save([job(1, .open), job(1, .done)])
+        }
+        #expect(contradiction?.code == .inconsistentRecords)
+        #expect(try await stack.fetch(Job.self) == [job(7)])
+        try await stack.insert(job(1))
+        #expect(try await stack.count(Job.self) == 2)
+    }
+
+    @Test("A deleted value deletes its row by the delete rules; a missing row changes nothing")
+    func deletesValues() async throws {
+        try await stack.save([job(1, chores: [1]), job(2)])
+        let result = try await stack.delete([job(1), job(5)])
+        #expect(result["Job"].deleted == [1])
+        #expect(try await stack.fetch(Job.self).map(\.id) == [2])
+        try await stack.delete(job(2))
+        #expect(try await stack.count(Job.self) == 0)
+        let error = await #expect(throws: SyncError.self) { try await stack.delete(Scrap(text: "a")) }
+        #expect(error?.code == .keylessEntity)
+    }
+
+    @Test("A value without a primary key becomes a new row with a temporary key")
+    func savesWithoutKey() async throws {
+        let first = try await stack.save([Draft(title: "a"), Draft(title: "a")])
+        #expect(first["Draft"].insertedCount == 2)
+        try await stack.insert(Draft(id: 4, title: "b"))
+        #expect(try await stack.fetch(Draft.self, orderedBy: "title").map(\.id) == [nil, nil, 4])
+        let error = await #expect(throws: SyncError.self) { try await stack.delete(Draft(title: "a")) }
+        #expect(error?.code == .primaryKeyMissing)
+    }
+
+    @Test("Values saved in the caller's transaction are rolled back with it")
+    func savesInTransaction() async throws {
+        struct Stop: Error {}
+        await #expect(throws: Stop.self) {
+            try await stack.write { [stack] db in
+                try stack.save([job(1)], in: db)
+                try stack.insert([job(2)], in: db)
+                #expect(try stack.count("Job", in: db) == 2)
+                try stack.delete([job(1)], in: db)
+                #expect(try stack.count("Job", in: db) == 1)
+                throw Stop()
+            }
+        }
+        #expect(try await stack.count(Job.self) == 0)
+    }
+
+    @Test("Each save publishes its result")
+    func publishesResults() async throws {
+        var results = stack.syncResults.makeAsyncIterator()
+        try await stack.save(job(1))
+        try await stack.delete(job(1))
+        #expect(await results.next()?["Job"].inserted == [1])
+        #expect(await results.next()?["Job"].deleted == [1])
+    }
+}
+
+@Suite("Syncs of values")
+struct ValueSyncTests {
+    private let stack: DataStack
+
+    init() throws { stack = try DataStack.inMemory(SyncModel(Job.self, Chore.self)) }
+
+    @Test("Values are a delta, unless the caller states that they are a snapshot")
+    func valuesAreDelta() async throws {
+        try await Sync.changes((1...3).map { Job(id: $0) }, stack: stack)
+        let delta = try await Sync.changes([Job(id: 4)], stack: stack)
+        #expect(delta["Job"].insertedCount == 1 && delta["Job"].deletedCount == 0)
+        let snapshot = try await Sync.changes(
+            [Job(id: 4)], stack: stack, options: SyncOptions(payloadKind: .snapshot))
+        #expect(snapshot["Job"].deleted == [1, 2, 3])
+    }
+
+    @Test("Loaded rows of a to-many relationship that the operations exclude are reported")
+    func reportsIgnoredRelationships() async throws {
+        var job = Job(id: 1)
+        job.tasks = RelatedRows([Chore(job: 1, number: 1), Chore(job: 1, number: 2)])
+        let result = try await Sync.changes([job], stack: stack, operations: [.insert])
+        #expect(result.diagnostics.map(\.kind) == [.ignoredRelationship])
+        #expect(result.diagnostics.first?.path == "tasks" && result.diagnostics.first?.count == 2)
+        #expect(try await stack.count(Chore.self) == 0)
+        let all = try await Sync.changes([job], stack: stack, operations: .allButDelete)
+        #expect(all.diagnostics.isEmpty && all["Chore"].insertedCount == 2)
+    }
+
+    @Test("The operations .allButDelete delete no rows and remove no links")
+    func keepsRows() async throws {
+        try await Sync.changes(
+            [["id": 1, "tasks": [["number": 1], ["number": 2]]], ["id": 2]], inEntity: "Job", stack: stack)
+        try await Sync.changes(
+            [["id": 1, "tasks": [["number": 3]]]], inEntity: "Job", stack: stack, operations: .allButDelete)
+        #expect(try await stack.count("Job") == 2)
+        #expect(try await stack.count("Chore") == 3)
+    }
+
+    @Test("By default a sync deletes at most half of the rows of an entity with more than 10 rows")
+    func defaultDeletionLimit() async throws {
+        let many = JSONValue.array((1...20).map { ["id": JSONValue($0)] })
+        let few: JSONValue = [["id": 1]]
+        try await Sync.changes(many, inEntity: "Job", stack: stack)
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(few, inEntity: "Job", stack: stack)
+        }
+        #expect(error?.code == .deletionLimitExceeded)
+        #expect(try await stack.count("Job") == 20)
+        try await Sync.changes(few, inEntity: "Job", stack: stack, options: SyncOptions(deletionLimit: nil))
+        #expect(try await stack.count("Job") == 1)
+    }
+}
