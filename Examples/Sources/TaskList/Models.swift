@@ -6,10 +6,10 @@ enum Priority: String, Sendable { case low, normal, high }
 @Entity struct Project {
     var id: Int
     var name: String
-    @Relationship(inverse: \Task.project, deleteRule: .cascade, ordered: true) var tasks: [Task]
+    @Relationship(inverse: \Todo.project, deleteRule: .cascade, ordered: true) var todos: [Todo]
 }
 
-@Entity struct Task {
+@Entity struct Todo {
     var id: Int
     var title: String
     var priority: Priority = Priority.normal

@@ -5,12 +5,12 @@ import Sync
 @main
 struct TaskList {
     static func main() async throws {
-        let stack = try DataStack.inMemory(SyncModel(Project.self, Task.self))
+        let stack = try DataStack.inMemory(SyncModel(Project.self, Todo.self))
 
         // The screen: open tasks first. It shows what there is, and then every change, whoever makes it.
         let order: RowOrder = ["isDone", "title"]
-        var screen = try stack.observe(Task.self, orderedBy: order).makeAsyncIterator()
-        var changes = try stack.observeChanges(Task.self, orderedBy: order).makeAsyncIterator()
+        var screen = try stack.observe(Todo.self, orderedBy: order).makeAsyncIterator()
+        var changes = try stack.observeChanges(Todo.self, orderedBy: order).makeAsyncIterator()
         show(try await screen.next() ?? [])
         _ = try await changes.next()
 
@@ -21,7 +21,7 @@ struct TaskList {
 
         print("An edit, with GRDB")
         try await stack.writer.write { db in
-            guard var fence = try Task.fetchOne(db, key: 12) else { return }
+            guard var fence = try Todo.fetchOne(db, key: 12) else { return }
             fence.note = "ask the neighbour"
             fence.isDone = true
             try fence.update(db)
@@ -32,7 +32,7 @@ struct TaskList {
         print("Tuesday")
         let result = try await Sync.changes(Payloads.tuesday, as: Project.self, stack: stack)
         print(result)
-        print("  new projects:", result[Project.self].inserted, "  tasks gone:", result[Task.self].deleted)
+        print("  new projects:", result[Project.self].inserted, "  todos gone:", result[Todo.self].deleted)
         show(try await screen.next() ?? [])
         if let change = try await changes.next() {
             print("  removed: \(change.removed)  inserted: \(change.inserted)  updated: \(change.updated.map(\.new))")
@@ -41,12 +41,12 @@ struct TaskList {
         print("Tuesday again")
         print(try await Sync.changes(Payloads.tuesday, as: Project.self, stack: stack))
 
-        if let garden = try await stack.fetch(Project.self, id: 1, including: \.tasks) {
-            print("\(garden.name):", garden.tasks.map(\.title).joined(separator: ", then "))
+        if let garden = try await stack.fetch(Project.self, id: 1, including: \.todos) {
+            print("\(garden.name):", garden.todos.map(\.title).joined(separator: ", then "))
         }
     }
 
-    private static func show(_ tasks: [Task]) {
-        print("  " + tasks.map { "\($0.isDone ? "✓" : "·") \($0.title)" }.joined(separator: ", "))
+    private static func show(_ todos: [Todo]) {
+        print("  " + todos.map { "\($0.isDone ? "✓" : "·") \($0.title)" }.joined(separator: ", "))
     }
 }
