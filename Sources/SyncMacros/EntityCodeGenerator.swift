@@ -4,8 +4,7 @@
     /// Generates the code that `@Entity` adds. The code qualifies types with their modules, because an app can have
     /// types with the same names.
     ///
-    /// Code that uses types of the app is added to the struct itself, so that their names resolve as in its source. The
-    /// initializer is added in an extension, so that the struct keeps its memberwise initializer.
+    /// Code that uses types of the app is added to the struct itself, so that their names resolve as in its source.
     struct EntityCodeGenerator {
         private let entity: EntityDeclaration
         private var type: String { entity.declaration.name.text }

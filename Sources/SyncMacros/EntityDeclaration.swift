@@ -7,6 +7,8 @@
         let node: AttributeSyntax
         let declaration: StructDeclSyntax
         let properties: [EntityProperty]
+        /// All stored properties, including those that are not in the entity.
+        let stored: [EntityProperty]
         /// The names of all stored properties, including those that are not in the entity.
         let names: Set<String>
 
@@ -17,6 +19,7 @@
             let all = declaration.memberBlock.members.compactMap {
                 $0.decl.as(VariableDeclSyntax.self).flatMap(EntityProperty.init)
             }
+            stored = all
             names = Set(all.map(\.name))
             let keys = Set(all.filter { $0.target?.isToMany == false }.map(\.keyColumn))
             properties = all.filter { !$0.isTransient && !keys.contains($0.name) }
@@ -116,7 +119,7 @@
             type = binding.typeAnnotation?.type.trimmedDescription ?? initialValue.flatMap(Self.type)
         }
 
-        private static func isComputed(_ binding: PatternBindingSyntax) -> Bool {
+        static func isComputed(_ binding: PatternBindingSyntax) -> Bool {
             switch binding.accessorBlock?.accessors {
             case .getter: true
             case .accessors(let accessors): accessors.contains { ["get", "_read"].contains($0.accessorSpecifier.text) }

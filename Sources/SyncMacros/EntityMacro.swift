@@ -29,7 +29,8 @@
                     """,
                 ]
             }
-            return storage + EntityCodeGenerator(entity).members.map { DeclSyntax(stringLiteral: $0) }
+            let initializer = MemberwiseInitializer(entity).code.map { [DeclSyntax(stringLiteral: $0)] } ?? []
+            return storage + initializer + EntityCodeGenerator(entity).members.map { DeclSyntax(stringLiteral: $0) }
         }
 
         static func expansion(

@@ -87,6 +87,20 @@ struct EntityTests {
         #expect(refused.contains("NUL"))
     }
 
+    @Test("Values are created with their related rows, saved with them, and deleted")
+    func savesCreatedValues() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Company.self, Office.self))
+        let code = UUID()
+        try await stack.save(Company(id: 1, name: "Acme", offices: [Office(code: code, city: "Bern")]))
+        let office = try #require(try await stack.fetch(Office.self).first)
+        #expect(office.code == code && office.companyID == 1)
+        try await stack.insert(Office(code: UUID(), company: Company(id: 2, name: "Initech")))
+        try await stack.insert(Office(code: UUID(), companyID: 2))
+        #expect(try await stack.fetch(Company.self, id: 2, including: \.offices)?.offices.count == 2)
+        try await stack.delete(Company(id: 2, name: ""))
+        #expect(try await stack.fetch(Office.self).map(\.code) == [code])
+    }
+
     @Test("A subentity reads its rows through a view, which cannot be written")
     func subEntitiesHaveAView() async throws {
         let stack = try DataStack.inMemory(SyncModel(Animal.self, Dog.self, Puppy.self))
