@@ -10,6 +10,8 @@ package struct SyncCall: Sendable {
     package let parent: SyncParent?
     let operations: SyncOperations
     package var options: SyncOptions
+    /// Whether the end of a paged import keeps the rows that no page contains, because its payload is a delta.
+    var keepsOmittedRows = false
 
     package init(
         _ entity: String, _ stack: some SyncStack, _ predicate: RowPredicate?, _ parent: SyncParent?,
@@ -142,7 +144,7 @@ package struct SyncCall: Sendable {
     var ending: PayloadGraph {
         get throws {
             var last = self
-            if last.options.payloadKind.run != nil { last.options.payloadKind = .snapshot }
+            if last.options.payloadKind.run != nil { last.options.payloadKind = keepsOmittedRows ? .delta : .snapshot }
             return try last.graphBuilder().planWithoutRecords()
         }
     }
@@ -231,18 +233,19 @@ extension SyncCall {
         let run = outer ?? PagedImport()
         var paged = self
         paged.options.payloadKind = .page(of: run)
+        paged.keepsOmittedRows = outer == nil && !options.payloadKind.isSnapshot
         let quiet = paged.withoutProgress
         var results = ResultAccumulator()
-        var hasMore = false
+        var isPart = false
         try await map(chunks, total, with: quiet.graphBuilder()) { piece in
             let result = try await quiet.changesHere { _ in piece.payload }
-            hasMore = piece.payload.plan.page.hasMore
+            isPart = isPart || piece.payload.plan.page.isPart
             results.add(result)
         }
         try Task.checkCancellation()
         // The payload is one page of a list, and other pages may contain any row, so the sync deletes nothing.
-        if outer == nil, hasMore { return results.merged() ?? SyncResult(entity: "") }
-        return outer == nil ? try await run.finish() : results.merged() ?? SyncResult(entity: "")
+        if outer == nil, !isPart { return try await run.finish() }
+        return results.merged() ?? SyncResult(entity: "")
     }
 
     // MARK: Mapping

@@ -39,7 +39,8 @@
 
         /// The stored properties of the type that an initializer could set, also those that the macro cannot read.
         private var storedProperties: [VariableDeclSyntax] {
-            entity.declaration.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }.filter { variable in
+            entity.declaration.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }.filter {
+                variable in
                 !variable.modifiers.contains { $0.name.text == "static" }
                     && !variable.bindings.contains { binding in
                         EntityProperty.isComputed(binding)

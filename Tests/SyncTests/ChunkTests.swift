@@ -191,6 +191,60 @@ struct ChunkTests {
         #expect(try await stack.contents() == before)
     }
 
+    @Test("A delta in chunks keeps the rows that it omits", arguments: [false, true])
+    func deltaInChunks(commitsEachChunk: Bool) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes([["id": 1], ["id": 2]], inEntity: "User", stack: stack)
+        var options = Self.options(8)
+        (options.payloadKind, options.commitsEachChunk) = (.delta, commitsEachChunk)
+        let delta = Data(#"[{"id": 1, "first_name": "A"}, {"id": 3}]"#.utf8)
+        let result = try await Sync.changes(
+            .buffers(Self.chunks(delta)), inEntity: "User", stack: stack, options: options)
+        #expect(result["User"].deletedCount == 0)
+        #expect(try await stack.fetch("User").map(\.key) == [.integer(1), .integer(2), .integer(3)])
+    }
+
+    @Test(
+        "One page of a longer list keeps the rows that it omits",
+        arguments: [
+            (
+                PayloadFormat.graphQL,
+                #"{"data": {"users": {"nodes": [{"id": 1}, {"id": 3}], "pageInfo": {"hasPreviousPage": true, "hasNextPage": false}}}}"#
+            ),
+            (.graphQL, #"{"data": {"users": {"nodes": [{"id": 1}, {"id": 3}], "pageInfo": {"hasNextPage": true}}}}"#),
+            (
+                .jsonAPI,
+                #"{"data": [{"type": "users", "id": 1}, {"type": "users", "id": 3}], "links": {"prev": "/users?page=1", "next": null}}"#
+            ),
+            (
+                .jsonAPI,
+                #"{"links": {"prev": {"href": "/users?page=1"}}, "data": [{"type": "users", "id": 1}, {"type": "users", "id": 3}]}"#
+            ),
+        ], [false, true, nil])
+    func onePage(page: (format: PayloadFormat, json: String), commitsEachChunk: Bool?) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes([["id": 1], ["id": 2]], inEntity: "User", stack: stack)
+        var options = Self.options(8)
+        options.format = page.format
+        let json = Data(page.json.utf8)
+        if let commitsEachChunk {
+            options.commitsEachChunk = commitsEachChunk
+            try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "User", stack: stack, options: options)
+        } else {
+            try await Sync.changes(JSONValue(parsing: json), inEntity: "User", stack: stack, options: options)
+        }
+        #expect(try await stack.fetch("User").map(\.key) == [.integer(1), .integer(2), .integer(3)])
+    }
+
+    @Test("A JSON:API document without a previous page is a snapshot")
+    func firstPage() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes([["id": 1], ["id": 2]], inEntity: "User", stack: stack)
+        let json = Data(#"{"data": [{"type": "users", "id": 1}], "links": {"prev": null, "next": null}}"#.utf8)
+        try await Sync.changes(json, inEntity: "User", stack: stack, options: SyncOptions(format: .jsonAPI))
+        #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
+    }
+
     @Test("A payload in chunks may be a page, and may have a transaction per chunk")
     func chunksOfAPage() async throws {
         for commitsEachChunk in [false, true] {

@@ -74,7 +74,8 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
             switch self {
             case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey,
                 .missingKeyPart,
-                .invalidRelationshipValue, .ignoredRelationship, .missingRequiredValue, .entityMismatch, .unknownDiscriminatorValue,
+                .invalidRelationshipValue, .ignoredRelationship, .missingRequiredValue, .entityMismatch,
+                .unknownDiscriminatorValue,
                 .objectKeyMismatch, .inconsistentRecords, .duplicateKeys, .danglingLinks, .integrityViolation,
                 .invalidModel, .dataLoss, .incompatibleTable, .serviceError:
                 true

@@ -171,6 +171,7 @@ extension JSONReader {
         switch metadata {
         case .errors: if let error = SyncError(errorsOfService: value) { throw error }
         case .link: page.record(link: value)
+        case .previousLink: page.record(previousLink: value)
         case .pageInfo: page.record(pageInfo: value)
         }
     }

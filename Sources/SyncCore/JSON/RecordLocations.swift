@@ -20,6 +20,8 @@ package struct RecordLocations: Sendable, Hashable {
         case errors
         /// The URL of the next page.
         case link
+        /// The link to the previous page.
+        case previousLink
         /// Whether there is a next page, and its cursor.
         case pageInfo
     }
@@ -162,6 +164,10 @@ extension RecordLocations {
             $0.object = .metadata(.link)
             $0.scalar = .metadata(.link)
         }
+        _ = places.add("prev", to: links) {
+            $0.object = .metadata(.previousLink)
+            $0.scalar = .metadata(.previousLink)
+        }
         return places
     }
 
@@ -241,6 +247,14 @@ package struct PaginationInfo: Sendable, Hashable {
     package var isPart: Bool { hasMore || hasEarlier || hasNulls }
 
     package init() {}
+
+    /// Records the link to the previous page. Null states that there is none.
+    mutating func record(previousLink: JSONValue) {
+        switch previousLink {
+        case .string, .object: hasEarlier = true
+        case .null, .bool, .number, .array: break
+        }
+    }
 
     /// Records a link: `"next": "https://…"` or `{"href": …}`.
     mutating func record(link: JSONValue) {

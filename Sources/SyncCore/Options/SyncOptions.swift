@@ -95,7 +95,8 @@ public struct SyncOptions: Sendable {
     /// - Parameter chunkSize: The size, in bytes, of the chunks in which the sync reads a file or stream.
     public init(
         scope: Scope = .automatic, payloadKind: PayloadKind = .automatic, isStrict: Bool = false,
-        deletionLimit: DeletionLimit? = .half, deletesBesideUnread: Bool = false, resultDetail: ResultDetail = .automatic,
+        deletionLimit: DeletionLimit? = .half, deletesBesideUnread: Bool = false,
+        resultDetail: ResultDetail = .automatic,
         includesValuesInErrors: Bool = false, keyPath: [String] = [], format: PayloadFormat = .json,
         keyedBy: KeyedBy? = nil, chunkSize: Int = 4 << 20, commitsEachChunk: Bool = false,
         progress: (@Sendable (SyncProgress) -> Void)? = nil,

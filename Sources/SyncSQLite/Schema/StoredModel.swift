@@ -50,8 +50,12 @@ enum StoredModel {
             if empty == .appDatabase { return nil }
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
             if isEmpty, empty == .empty { return nil }
-            throw SyncError(.cannotOpenStore, "the file is a database, but not a Sync store; 'syncdb schema introspect' derives a model of its tables, "
-                    + "which an app opens with DataStack(model:existingTablesIn:)")
+            let advice =
+                isEmpty
+                ? ""
+                : "; 'syncdb schema introspect' derives a model of its tables, and an app syncs them by "
+                    + "DataStack(model:existingTablesIn:)"
+            throw SyncError(.cannotOpenStore, "the file is a database, but not a Sync store\(advice)")
         }
         guard let row = try Row.fetchOne(db, sql: "SELECT \"schema\", \"version\" FROM \"sync_model\""),
             let schema = String.fromDatabaseValue(row[0]), let version = Int.fromDatabaseValue(row[1])

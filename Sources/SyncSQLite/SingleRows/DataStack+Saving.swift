@@ -1,3 +1,4 @@
+import Foundation
 public import GRDB
 public import SyncCore
 import SyncStore
@@ -110,7 +111,8 @@ extension DataStack {
         let reason = result.diagnostics.first
         return SyncError(
             reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch,
-            reason?.message ?? "the value cannot be stored", entity: reason?.entity ?? result.entity, path: reason?.path)
+            reason?.message ?? "the value cannot be stored", entity: reason?.entity ?? result.entity, path: reason?.path
+        )
     }
 
     private func insert<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {

@@ -168,7 +168,7 @@ struct TypedSource: ExportSource {
             values[slot] = value
         }
         var references: [String: JSONValue] = [:]
-        for reference in given.references where given.related[reference.relationship] == nil {
+        for reference in given.references where given.related[reference.relationship]?.isEmpty ?? true {
             // A row number has no meaning in JSON, so this reference is omitted.
             if reference.isRowNumber, !reference.key.isNull { continue }
             references[reference.relationship] = reference.key.jsonForm

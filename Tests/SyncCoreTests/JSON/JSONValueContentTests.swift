@@ -25,7 +25,8 @@ struct JSONValueContentTests {
         "Numbers are read without loss",
         arguments: [
             ("7", 7, "7"), ("7.0", 7, "7"), ("7e0", 7, "7"), ("1.5", nil, "1.5"),
-            ("9223372036854775807", Int.max, "9223372036854775807"), ("9223372036854775808", nil, "9223372036854775808"),
+            ("9223372036854775807", Int.max, "9223372036854775807"),
+            ("9223372036854775808", nil, "9223372036854775808"),
         ] as [(String, Int?, String)])
     func numbers(text: String, int: Int?, decimal: String) {
         #expect(JSONValue.number(text).int == int)
