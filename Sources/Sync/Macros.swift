@@ -2,8 +2,8 @@
     public import SyncCore
     import SyncSQLite
 
-    /// Makes a struct an entity. Its stored properties are the attributes, and its values are rows of a stack and GRDB
-    /// records.
+    /// Makes a struct an entity. Its stored properties are the attributes and relationships. Its values are rows of a
+    /// stack and GRDB records.
     ///
     /// ```swift
     /// @Entity struct User {
@@ -13,18 +13,20 @@
     ///     @Relationship(inverse: \Note.user, deleteRule: .cascade) var notes: [Note]
     /// }
     /// ```
-    /// An attribute is optional if the type of its property is optional. The initial value of a property is the default
-    /// value of the attribute. Enumerations are stored by their raw values, and other `Codable` types as JSON.
+    /// An attribute is optional if the type of its property is optional, or if it is part of the primary key. The
+    /// initial value of a variable is the default value of the attribute. Enumerations with raw values are stored by
+    /// these values, and other `Codable` types as JSON.
     ///
-    /// The primary key is the property with `@PrimaryKey`. If no property has it, the primary key is the property
-    /// `remoteID` or `id`.
+    /// The primary key consists of the properties in the argument `primaryKey`, or else of those with `@PrimaryKey`. If
+    /// there are none, it is the property `remoteID` or `id`.
     ///
     /// - Parameters:
     ///   - name: The name of the entity; by default the name of the type.
     ///   - parent: The type of the parent entity. The struct repeats the properties of that type.
     ///   - isAbstract: Whether only subentities of the entity have rows.
-    ///   - isKeyless: Whether the entity has no primary key. Its rows then belong to an owner.
-    ///   - primaryKey: The properties of a composite key, in the order of the key.
+    ///   - isKeyless: Whether the entity has no primary key, so that its rows belong to an owner. The struct then must
+    ///     not have a property `id` or `remoteID`.
+    ///   - primaryKey: The names of the properties in the primary key, in the order of the key.
     ///   - renamedFrom: The name of the entity in an earlier model.
     ///   - keyCase: The spelling of the JSON keys; nil for that of the parent entity or of the model.
     ///   - ignoredKeys: The patterns of ignored JSON keys, such as `*_url`.
@@ -67,7 +69,7 @@
     @attached(peer)
     public macro Stored(as type: AttributeType) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Sets the column of a property. Without the macro the column has the name of the property.
+    /// Sets the column of an attribute. Without the macro, the column has the name of the property.
     @attached(peer)
     public macro Column(_ name: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
@@ -75,24 +77,25 @@
     @attached(peer)
     public macro RenamedFrom(_ name: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Excludes a property from the entity. The property needs an initial value.
+    /// Excludes a property from the entity. The property needs an initial value, unless it is an optional variable.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
     /// Makes a property of type `Company?` or `[Note]` a relationship.
     ///
     /// The property has the related rows after a fetch that loads them (`fetch(User.self, including: \.notes)`), or
-    /// after an assignment. Until then the property is nil or empty, and a sync of the value leaves the links
-    /// unchanged.
+    /// after an assignment. Until then the property is nil or empty. A sync of the value then leaves the links of a
+    /// to-many relationship unchanged.
     ///
     /// For a to-one relationship `company`, the macro `@Entity` adds a property `companyID` with the key of the related
-    /// row.
+    /// row, unless the struct declares it. If the row is not loaded, a sync of the value links the row with this key,
+    /// unless the key is composite.
     ///
     /// - Parameters:
     ///   - inverse: The inverse relationship. Only one of the two properties names its inverse.
     ///   - deleteRule: The handling of the related rows when the row is deleted.
     ///   - ordered: Whether a list keeps the order of the payload.
-    ///   - optional: Whether the relationship may be empty. For documentation only: a missing link is never an error.
+    ///   - optional: Whether the relationship may be empty. Syncs do not check this, but validation and engines use it.
     ///   - keyedBy: The attribute that is read from the object keys, if payloads give the related records as members
     ///     of an object.
     ///   - table: The join table of a many-to-many relationship.

@@ -4,7 +4,7 @@ public import SyncCore
 public import SyncSQLite
 
 extension SyncOptions {
-    /// Returns the options with an added type. The sync skips values that do not fit the properties of the type.
+    /// Returns a copy of the options with a Swift type whose properties must be able to hold the values of the payload.
     fileprivate func checking(_ type: any SyncEntity.Type) -> SyncOptions {
         var options = self
         options.types.append(type)
@@ -21,10 +21,11 @@ extension Sync {
     /// print(result[User.self].inserted)
     /// ```
     /// The sync skips a value that the type of its property cannot hold, such as an unknown case of an enumeration. It
-    /// reports each such value as a diagnostic.
+    /// reports the value as a diagnostic, or throws `typeMismatch` if ``SyncOptions/isStrict`` is set.
     ///
-    /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then unchanged, unless
-    ///   ``SyncOptions/commitsEachChunk`` is set.
+    /// - Throws: The errors of
+    ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``. The
+    ///   store is then unchanged, unless ``SyncOptions/commitsEachChunk`` is set.
     @discardableResult
     public nonisolated(nonsending) static func changes<Value: EntityRecord>(
         _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
@@ -49,12 +50,13 @@ extension Sync {
 
     /// Inserts and updates the rows of an array of values.
     ///
-    /// The sync includes the loaded related rows of each value. Relationships that are not loaded stay unchanged. Other
-    /// rows of the entity stay too, unless ``SyncOptions/payloadKind`` is ``PayloadKind/snapshot``. To write values
-    /// without other options, use ``DataStack/save(_:)-(Value)``.
+    /// The sync includes the loaded related rows of each value. A to-many relationship that is not loaded stays
+    /// unchanged. A to-one relationship that is not loaded gets the link in its key property, such as `companyID`,
+    /// unless that key is a ``RowNumber``. Other rows of the entity stay, unless ``SyncOptions/payloadKind`` is
+    /// ``PayloadKind/snapshot``. To write values without other options, use ``DataStack/save(_:)-(Value)``.
     ///
-    /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute of the type cannot be
-    ///   exported. Also the errors of a sync with a payload.
+    /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute or relationship of the
+    ///   type cannot be exported. Also the errors of a sync with a payload.
     @discardableResult
     public static func changes<Value: EntityRecord>(
         _ values: [Value], stack: DataStack, predicate: RowPredicate? = nil, operations: SyncOperations = .all,
@@ -103,8 +105,7 @@ extension SyncParent {
 
 // `DataStack` has synchronous versions of these calls, for use inside `stack.write { db in … }`.
 extension Sync {
-    /// Inserts the row of one JSON record, or updates the row with the key of the record. Other rows of the entity stay
-    /// unchanged.
+    /// Inserts the row of one JSON record, or updates the row with the key of the record. Syncs the nested records too.
     ///
     /// ``DataStack/insertOrUpdate(_:with:options:in:)`` describes the details.
     ///

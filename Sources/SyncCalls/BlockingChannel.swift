@@ -64,7 +64,7 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
         return value
     }
 
-    /// Ends the receiving side. The channel drops a value that was not received, and its task continues.
+    /// Ends the receiving side. Drops a value that was not received, and resumes the sending task.
     func close() {
         let sender = condition.withLock {
             isClosed = true
@@ -80,7 +80,7 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// A serial queue that maps payloads. There is one for each processor.
+/// A serial queue that maps payloads. There is one for each active processor.
 ///
 /// Mapping does not suspend, so on the thread pool of tasks it would delay other tasks.
 package actor MappingThread {

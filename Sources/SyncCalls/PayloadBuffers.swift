@@ -1,7 +1,7 @@
 import Foundation
 import SyncCore
 
-/// The bytes of a file, in buffers of one megabyte.
+/// The bytes of a file, in buffers of at most one megabyte.
 struct FileBuffers: AsyncSequence, Sendable {
     typealias Element = Data
 

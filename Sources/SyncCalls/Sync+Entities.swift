@@ -3,15 +3,15 @@ public import SyncCore
 
 // Payloads of several entities.
 extension Sync {
-    /// Inserts, updates and deletes rows so that several entities match one document, in one transaction.
+    /// Inserts, updates and deletes rows so that several entities match one document.
     ///
     /// ```swift
     /// // {"users": [{"id": 1, "company_id": 7}], "companies": [{"id": 7, "name": "Acme"}]}
     /// try await Sync.changes(data, inEntities: ["users": "User", "companies": "Company"], stack: stack)
     /// ```
-    /// Each list has the scope that it would have in a sync of its entity alone. A single object instead of a list
-    /// deletes no other rows of its entity. The sync deletes omitted rows after it has applied all lists. So a record
-    /// may reference a row that a later list has. A missing list is an error.
+    /// Each list has the scope that it would have in a sync of its entity alone. A single object instead of a list has
+    /// no scope, so the sync keeps the omitted rows of its entity. The sync deletes omitted rows after it has applied
+    /// all lists. So a record may reference a row that a later list has. A missing list is an error.
     ///
     /// - Parameters:
     ///   - payload: The document. See
@@ -62,7 +62,8 @@ extension Sync {
     /// Inserts, updates and deletes rows so that the entity matches all pages together.
     ///
     /// The sync writes each page in its own transaction when the page arrives. After the last page, it deletes the rows
-    /// in scope that no page contains. If the sequence throws or the task is cancelled, it deletes no rows.
+    /// in scope that no page contains, and the children that nested lists omit. If the sequence throws or the task is
+    /// cancelled, it deletes no rows.
     ///
     /// ```swift
     /// let pages = AsyncThrowingStream { try await service.nextPage() }
@@ -70,7 +71,7 @@ extension Sync {
     /// ```
     /// To apply pages one at a time, see ``PagedImport``.
     ///
-    /// - Parameter pages: UTF-8 JSON, each an array of records. An empty sequence changes nothing.
+    /// - Parameter pages: Payloads of UTF-8 JSON, such as arrays of records. An empty sequence changes nothing.
     /// - Returns: The changes of all pages and of the final deletion.
     /// - Throws: The errors of the sequence, and of a sync of one payload. The rows of earlier pages stay.
     @discardableResult

@@ -10,20 +10,20 @@ package import SyncStore
 /// print(result["User"].insertedCount, "new users")
 /// ```
 ///
-/// Each call maps its payload to rows and links, compares these with the stored rows, and writes the differences in one
-/// transaction.
+/// A sync maps its payload to rows and links, compares these with the stored rows, and writes the differences.
 public enum Sync {
     /// Inserts, updates and deletes rows so that the entity matches the payload.
     ///
-    /// The payload is an array of records, or a single record. A single record deletes no other rows of the entity,
-    /// unless `predicate` or `parent` sets the scope.
+    /// The payload is an array of records, or a single record. A single record has no scope, unless `predicate` or
+    /// `parent` sets one. Without a scope, the sync deletes only rows that nested lists omit.
     ///
     /// ```swift
     /// try await Sync.changes(data, inEntity: "Note", stack: stack, predicate: .where("createdAt > %@", yesterday))
     /// try await Sync.changes(fileURL, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 6))
     /// ```
-    /// The sync reads a file or a stream (``SyncPayload``) in chunks of whole records. It writes each chunk while it
-    /// reads the next one, all in one transaction unless ``SyncOptions/commitsEachChunk`` is set.
+    /// The sync reads a file or a stream (``SyncPayload``) in chunks of whole records. It writes all chunks in one
+    /// transaction, each while it reads the next one. If ``SyncOptions/commitsEachChunk`` is set, each chunk has its
+    /// own transaction.
     ///
     /// The result is the same as for a payload that is read as a whole, except where a record depends on a later chunk:
     /// - Inconsistent records of different chunks are neither counted nor rejected. The last value is stored.
@@ -42,9 +42,10 @@ public enum Sync {
     ///   - operations: The allowed operations.
     ///   - options: How the sync reads the payload, what it deletes, and what the result lists.
     /// - Returns: The inserted, updated and deleted rows, the links, and the diagnostics.
-    /// - Throws: ``SyncError``, with the path in the payload; an error of the stream; `CancellationError`; or an error
-    ///   of SQLite. The store is then unchanged, unless ``SyncOptions/commitsEachChunk`` is set. A payload without a
-    ///   record with a readable key, such as the JSON of an error, throws `noRecords`.
+    /// - Throws: ``SyncError``, with the path in the payload; an error of the stream or of the insert hook;
+    ///   `CancellationError`; or an error of SQLite. The store is then unchanged, unless
+    ///   ``SyncOptions/commitsEachChunk`` is set. A payload whose records all lack a readable key, such as the JSON of
+    ///   an error, throws `noRecords`.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ payload: some SyncPayloadConvertible, inEntity entity: String, stack: some SyncStack,
@@ -69,8 +70,8 @@ public enum Sync {
     /// Computes what a sync would change, and writes nothing.
     ///
     /// The sync runs in a transaction that is rolled back, without notifying observers. Other writers wait until the
-    /// transaction ends. If another process is writing, or if the file is read-only, the sync runs on a temporary copy
-    /// of the committed database.
+    /// transaction ends. If another connection is writing, or if the file is read-only, the sync runs on a temporary
+    /// copy of the committed database. In an app database, it waits for the other connection instead.
     ///
     /// The parameters and errors are those of
     /// ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
@@ -84,7 +85,7 @@ public enum Sync {
 
     /// Syncs a payload for a caller that is not asynchronous, and calls `completion` once, on any thread.
     ///
-    /// - Returns: The task of the sync. Cancelling the task rolls the sync back.
+    /// - Returns: The task of the sync. Cancelling the task cancels the sync.
     @discardableResult
     public static func changes(
         _ payload: some SyncPayloadConvertible & Sendable, inEntity entity: String, stack: some SyncStack,

@@ -49,7 +49,7 @@ extension [[String: Any]]: SyncPayloadConvertible {
 
 extension URL: SyncPayloadConvertible {
     /// Returns the contents of the file as a payload. The sync reads the file in chunks, so that memory does not grow
-    /// with its size.
+    /// with its size. A sync in the caller's transaction reads the whole file.
     ///
     /// - Throws: ``SyncError`` `unreadableFile` if the URL is not that of a file.
     public func syncPayload() throws -> SyncPayload {
@@ -70,8 +70,8 @@ extension SyncPayloadConvertible where Self == SyncPayload {
     /// ```swift
     /// try await Sync.changes(.buffers(response.body), inEntity: "User", stack: stack)
     /// ```
-    /// - Parameter stream: UTF-8 JSON, divided into buffers at any byte. A separate task reads the stream, no faster
-    ///   than the sync writes. The stream must not use the store, and should end when its task is cancelled.
+    /// - Parameter stream: UTF-8 JSON, divided into buffers at any byte. The sync reads the stream no faster than it
+    ///   writes. The stream must not use the store, and should end when its task is cancelled.
     public static func buffers<Stream: AsyncSequence & Sendable>(_ stream: Stream) -> SyncPayload
     where Stream.Element: ContiguousBytes {
         SyncPayload(

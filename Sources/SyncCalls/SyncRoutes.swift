@@ -28,8 +28,8 @@ extension StoreHost {
         }
     }
 
-    /// Syncs the chunks of one payload, in one transaction. A single chunk is applied like a whole payload. Several
-    /// chunks are applied like the pages of a paged import, and `ending` ends this import.
+    /// Syncs the chunks of one payload, in one transaction. A single chunk is applied like a whole payload, unless the
+    /// payload is a page. Several chunks are applied like the pages of a paged import, and `ending` ends this import.
     ///
     /// - Parameters:
     ///   - next: A function that waits for the next chunk and returns it; nil after the last. If the function throws,
@@ -85,7 +85,7 @@ extension PagedImport {
 
 /// Applies the chunks of one payload, one after the other, in one transaction.
 private struct ChunkWriter {
-    /// The maximum number of pending references in the result of a payload in chunks, if keys are not collected.
+    /// The maximum number of pending references that the result of a whole payload lists, if keys are not collected.
     private static let unresolvedLimit = 10_000
 
     let session: SyncSession

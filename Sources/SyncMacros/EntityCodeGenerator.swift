@@ -11,7 +11,7 @@
 
         init(_ entity: EntityDeclaration) { self.entity = entity }
 
-        /// The members that the macro adds to the struct.
+        /// The members that the macro adds to the struct, except the storage of relationships.
         var members: [String] {
             let access = entity.access
             let members = [

@@ -7,9 +7,9 @@
         let node: AttributeSyntax
         let declaration: StructDeclSyntax
         let properties: [EntityProperty]
-        /// All stored properties, including those that are not in the entity.
+        /// All properties that ``EntityProperty`` can read, including those that are not in the entity.
         let stored: [EntityProperty]
-        /// The names of all stored properties, including those that are not in the entity.
+        /// The names of these properties.
         let names: Set<String>
 
         init?(_ declaration: some DeclGroupSyntax, _ node: AttributeSyntax) {
@@ -62,7 +62,7 @@
         // MARK: The key
 
         /// The names of the properties in the primary key: those in the argument `primaryKey`, or else those with
-        /// `@PrimaryKey`, or else `remoteID` or `id`.
+        /// `@PrimaryKey`, or else `remoteID` or `id`. A keyless entity has neither of the last two.
         var keyNames: [String] {
             if let named = argument("primaryKey") {
                 let list = named.as(ArrayExprSyntax.self)?.elements.map(\.expression) ?? [named]

@@ -4,8 +4,8 @@
     import SwiftSyntaxBuilder
     import SwiftSyntaxMacros
 
-    /// The macro `@Entity`. It adds the storage of relationships to a struct, and conforms the struct to
-    /// `EntityRecord`.
+    /// The macro `@Entity`. It adds members to a struct, such as the storage of relationships, and conforms the struct
+    /// to `EntityRecord`.
     struct EntityMacro: MemberMacro, ExtensionMacro {
         static func expansion(
             of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,

@@ -70,7 +70,7 @@
         }
 
         /// Returns the reason why a property cannot have a name; nil if it can. Some prefixes of columns are reserved,
-        /// and so are the names of the members that the macro adds.
+        /// and so are `self` and the names of members that the macro adds.
         private static func reserved(_ name: String) -> String? {
             let folded = name.lowercased()
             if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") {
@@ -151,7 +151,7 @@
             return found + inverseProblems(property, target)
         }
 
-        /// Checks that the inverse is a property of the destination.
+        /// Checks that a key path to the inverse begins at the destination.
         private func inverseProblems(_ property: EntityProperty, _ target: EntityProperty.Target) -> [Diagnostic] {
             let inverse = property.arguments("Relationship").first { $0.label?.text == "inverse" }?.expression
             guard let path = inverse?.as(KeyPathExprSyntax.self), let root = path.root,

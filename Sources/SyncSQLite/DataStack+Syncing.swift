@@ -8,10 +8,12 @@ extension DataStack {
     /// inside a transaction, and a new transaction otherwise.
     ///
     /// - Parameters:
-    ///   - deferringIndexes: Whether unique indexes that other programs added are checked only after `body`.
-    ///   - isOwn: Whether the transaction belongs to the stack or to an engine, and not to the caller.
-    /// - Throws: ``SyncError`` `databaseBusy`, `databaseReadOnly`, `modelMismatch`; `CancellationError`; the errors of
-    ///   `body`. The store is then unchanged.
+    ///   - deferringIndexes: Whether unique indexes that other programs added are checked only after `body`. This has
+    ///     no effect in existing tables.
+    ///   - isOwn: Whether the ``StoreMonitor`` keeps the facts that the sync records. False if a caller may roll the
+    ///     sync back.
+    /// - Throws: ``SyncError`` `databaseBusy`, `databaseReadOnly`, `modelMismatch`, `incompatibleTables`,
+    ///   `incompatibleConnection`; `CancellationError`; the errors of `body`. The store is then unchanged.
     func transaction(
         _ db: Database, _ request: SyncRequest, deferringIndexes: Bool, isOwn: Bool,
         _ body: (SyncSession) throws -> SyncResult
@@ -64,7 +66,7 @@ extension DataStack {
         }
     }
 
-    /// Runs `body` on a temporary copy of the committed database. Used if another process is writing or the store is
+    /// Runs `body` on a temporary copy of the committed database. Used if another connection is writing or the store is
     /// read-only.
     private func dryRunOnCopy(of db: Database, _ body: (StoreMonitor.Visit) throws -> Void) throws {
         let copy = try TemporaryStore.copy(of: db)
@@ -113,7 +115,7 @@ extension DataStack {
         }
     }
 
-    /// Runs `body` in a savepoint of the caller's transaction.
+    /// Runs `body` in a savepoint of the current transaction.
     private func nested(
         _ db: Database, endingWith end: Database.TransactionCompletion, isOwn: Bool,
         _ body: (StoreMonitor.Visit) throws -> Void
@@ -131,7 +133,7 @@ extension DataStack {
 struct SQLiteWriter: StoreWriter {
     let stack: DataStack
     let db: Database
-    /// Whether the stack owns the connection. If true, a current transaction belongs to an engine.
+    /// Whether the ``StoreMonitor`` keeps the facts that a sync records. False if a caller may roll the sync back.
     let isOwn: Bool
 
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult {
@@ -172,8 +174,8 @@ extension DataStack: StoreHost {
 
     /// Compares a payload graph with the stored rows and writes the diff, in the current transaction of an engine.
     ///
-    /// - Parameter isOwn: Whether the ``StoreMonitor`` keeps the facts that it records in the transaction. Pass false
-    ///   if the transaction may be rolled back.
+    /// - Parameter isOwn: Whether the ``StoreMonitor`` keeps the facts that the sync records. Pass false inside a
+    ///   savepoint that may be rolled back.
     func sync(_ payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool) throws -> SyncResult {
         try SQLiteWriter(stack: self, db: db, isOwn: isOwn).transaction(SyncRequest(options: options)) {
             try $0.apply(payload)

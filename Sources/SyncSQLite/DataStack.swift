@@ -11,19 +11,20 @@ package import SyncStore
 /// ```
 ///
 /// Each entity has a table with plain columns and foreign keys, which SQLite tools and GRDB records can read. The
-/// entities of an inheritance hierarchy share one table, and each subentity has a view. See `Docs/Architecture.md`.
+/// entities of an inheritance hierarchy share one table. Each subentity has a view, except in existing tables. See
+/// `Docs/Architecture.md`.
 public final class DataStack: Sendable {
     /// The model of the stored rows.
     public let model: SyncModel
     package let layout: StoreLayout
     package let database: StoreDatabase
-    /// The last integer temporary key that ``makeTemporaryKey(for:)`` returned, by ``CompiledEntity/keyOwner``. Two
-    /// calls return different keys even if no row is inserted between them.
+    /// The last integer temporary key that this stack made, by ``CompiledEntity/keyOwner``. Two calls of
+    /// ``makeTemporaryKey(for:)`` return different keys even if no row is inserted between them.
     let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreMonitor
     let feed = Feed<SyncResult>()
     let unlocked: UnlockedStore?
-    /// Whether the database is an app database.
+    /// Whether the app, and not the stack, opens and closes the database.
     let isAppDatabase: Bool
     /// Whether the tables are existing tables of the app.
     let hasExistingTables: Bool
@@ -41,24 +42,26 @@ public final class DataStack: Sendable {
 
     deinit { if !isAppDatabase { releaseReaders() } }
 
-    /// Closes the read-only connections, so that the last connection to close can write. Only such a connection removes
-    /// the `-wal` and `-shm` files.
+    /// Closes the read-only connections that are not in use, so that the last connection to close can write. Only such
+    /// a connection removes the `-wal` and `-shm` files.
     private func releaseReaders() {
         (database.writer as? DatabasePool)?.invalidateReadOnlyConnections()
     }
 
     /// Opens the store in a file, or creates the file. Its folder must exist.
     ///
-    /// If the stored model differs, the store is migrated to `model` in one transaction. The migration adds, renames
-    /// (`renamedFrom`), widens or removes tables, columns, indexes and links.
+    /// If the stored model requires different tables, the store is migrated to `model` in one transaction. Renamed
+    /// entities, attributes and relationships keep their data if `model` contains their former names (`renamedFrom`). A
+    /// store in existing tables is not migrated, but its tables are checked against `model`.
     ///
     /// - Parameters:
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
-    ///   - transformers: Whether all transformers that the model names must be registered on the model.
+    ///   - transformers: Whether every transformer that the model names must be standard or registered on the model.
     /// - Throws: ``SyncError`` `missingTransformer`, before the file is read. `modelMismatch` if `migration` forbids a
     ///   data loss, or if rows lack values that the model requires; ``SyncError/problems`` lists them.
-    ///   `cannotOpenStore` if the file is not a store. After an error, an existing file is unchanged and no new file is
-    ///   left.
+    ///   `incompatibleTables` if existing tables do not fit the model. `cannotOpenStore` if the file is not a store, or
+    ///   if its folder does not exist. `databaseReadOnly`, `databaseBusy`. A failed migration changes nothing, and a
+    ///   new store is created completely or not at all.
     public convenience init(
         model: SyncModel, at url: URL, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
@@ -77,14 +80,14 @@ public final class DataStack: Sendable {
     /// A store contains only the names of transformers, so register their code again.
     ///
     /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store;
-    ///   `missingTransformer`.
+    ///   `missingTransformer`, `databaseReadOnly`, `databaseBusy`.
     public convenience init(
         at url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
     ) throws {
         self.init(try StoreFile(url).open().registering(code, transformers))
     }
 
-    /// Creates a store in memory. The store is deleted when the stack is released.
+    /// Creates a store in memory. The store is deleted when the stack is closed or released.
     ///
     /// - Throws: ``SyncError`` `missingTransformer`, `cannotOpenStore`.
     public static func inMemory(_ model: SyncModel, transformers: TransformerPolicy = .required) throws -> DataStack {
@@ -123,12 +126,12 @@ public final class DataStack: Sendable {
 
     // MARK: Whole store
 
-    /// Closes the store, and writes the write-ahead log into its file.
+    /// Closes the store. If no other connection to the file is open, SQLite writes the write-ahead log into the file.
     ///
     /// Each later call throws `storeClosed`. Observations end with this error, and ``syncResults`` ends. For an app
     /// database this call does nothing.
     ///
-    /// - Throws: ``SyncError`` `databaseError` if the store is still in use. The stack then stays open, but its
+    /// - Throws: ``SyncError`` `databaseBusy` if the store is still in use. The stack then stays open, but its
     ///   observations have ended.
     public func close() throws {
         if isAppDatabase { return }
@@ -139,10 +142,10 @@ public final class DataStack: Sendable {
 
     /// Deletes all rows of all entities, regardless of delete rules. The tables stay.
     ///
-    /// A two-way engine does not send these deletions. The service keeps its records, and the next pull fetches them
-    /// again.
+    /// The call also deletes pending changes and the conflict log. A two-way engine does not send these deletions. The
+    /// service keeps its records, and the next pull fetches them again.
     ///
-    /// - Throws: ``SyncError`` `databaseError`; nothing is deleted then.
+    /// - Throws: ``SyncError`` `databaseError`, `databaseBusy`, `databaseReadOnly`; nothing is deleted then.
     public func deleteAllRows() throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
             try database.write { db in
@@ -197,14 +200,15 @@ struct OpenStore {
     }
 }
 
-/// The statements that delete all rows.
+/// The statements that delete all rows and pending references of a store.
 struct DeleteAllSQL {
     let statements: [String]
 
     /// Creates the statements. They delete links first, because a chain of cascading deletions can exceed SQLite's
     /// limit on recursion.
     ///
-    /// - Parameter hasExistingTables: Whether the tables are existing tables, where a foreign key may be `NOT NULL`.
+    /// - Parameter hasExistingTables: Whether the tables are existing tables. Their foreign keys are not cleared,
+    ///   because they may be `NOT NULL`.
     init(_ layout: StoreLayout, hasExistingTables: Bool = false) {
         var unlink: [String] = []
         for link in layout.links {

@@ -136,7 +136,7 @@ package final class StoreDatabase: @unchecked Sendable {
     /// Starts an observation. When the database is closed, the observation ends with `storeClosed`.
     ///
     /// - Parameters:
-    ///   - end: Called with `storeClosed` when the database is closed.
+    ///   - end: Called with `storeClosed` when the database is closed, or at once if it is already closed.
     ///   - start: Starts the observation with GRDB and returns at once. Its second argument is a closure that stops the
     ///     observation.
     func observe(
@@ -168,7 +168,7 @@ package final class StoreDatabase: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Ends observations, waits for accesses and closes all connections.
+    /// Waits for synchronous accesses, closes all connections and ends the observations.
     ///
     /// - Throws: An error of GRDB if a connection is still in use. The database stays open then.
     func close() throws {

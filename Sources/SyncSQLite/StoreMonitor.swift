@@ -7,12 +7,13 @@ import SyncStore
 ///
 /// - Whether the tables match the model, and which unique indexes other programs added. Valid until `schema_version`
 ///   changes.
-/// - The resolved tables, which only syncs wrote to. A sync need not search them for rows that pending references wait
-///   for. Valid until any other write.
+/// - The resolved tables: no pending reference waits for a row that they already contain. Valid until a write that is
+///   not part of a sync or an engine run.
 /// - The associations whose links all lead to stored rows. Valid until another connection commits, because foreign keys
 ///   may be off on that connection.
 final class StoreMonitor: Sendable {
-    /// Two counters that identify the state of a database as one connection sees it. Any write changes one of them.
+    /// Two counters that identify the state of a database as one connection sees it. Any change of rows changes one of
+    /// them.
     struct Moment: Hashable {
         /// The `data_version` of SQLite, which changes when another connection commits.
         var dataVersion: Int
@@ -35,7 +36,7 @@ final class StoreMonitor: Sendable {
         }
     }
 
-    /// The associations whose links all lead to stored rows.
+    /// The associations that were checked for dangling links, and those that have none.
     struct ValidLinks {
         /// The associations that are not checked again: their links were checked, or are too many to check without
         /// evidence of a dangling link.
@@ -51,8 +52,8 @@ final class StoreMonitor: Sendable {
         var moment: Moment?
         /// The resolved tables at `moment`: no pending reference waits for a row that they already contain.
         var resolvedTables: Set<TableID> = []
-        /// The resolved tables during a transaction of an engine; nil outside of one. Writes of the engine do not
-        /// change them.
+        /// The resolved tables during ``StoreMonitor/insertingRowsOnlyBySyncs(_:_:)``; nil otherwise. Only
+        /// ``StoreMonitor/recordArrival(in:)`` changes them.
         var resolvedTablesInRun: Set<TableID>?
         /// The value of ``Moment/changes`` when a row was last inserted without a sync in a transaction of an engine.
         var lastArrival: Int?
@@ -64,7 +65,7 @@ final class StoreMonitor: Sendable {
     private let hasExistingTables: Bool
     private let memory: Locked<Memory>
 
-    /// - Parameter schemaVersion: The version of the schema when the model was read.
+    /// - Parameter schemaVersion: The version of the schema whose tables match the model.
     init(_ model: SyncModel, schemaVersion: Int?, hasExistingTables: Bool) {
         self.model = model
         self.hasExistingTables = hasExistingTables
@@ -73,7 +74,7 @@ final class StoreMonitor: Sendable {
 
     // MARK: The schema
 
-    /// Returns the version of the schema, which changes with any table, index or trigger.
+    /// Returns the version of the schema. Any change of a table, view, index or trigger changes it.
     static func schemaVersion(_ db: Database) throws -> Int? {
         try Int.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
     }
@@ -84,7 +85,7 @@ final class StoreMonitor: Sendable {
     /// - Parameter isOwn: Whether the connection belongs to the stack. A connection of the caller may be open on
     ///   another database.
     /// - Returns: The version of the schema.
-    /// - Throws: ``SyncError`` `modelMismatch`, `incompatibleTables`.
+    /// - Throws: ``SyncError`` `modelMismatch`, `incompatibleTables`; `cannotOpenStore` if the database is not a store.
     @discardableResult
     func check(_ db: Database, isOwn: Bool = true) throws -> Int? {
         let version = try Self.schemaVersion(db)
@@ -111,9 +112,10 @@ final class StoreMonitor: Sendable {
 
     /// Checks the connection and the tables, and returns the access of the current transaction to the facts.
     ///
-    /// - Parameter isOwn: Whether the transaction belongs to the stack. If not, the facts that it records are dropped
-    ///   at its end, because the caller may roll back.
-    /// - Throws: ``SyncError`` `incompatibleConnection`, `databaseReadOnly`, `modelMismatch`, `incompatibleTables`.
+    /// - Parameter isOwn: Whether the visit reads and keeps facts. If not, it starts without facts and drops them,
+    ///   because the caller may roll back.
+    /// - Throws: ``SyncError`` `incompatibleConnection`, `databaseReadOnly`, `modelMismatch`, `incompatibleTables`,
+    ///   `cannotOpenStore`.
     func visit(_ db: Database, isOwn: Bool) throws -> Visit {
         try AppConnectionCheck.check(db)
         let version = try check(db, isOwn: isOwn)
@@ -151,13 +153,14 @@ final class StoreMonitor: Sendable {
     /// The access of one transaction to the facts of the monitor.
     struct Visit {
         let db: Database
-        /// The version of the schema when the transaction began.
+        /// The version of the schema when the visit began; nil for ``StoreMonitor/unwatched(_:)``.
         fileprivate let schemaVersion: Int?
         fileprivate let memory: Locked<Memory>
 
         // MARK: Resolved tables
 
-        /// Returns the resolved tables; an empty set if the database was written since they were recorded.
+        /// Returns the resolved tables. Outside of ``StoreMonitor/insertingRowsOnlyBySyncs(_:_:)``, returns none if the
+        /// database was written since they were recorded.
         func resolvedTables(at now: Moment) -> Set<TableID> {
             memory.withLock { $0.resolvedTablesInRun ?? ($0.moment == now ? $0.resolvedTables : []) }
         }
@@ -176,7 +179,8 @@ final class StoreMonitor: Sendable {
 
         // MARK: Valid links
 
-        /// Returns the associations whose links are known to be valid. Writes of this connection keep them valid.
+        /// Returns the checked associations; none if another connection has committed since. Writes of this connection
+        /// keep links valid.
         func validLinks(at now: Moment) -> ValidLinks {
             memory.withLock { $0.links.dataVersion == now.dataVersion ? $0.links.links : ValidLinks() }
         }

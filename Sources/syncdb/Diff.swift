@@ -110,7 +110,7 @@ struct DryRun {
     }
 }
 
-/// The store that `diff` compares with: the database, or a copy if opening the database would change the database.
+/// The store of a dry run: the database, a copy that the dry run may change, or an empty store if no database exists.
 struct DryRunStore {
     private let options: StoreOptions
 

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 import SyncTools
 
-/// The command `syncdb doctor`, which reports problems of a payload or a database and their fixes.
+/// The command `syncdb doctor`, which reports problems of a payload, a database or a model, and suggests fixes.
 struct Doctor: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

@@ -234,8 +234,8 @@ enum ExportDestination {
 
     /// Calls a closure that writes the output.
     ///
-    /// - Throws: The error of the closure; ``SyncError`` `unreadableFile` if the file cannot be written. After an
-    ///   error, there is no new file.
+    /// - Throws: The error of the closure; ``SyncError`` `unreadableFile` if the file cannot be written. After an error
+    ///   of the closure, no regular file was created or changed.
     func write(_ body: (@escaping Write) async throws -> Void) async throws {
         switch self {
         case .standardOutput: try await body(Self.writeOutput)

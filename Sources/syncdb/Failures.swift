@@ -3,7 +3,8 @@ import Sync
 import SyncTools
 
 extension SyncError {
-    /// The options `--key` for the lists that the JSON contains.
+    /// The options `--key` for the lists that the JSON contains. A list has none if a key of its path is empty or has a
+    /// dot.
     var keyOptions: [String] {
         keyPaths.filter { $0.allSatisfy { !$0.isEmpty && !$0.contains(".") } }
             .map { "--key \(ShellWord.quoted($0.joined(separator: "."), keeping: "="))" }
@@ -27,7 +28,7 @@ extension SyncError {
         }
     }
 
-    /// Whether the error is about the JSON, not about the request.
+    /// Whether the error is about the JSON, not about the options of the command.
     private var isAboutPayload: Bool {
         switch code {
         case .malformedJSON, .invalidUTF8, .nestingTooDeep, .recordTooLarge, .recordExpected, .keyPathNotFound,
@@ -41,7 +42,7 @@ extension SyncError {
 // MARK: - Hints
 
 extension SyncError {
-    /// The hint with an option that resolves the error; nil if there is no such option.
+    /// The hint that may help to resolve the error, such as an option; nil if there is none.
     var hint: TerminalText? {
         switch code {
         case .deletionLimitExceeded:
@@ -87,7 +88,7 @@ extension SyncError {
     }
 }
 
-/// An error with a hint that applies to only one command.
+/// An error with a hint that applies to only some commands.
 struct HintedError: LocalizedError {
     let error: SyncError
     let hint: TerminalText

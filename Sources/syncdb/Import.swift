@@ -162,7 +162,8 @@ extension PayloadOptions {
         return try await run.finish()
     }
 
-    /// Plans the sync. Several payloads are written to the store, so the store must then be temporary.
+    /// Plans the sync. Several payloads, or a payload that is read in chunks, are written to the store, so the store
+    /// must then be temporary.
     func plan(_ payloads: [Payload], against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         guard let payload = payloads.first, payloads.count == 1, payload.data != nil else {
             return try await sync(payloads, into: stack, options: options, CommittedFiles())

@@ -56,7 +56,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
 
     private var lists: [EntityArgument] { entity.map(EntityArgument.init) }
 
-    /// The entity of each list by its key path; empty if each file has one list.
+    /// The entity of each list by its key path; empty if `--entity` names no list.
     private var entities: [String: String] { EntityArgument.entities(entity) }
 
     func validate() throws {
@@ -100,7 +100,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
 }
 
 extension PayloadSource {
-    /// Returns the JSON as a sample for inference.
+    /// Reads the JSON as a sample for inference.
     func sample(
         entity: String, _ layout: PayloadFormatOptions, keyPath: String?, isNDJSON: Bool,
         unpackingTo limit: ByteCount = .standard

@@ -106,10 +106,11 @@ enum Program {
 enum ExitStatus: Int32 {
     case done = 0
     case failed = 1
-    /// The arguments are invalid. The argument parser would return 64 for some of them.
+    /// The arguments are invalid, or `diff --exit-code` failed. The argument parser would return 64 for some invalid
+    /// arguments.
     case usage = 2
-    /// A deletion exceeds the limit of `--max-delete`. An import wrote nothing. A sync with a service did everything
-    /// except the deletions.
+    /// A deletion exceeds the limit of `--max-delete`. An import of one file wrote nothing. An import of several files
+    /// deleted no omitted rows. A sync with a service did everything except the deletions.
     case deletionLimitExceeded = 3
     /// The sync finished, but changes are blocked or conflicts are open.
     case blockedOrConflicting = 4
@@ -173,7 +174,7 @@ enum ExitStatus: Int32 {
         if let hint { Terminal.writeError("hint: \(hint)") }
     }
 
-    /// Prints requested output: help, or a completion script.
+    /// Prints requested output: help, the version, or a completion script.
     private static func answer(_ text: String) {
         do {
             try Terminal.write(TerminalText(lines: text))
@@ -183,7 +184,7 @@ enum ExitStatus: Int32 {
     }
 }
 
-/// An error for valid arguments that do not apply to the database, such as a first import without a model.
+/// An error for arguments that the parser accepts but the command cannot use, such as `--parent` for a new database.
 struct UsageError: LocalizedError {
     let message: String
     var errorDescription: String? { message }

@@ -50,7 +50,7 @@ struct Verify: AsyncParsableCommand, InputCommand {
         if !report.isSuccess { throw ExitCode.failure }
     }
 
-    /// Prints a note about the cases that ran without transformers, which only a test can register.
+    /// Prints a note about the cases that ran without transformers that only an app can register.
     private func warnAboutMissingTransformers(_ report: ScenarioReport) {
         let names = report.results.compactMap(\.missingTransformers)
         guard !names.isEmpty else { return }

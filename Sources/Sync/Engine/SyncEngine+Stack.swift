@@ -7,11 +7,12 @@ extension SyncEngine {
     /// Creates an engine that syncs entities of a store with a service.
     ///
     /// The initializer adds the tables of the engine and its triggers to the database. From then on the triggers record
-    /// each local write, including writes of other programs. The engine assumes that the service has the rows that are
-    /// stored already, except rows with a temporary key, which are new.
+    /// each local write, including writes of other programs. For an entity that no engine has synced before, rows with
+    /// a temporary key are new. The engine assumes that the service has its other rows.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice or that the engine
-    ///   cannot sync; `serviceMismatch` or `userMismatch` if the database belongs to another service or user.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`; `unknownAttribute` in a natural key or field group;
+    ///   `invalidOption` for an entity or setting that the engine does not support. Also `serviceMismatch` or
+    ///   `userMismatch` if the database belongs to another service or user.
     public init(
         stack: some SyncStack, service: any SyncService, entities: [SyncedEntity],
         configuration: SyncEngine.Configuration = SyncEngine.Configuration()
@@ -34,9 +35,9 @@ extension Sync {
     /// - Parameter progress: A function that receives the number of imported rows so far, and the total; nil if the
     ///   service does not report one.
     /// - Returns: The changes of the import.
-    /// - Throws: ``SyncError`` `unknownEntity`, `serviceFailure`, `unauthorized`; `serviceMismatch` if the database
-    ///   belongs to another service; `deletionLimitExceeded` if the deletions exceed the limit of the configuration.
-    ///   The imported rows stay.
+    /// - Throws: ``SyncError`` `unknownEntity`, `serviceFailure`, `unauthorized`, `engineBusy`; `serviceMismatch` or
+    ///   `userMismatch` if the database belongs to another service or user. Also `deletionLimitExceeded` if the
+    ///   deletions exceed the limit of the configuration. The imported rows stay.
     @discardableResult
     public static func importPages(
         from service: any SyncService, entity: SyncedEntity, stack: some SyncStack,

@@ -24,11 +24,11 @@
     /// its last value.
     @propertyWrapper
     public struct StoreQuery<Value: Sendable>: DynamicProperty {
-        /// The state of a query: whether it has read a value, and the error that ended it.
+        /// The state of a query: whether it has read a value, and its last error.
         public struct State: Sendable {
             /// Whether the query has read a value from the store. Until then the property has a placeholder.
             public internal(set) var isLoaded = false
-            /// The error that ended the observation; nil if there was none.
+            /// The last error of the query; nil if there was none, or if a value arrived after it.
             public internal(set) var error: (any Error)?
         }
 
@@ -54,8 +54,8 @@
         /// The state of the query, as `$users` for a property `users`.
         @MainActor public var projectedValue: State { follower.state }
 
-        /// Starts a new observation if the stack or the arguments of the query have changed. SwiftUI calls this method
-        /// on the main actor.
+        /// Starts an observation at the first call, and a new one when the stack or the arguments of the query have
+        /// changed. SwiftUI calls this method on the main actor.
         public nonisolated func update() {
             nonisolated(unsafe) let query = self
             MainActor.assumeIsolated { query.follower.follow(query.request, of: query.stack, query.observe) }
@@ -67,9 +67,9 @@
         ///
         /// - Parameters:
         ///   - limit: The maximum number of rows; nil for all.
-        ///   - skip: A function that receives each row that cannot be decoded as a value of the type. The list omits
-        ///     these rows. If `skip` is nil, the first such row ends the observation with an error. A view keeps the
-        ///     first `skip` that it receives.
+        ///   - skip: A function that receives each row, or loaded related row, that cannot be decoded. The list omits
+        ///     these rows. If `skip` is nil, the first such row ends the observation with an error. Another function
+        ///     takes effect only when another argument or the stack changes.
         ///   - relationships: The relationships whose rows the query loads.
         public init<Row: EntityRecord>(
             _ type: Row.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,

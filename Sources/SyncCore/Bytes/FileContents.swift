@@ -20,8 +20,7 @@ package enum FileContents {
             }
         }
     #else
-        /// Reads a file or pipe to its end. Large files are read into huge pages (``HugePages``), because their bytes
-        /// are read out of order.
+        /// Reads a file or pipe to its end. For a file of at least 2 MB, it asks for huge pages (``HugePages``).
         ///
         /// - Throws: ``SyncError`` `unreadableFile`.
         package static func read(_ path: String) throws -> Data {
@@ -40,7 +39,7 @@ package enum FileContents {
             }
         }
 
-        /// Returns the size of a regular file; nil for a pipe or a device, whose size is not known.
+        /// Returns the size of a regular file; nil for any other file, such as a pipe, or if the size cannot be read.
         private static func size(_ descriptor: Int32) -> Int? {
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -72,7 +71,8 @@ package enum FileContents {
     }
 }
 
-/// Memory pages of 2 MB. They reduce page faults and TLB misses for memory that is written once and read out of order.
+/// Memory pages of 2 MB on Linux. They reduce page faults and TLB misses for memory that is written once and read out
+/// of order.
 package enum HugePages {
     /// The size of a huge page in bytes, which is also its alignment.
     package static let size = 1 << 21
@@ -89,7 +89,7 @@ package enum HugePages {
 }
 
 extension Array {
-    /// Reserves capacity for a number of elements, in huge pages if the capacity is large.
+    /// Reserves capacity for a number of elements, and asks for huge pages (``HugePages``) if the array grows.
     mutating func reserve(_ count: Int) {
         guard count > capacity else { return }
         reserveCapacity(count)

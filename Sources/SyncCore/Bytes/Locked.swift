@@ -25,7 +25,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
 
 // MARK: - Feed
 
-/// Sends each element to all of its streams.
+/// A source that sends each element to all of its open streams.
 package final class Feed<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var listeners: [Int: AsyncStream<Element>.Continuation] = [:]

@@ -1,7 +1,7 @@
 /// A hash function for bytes, with a seed. Stores and servers keep hashes, so the function must never change.
 ///
 /// Two chains of 64 × 64 → 128 bit products read the same words, with different secrets. Each chain folds its products
-/// to 64 bits. The probability that two given texts collide is about 2⁻¹²⁸.
+/// to 64 bits, so a hash has 128 bits.
 package struct RecordHasher: Sendable {
     private let seed: RecordHash
     private let first: UInt64
@@ -20,7 +20,7 @@ package struct RecordHasher: Sendable {
         return product.high ^ product.low
     }
 
-    /// Returns the hash of the bytes.
+    /// Returns a value that depends on the seed, and on the bytes and their number.
     package func hash(_ bytes: UnsafeRawBufferPointer) -> RecordHash {
         var low = seed.low
         var high = seed.high

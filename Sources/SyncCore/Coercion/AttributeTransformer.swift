@@ -1,4 +1,4 @@
-/// A conversion of JSON to the value of an attribute and back. It replaces the conversion by the attribute's type.
+/// A conversion of JSON to the value of an attribute and back.
 ///
 /// A model names its transformers (`"transformer": "Entities"` in a schema file, `sync.valueTransformer` in a Core Data
 /// model). Register their code with the model:
@@ -25,7 +25,8 @@ public struct AttributeTransformer: Sendable {
     /// - Parameters:
     ///   - importing: Converts a JSON value other than null; returns nil if the value is invalid. A returned
     ///     ``StoredValue/json(_:)`` is converted to the type of the attribute, like a value of the payload. Any other
-    ///     value must be of that type. For a transformable attribute, the result is stored as JSON.
+    ///     value must be null or of that type. For an attribute of type json or transformable, any result is stored as
+    ///     JSON.
     ///   - exporting: Converts a stored value other than null to JSON; returns nil to omit the attribute. Without this
     ///     closure, exports always omit the attribute.
     public init(

@@ -6,7 +6,7 @@ package enum Coercion {
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// Converts the JSON value at a token; nil if it is not valid for the type. The result references text that is
-    /// verbatim in the payload. Other text is appended to the arena, a byte buffer.
+    /// verbatim in the payload. Other text and data are appended to the arena, a byte buffer.
     @inline(__always)
     package static func slot(
         _ tape: JSONTape, at index: Int, as type: AttributeType, bytes: UnsafeBufferPointer<UInt8>,
@@ -109,8 +109,8 @@ package enum Coercion {
         return append(text.map { $0 >= UInt8(ascii: "a") ? $0 - .caseBit : $0 }, to: &arena)
     }
 
-    /// Returns whether a text is a URI reference as in RFC 3986, in which characters beyond ASCII are also allowed. A
-    /// text with whitespace, control characters, quotes or incomplete escapes is not.
+    /// Returns whether a text can be a URL: it is not empty, and RFC 3986 allows each of its characters. Characters
+    /// beyond ASCII are also allowed. Each `%` must begin a complete escape.
     private static func isURL(_ text: Bytes) -> Bool {
         guard !text.isEmpty else { return false }
         for (index, byte) in text.enumerated() {
@@ -186,7 +186,8 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     case boolean
     /// A string. JSON numbers and Booleans are converted to text.
     case string
-    /// A date with millisecond precision, read from ISO 8601 or Unix time, and stored as text in UTC.
+    /// A date with millisecond precision, stored as text in UTC. Without a format, it is read from ISO 8601 or Unix
+    /// time.
     case date
     /// A UUID, stored in upper case.
     case uuid
@@ -208,7 +209,7 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// The type of an entity's primary key.
+/// The types of the values of an entity's primary key.
 package indirect enum KeyType: Sendable, Hashable {
     /// A key of one attribute.
     case single(AttributeType)
@@ -230,8 +231,8 @@ extension ValueFitting {
     package var integers: ClosedRange<Int64>? { nil }
 }
 
-/// The check of values for the Swift type of an attribute. All checks are equal, because a model in Swift must equal
-/// its stored model, which has no checks.
+/// The check of values for the Swift type of an attribute. All checks are equal, so that two models with different
+/// checks can be equal.
 package struct ValueCheck: Sendable, Hashable {
     package let fitting: any ValueFitting
 

@@ -13,7 +13,7 @@
 /// The value of one attribute of a node, in the form of an SQLite storage class. It has 12 bytes and no references.
 package struct PackedValue: Sendable {
     package enum Kind: UInt8, Sendable {
-        /// The record does not have the attribute, so the stored value stays.
+        /// The record gives no usable value for the attribute, so the stored value stays.
         case absent
         /// The record has null, which replaces the stored value.
         case null

@@ -29,7 +29,7 @@ public enum StoredValue: Sendable, Hashable {
 // Texts are equal if their bytes are equal, as in the database. Swift strings are also equal if they are canonically
 // equivalent.
 extension StoredValue {
-    /// Returns whether both values have the same stored form.
+    /// Returns whether both values are of the same kind and equal. Texts are compared by their bytes.
     public static func == (left: StoredValue, right: StoredValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -120,7 +120,8 @@ extension StoredValue {
 
 extension StoredValue {
     /// Returns the value as the store returns it after writing: dates have millisecond precision, and JSON is
-    /// canonical. Returns nil if the type cannot store the value.
+    /// canonical. Returns nil if the value is invalid or of another type. For a transformable attribute, returns nil
+    /// for any value except null.
     func inStoredForm(of type: AttributeType) -> StoredValue? {
         switch (self, type) {
         case (.null, _): return .null
@@ -149,7 +150,8 @@ extension StoredValue {
         }
     }
 
-    /// The value as JSON. Converting it to the type of the attribute gives the same value.
+    /// The value as JSON. If ``hasJSONForm`` is true, converting it to the type of the attribute gives the stored form
+    /// of the value.
     package var jsonForm: JSONValue {
         switch self {
         case .null: .null
@@ -182,7 +184,8 @@ extension StoredValue {
         }
     }
 
-    /// Creates a value from the text in a column; nil if the text is not valid for the type.
+    /// Creates a value from the text in a column; nil if the text is not valid for the type. For a type that is not
+    /// stored as text, creates a string.
     package init?(text: String, as type: AttributeType) {
         switch type {
         case .decimal:
@@ -204,7 +207,8 @@ extension StoredValue {
         }
     }
 
-    /// Returns the value as a packed value. Its text or data is appended to the arena.
+    /// Returns the value as a packed value. Its text or data is appended to the arena. A date or decimal that cannot be
+    /// stored becomes null.
     package func slot(arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .null: return .null

@@ -4,8 +4,9 @@
 /// "title": { "type": "string", "transformer": ["htmlEntities", "trimmed", "emptyAsNull"] }
 /// ```
 ///
-/// The transformers convert text, and leave other values unchanged. ``htmlEntities``, ``trimmed`` and ``lowercased``
-/// also convert each text in a list. A registered transformer with the same name takes precedence.
+/// The transformers convert text. ``htmlEntities``, ``trimmed`` and ``lowercased`` also convert each text in a list.
+/// All except ``commaSeparated`` leave other values unchanged. A registered transformer with the same name takes
+/// precedence.
 package enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
     /// Decodes HTML entities once: `&amp;`, `&eacute;`, `&#233;`, `&#xE9;`. Exports encode `&`, `<`, `>` and `"`.
     case htmlEntities
@@ -16,8 +17,9 @@ package enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
     /// Converts to lower case. Exports write the stored value.
     case lowercased
     /// Converts `"a, b"` to the list `["a", "b"]`, without empty elements and without whitespace around elements. The
-    /// attribute must be of type `json` or `transformable`. A list stays a list. Exports join the elements with commas.
-    /// They omit a list that would be read back differently.
+    /// attribute must be of type `json` or `transformable`, unless a registered transformer follows. A list stays a
+    /// list, and a number is converted as text. Other values are invalid. Exports join the elements with commas. They
+    /// omit a list that would be read back differently.
     case commaSeparated
 }
 
@@ -77,7 +79,7 @@ extension StandardTransformer {
 }
 
 extension JSONValue {
-    /// Returns the value with its text converted. In a list, converts each text at any depth.
+    /// Returns the value with its text converted. In a list, converts each text, also in nested lists.
     fileprivate func mappingTexts(_ change: (String) -> String) -> JSONValue {
         switch self {
         case .string(let text): .string(change(text))
@@ -109,7 +111,7 @@ enum HTMLEntities {
         return result
     }
 
-    /// Encodes the characters that have a meaning in HTML.
+    /// Encodes `&`, `<`, `>` and `"`.
     static func encoded(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The conversion of the values of one attribute: its transformers in order, then its date format. It replaces
-/// ``Coercion``. A sync creates it once. It is a class, because a struct would be copied for each value.
+/// The conversion of the values of one attribute: its transformers in order, then its date format or ``Coercion``. A
+/// sync creates it once. It is a class, because a struct would be copied for each value.
 package final class ValueConversion: Sendable {
     private let transformers: [AttributeTransformer]
     private let format: DateFormat?
@@ -80,7 +80,7 @@ package final class ValueConversion: Sendable {
 
     // MARK: Export
 
-    /// The conversion without the date format; nil if nothing else remains.
+    /// The conversion by the transformers alone; nil if there are none.
     package var withoutFormat: ValueConversion? { ValueConversion(transformers, nil, as: type) }
 
     /// Whether values can be converted back to JSON.
@@ -202,7 +202,7 @@ enum DateFormat: Sendable {
         }
     }
 
-    /// Parses JSON that a transformer returned. Returns milliseconds since 1970; nil if it is invalid.
+    /// Parses a JSON value in this format. Returns milliseconds since 1970; nil if it is invalid.
     func milliseconds(_ value: JSONValue) -> Int64? {
         let (kind, text): (JSONTape.Kind, String)
         switch value {

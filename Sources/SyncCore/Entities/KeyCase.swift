@@ -38,7 +38,8 @@ public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
 
 /// The key rules of a model, which apply to all its entities.
 package struct KeyRules: Sendable, Hashable {
-    /// The spelling of keys. If it is nil, syncs read several spellings, and exports write snake_case.
+    /// The spelling of keys, for entities that declare none. If it is nil, syncs read several spellings, and exports
+    /// write snake_case.
     package var keyCase: KeyCase?
     /// The patterns of ignored keys.
     package var ignoredKeys: [String]

@@ -10,8 +10,9 @@ extension SyncModel {
         package var parent: String?
         /// Whether the entity is abstract: only its subentities have rows.
         package var isAbstract: Bool
-        /// The primary key. If it is nil, the key consists of the attributes with ``SyncModel/Attribute/isPrimaryKey``.
-        /// If there are none, it is the attribute `remoteID` or `id`.
+        /// The primary key. If it is nil, the key consists of the attributes with ``SyncModel/Attribute/isPrimaryKey``,
+        /// or else is the key that an ancestor declares. If there is none, it is the attribute `id`, or else
+        /// `remoteID`.
         package var primaryKey: SyncModel.PrimaryKey?
         /// The JSON:API resource type. If it is nil, the type is the name of the entity in any spelling.
         package var resourceType: String?
@@ -27,7 +28,7 @@ extension SyncModel {
         /// or else that of the model.
         package var keyCase: KeyCase?
         /// The patterns of ignored keys, such as `*_url` or `meta.*`, in addition to those of the parent entity and the
-        /// model. A sync reads the key of an attribute or relationship even if a pattern matches it.
+        /// model. A sync reads the name or remote key of an attribute or relationship even if a pattern matches it.
         package var ignoredKeys: [String]
         /// The name of the table. If it is nil, the table has the name of the entity. An entity with a parent uses the
         /// table of the parent.
@@ -65,7 +66,9 @@ extension SyncModel {
     ///
     /// ```swift
     /// SyncModel.Entity("Package", primaryKey: "name", attributes: [.init("name", .string)])
-    /// SyncModel.Entity("Issue", primaryKey: ["repository", "number"], …)
+    /// SyncModel.Entity(
+    ///     "Issue", primaryKey: ["repository", "number"], attributes: [.init("number", .integer)],
+    ///     relationships: [.init("repository", to: "Repository")])
     /// ```
     public struct PrimaryKey: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
         /// The names of the parts, in the order of their values in a composite key.
@@ -74,16 +77,16 @@ extension SyncModel {
         /// Creates a key of several parts.
         package init(_ parts: [String]) { self.parts = parts }
 
-        /// Creates a key of one attribute.
+        /// Creates a key of one part.
         package init(_ name: String) { self.init([name]) }
 
-        /// Creates a key of one attribute.
+        /// Creates a key of one part.
         public init(stringLiteral name: String) { self.init(name) }
 
         /// Creates a key of several parts.
         public init(arrayLiteral parts: String...) { self.init(parts) }
 
-        /// The only part; nil if there are several.
+        /// The only part; nil unless there is exactly one.
         package var single: String? { parts.count == 1 ? parts[0] : nil }
     }
 }
@@ -95,7 +98,8 @@ extension SyncModel {
         public enum Fallback: String, Sendable, Hashable, CaseIterable {
             /// The sync skips the record and reports a diagnostic. A stored row with the key of the record stays.
             case skip
-            /// The record belongs to the entity that the payload or the relationship names.
+            /// The record belongs to the entity that the payload or the relationship names. If that entity is abstract,
+            /// the sync skips the record.
             case parent
         }
 
@@ -118,7 +122,7 @@ extension SyncModel {
         /// The known values and their entities. If an entity has several values, exports write the first.
         package var kinds: [Kind]
         /// The handling of a record whose discriminator value is unknown. A record without the member belongs to the
-        /// entity that the payload or the relationship names.
+        /// entity that the payload or the relationship names, unless that entity is abstract.
         package var fallback: Fallback
 
         /// Creates a discriminator.
@@ -152,12 +156,12 @@ extension SyncModel {
         /// Whether the model marks the attribute as the primary key or a part of it. See
         /// ``SyncModel/Entity/primaryKey``.
         package var isPrimaryKey: Bool
-        /// Whether the value may be nil. If not, the column is `NOT NULL`.
+        /// Whether the value may be nil. If not, the column is `NOT NULL`, unless a subentity declares the attribute.
         package var isOptional: Bool
-        /// The value of new rows whose records have no value; nil if the attribute has no default value.
+        /// The value of new rows whose records omit the attribute; nil if the attribute has no default value.
         package var defaultValue: StoredValue?
-        /// The names of the transformers that run, in this order, instead of the built-in coercion:
-        /// ``StandardTransformer``s, and transformers that are registered with the model.
+        /// The names of the transformers that convert a JSON value, in this order: ``StandardTransformer``s, and
+        /// transformers that are registered with the model.
         package var transformers: [String]
         /// The format of dates in JSON. If it is nil, dates are ISO 8601 text or Unix times. The magnitude of a Unix
         /// time determines its unit.
@@ -170,7 +174,8 @@ extension SyncModel {
         package var sourceType: String?
         /// The name of the column. If it is nil, the column has the name of the attribute.
         package var column: String?
-        /// The check whether values fit the type of the Swift property; nil if no Swift type declares the attribute.
+        /// The check whether values fit the type of the Swift property; nil if there is no such property, or if all
+        /// values fit.
         package var check: ValueCheck?
 
         /// The first of the ``transformers``. Setting it replaces all of them.
@@ -227,7 +232,7 @@ extension SyncModel {
         package var keyedBy: KeyedBy?
         /// Whether exports contain the relationship.
         package var isExported: Bool
-        /// Whether the relationship may be empty. For documentation only: a missing link is never an error.
+        /// Whether the relationship may be empty. Syncs do not check this, but validation and engines use it.
         package var isOptional: Bool
         /// The name of the relationship in an earlier model.
         package var renamedFrom: String?
@@ -269,9 +274,9 @@ extension SyncModel {
 extension SyncModel {
     /// The handling of the destination rows of a relationship when the row that has the relationship is deleted.
     public enum DeleteRule: String, Sendable, Hashable, CaseIterable, Codable {
-        /// The destination rows stay and lose the link.
+        /// The destination rows stay and lose the link. They are deleted if the link is part of their primary key.
         case nullify
-        /// The destination rows are deleted too.
+        /// The destination rows are deleted too, unless the payload of the sync contains them.
         case cascade
         /// The row cannot be deleted unless all its destination rows are deleted too.
         case deny
@@ -284,7 +289,7 @@ extension SyncModel {
 public enum KeyedBy: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The object keys are the values of the primary key.
     case primaryKey
-    /// The object keys are the values of another attribute, given by its local name or by its key in JSON.
+    /// The object keys are the values of another attribute, given by its name or by its key in JSON.
     case attribute(String)
 
     /// Creates a value from the name of an attribute.

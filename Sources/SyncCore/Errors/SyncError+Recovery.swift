@@ -1,5 +1,5 @@
 extension SyncError {
-    /// A sentence that suggests how to fix the problem.
+    /// A text that suggests how to fix the problem.
     public var recoverySuggestion: String? {
         if let detectedFormat { return detectedFormat.advice }
         if !keyPaths.isEmpty { return "Set 'keyPath' to the path of the list of records." }

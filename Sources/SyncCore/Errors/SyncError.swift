@@ -16,27 +16,27 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case nestingTooDeep
         /// In a payload that is read in chunks, a record or the JSON around the records is larger than 1 GB.
         case recordTooLarge
-        /// A value that must be a record is not a JSON object, or an insert hook returned a value that is not an
-        /// object.
+        /// A value that must be a record is not a JSON object, or the payload has no value where records are expected.
+        /// Also: an insert hook returned a value that is not an object.
         case recordExpected
-        /// The payload lacks a key of ``SyncOptions/keyPath``, or a value on the path is not an object. `path` locates
-        /// the value.
+        /// The payload lacks a key of ``SyncOptions/keyPath``, or a value on the path is not an object. Also: a GraphQL
+        /// response has several fields, and no key path selects one. `path` locates the value.
         case keyPathNotFound
-        /// The payload is empty, or has records but none with a readable key, such as the JSON of an error. An empty
-        /// array is not an error. If the payload has lists inside an object, `keyPaths` has their paths.
+        /// The payload is empty, or has a list with records but none with a readable key, such as the JSON of an error.
+        /// An empty array is not an error. If the payload has lists inside an object, `keyPaths` has their paths.
         case noRecords
-        /// The payload is a JSON:API or GraphQL document that has `errors` instead of data.
+        /// The payload is a JSON:API or GraphQL document with `errors`, even if it also has data.
         case errorDocument
-        /// A value does not fit the type of its attribute. A sync throws this error only with ``SyncOptions/isStrict``,
-        /// or for the ID of a parent.
+        /// A value does not fit the type of its attribute or Swift property, or JSON cannot express it. A sync throws
+        /// this error for an attribute only with ``SyncOptions/isStrict``. It always throws it for the ID of a parent.
         ///
-        /// Calls for single rows also throw it if a required value is missing. Calls with Swift values throw it if JSON
-        /// cannot express a value.
+        /// Calls for single rows also throw it if a required value is missing. Exports throw it if the rows have no
+        /// distinct object keys.
         case typeMismatch
         /// Two records of the payload have the same key and different values. A sync throws this error only with
         /// ``SyncOptions/isStrict``.
         case inconsistentRecords
-        /// A call for a single row has no readable primary key, and keys of this type cannot be generated.
+        /// A call for single records received a record without a readable primary key, and cannot generate a key.
         ///
         /// A sync throws this error only with ``SyncOptions/isStrict``, for a root record without a readable key.
         /// Inference throws it if no sample record has the given key.
@@ -53,13 +53,14 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// path in the model.
         case invalidModel
         /// The file is neither a schema file nor the source of a Core Data model, or it is malformed. `line` and
-        /// `column` locate the error.
+        /// `column` locate the error if they are known.
         case unreadableModel
-        /// The model has no entity of this name. The message lists its entities.
+        /// The model or the engine has no entity of this name. The message lists known entities.
         case unknownEntity
         /// The entity is abstract, so it has no rows. Use one of its subentities.
         case abstractEntity
-        /// The call needs a primary key, but the entity is keyless. Sync the owners of its rows instead.
+        /// The call needs a primary key, or a key of one attribute, that the entity does not have. Sync the rows of a
+        /// keyless entity with their owners.
         case keylessEntity
         /// The entity has no attribute of this name.
         case unknownAttribute
@@ -77,13 +78,13 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
 
         /// The predicate is malformed, uses a name that the model does not have, or exceeds a limit of SQLite.
         case invalidPredicate
-        /// Arguments or options are invalid or exclude each other. Also: a paged import is used after its end or after
-        /// a page failed, or an insert hook changed the key of a record.
+        /// Arguments or options are invalid or exclude each other. Also: a paged import is used after its end, or
+        /// finished after a page failed; or an insert hook changed the key of a record.
         case invalidOption
         /// The parent of the sync is not stored. Sync it first.
         case parentNotFound
         /// No row matches a call for one row, or several rows do. Also: the conflict of a call is not open, or a row to
-        /// link is no longer stored.
+        /// link is not stored.
         case rowNotFound
 
         // Store
@@ -91,15 +92,16 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// A row to delete has a relationship with the delete rule `deny` to rows that stay. Delete or unlink these
         /// rows first, or keep the row in the payload.
         case deletionDenied
-        /// The sync would delete more rows of an entity than ``SyncOptions/deletionLimit`` allows. Check that the
-        /// payload is complete before you raise the limit.
+        /// The sync would delete more rows of an entity than the deletion limit allows. Check that the payload is
+        /// complete before you raise the limit.
         case deletionLimitExceeded
-        /// The store has another model. Either a migration to this model would lose data, which `problems` lists, or
-        /// another connection has migrated the open store.
+        /// The store has another model. `problems` lists the data that a migration would lose, and missing required
+        /// values. If it is empty, the message states the cause.
         case modelMismatch
         /// A table, view or index of the database has a name that the model needs. `problems` lists each of them.
         case nameCollision
-        /// Existing tables do not fit the model. `problems` lists each problem with the SQL that fixes it.
+        /// Existing tables do not fit the model, or are missing. `problems` lists each problem, with the SQL that fixes
+        /// it if there is any.
         case incompatibleTables
         /// A connection of the app database has a setting that a sync does not support. The message describes the fix.
         case incompatibleConnection
@@ -108,11 +110,11 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// There is no store at the path and none can be created, or the file is not a store, or it is damaged.
         case cannotOpenStore
         /// SQLite reported another error, such as a full disk, or the store violates a constraint. `underlyingError`
-        /// has the error of SQLite.
+        /// has the error of SQLite, if there is one.
         case databaseError
-        /// Another process holds a lock on the store, or wrote to the store during a read without locks. Try again.
+        /// Another connection holds a lock on the store, or wrote to the store during a read without locks. Try again.
         case databaseBusy
-        /// This user cannot write to the file of the store, or to its folder.
+        /// This user cannot write to the file of the store or to its folder, or the connection is read-only.
         case databaseReadOnly
 
         // Services
@@ -123,19 +125,20 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case userMismatch
         /// Another engine holds the lease of the database, or took over this engine's expired lease.
         case engineBusy
-        /// The service could not be reached, or failed. Changes that the engine run made before the failure stay.
+        /// The service could not be reached, failed, rejected a request, or asked for a long delay. Changes that the
+        /// engine run made before the failure stay.
         case serviceFailure
-        /// The service rejects the credentials, even after the engine renewed them.
+        /// The service rejects the credentials, or the engine cannot get valid ones.
         case unauthorized
-        /// The server was restored from an older copy. The engine deleted no rows. Reset the engine to keep either
-        /// copy.
+        /// The server seems to have been restored from an older copy. The engine deleted no rows. Reset the engine to
+        /// keep either copy.
         case serverRestored
         /// A member of an engine configuration is unknown or invalid. `path` locates the member.
         case invalidConfiguration
 
         // Files
 
-        /// A payload or model file is missing or cannot be read.
+        /// A file, such as a payload or a model, is missing or cannot be read.
         case unreadableFile
     }
 
@@ -145,7 +148,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     public var message: String
     /// The entity that the error concerns; nil if it concerns none.
     public var entity: String?
-    /// The JSON path in the payload (`[3].notes[0].id`), or the location in a model or predicate; nil if it is not
+    /// The location, such as a JSON path in the payload (`[3].notes[0].id`) or a path in a model; nil if it is not
     /// known.
     public var path: String?
     /// The line, from 1, in malformed JSON, in a model or in a predicate; nil if it is not known.
@@ -160,8 +163,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// The underlying error of GRDB or of the file system; nil if there is none. Comparisons of errors ignore it.
     public var underlyingError: (any Error)? { cause.error }
     private var cause = Cause()
-    /// The key paths of lists in a payload without records, as suggestions for ``SyncOptions/keyPath``; empty for other
-    /// errors.
+    /// The key paths of lists in a payload without readable records, as suggestions for ``SyncOptions/keyPath``; empty
+    /// for other errors.
     public var keyPaths: [[String]] = []
     /// The detected format of a payload that cannot be read; nil if none was detected.
     package var detectedFormat: DetectedFormat?
@@ -189,7 +192,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         func hash(into hasher: inout Hasher) {}
     }
 
-    /// The message with its location, followed by each problem on its own line.
+    /// The message with its location and suggestions, followed by each problem and its SQL on separate lines.
     public var description: String {
         var text = message
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }

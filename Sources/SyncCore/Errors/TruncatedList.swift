@@ -61,8 +61,8 @@ package enum SimilarName {
 
     private static func folded(_ name: String) -> [Character] { name.lowercased().filter { !"_- .".contains($0) } }
 
-    /// Returns the edit distance of two words: the number of insertions, deletions, replacements, and swaps of adjacent
-    /// letters.
+    /// Returns the edit distance of two words: the smallest number of insertions, deletions, replacements, and swaps of
+    /// adjacent letters.
     package static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var last = Array(0...right.count)
         var (before, line) = (last, last)

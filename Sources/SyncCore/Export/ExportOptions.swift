@@ -2,17 +2,19 @@ public import Foundation
 
 /// The options of an export.
 ///
-/// A sync of JSON that was exported with the default options changes nothing.
+/// If a sync wrote all rows of the store, a sync of their complete export with the default options changes nothing.
 public struct ExportOptions: Sendable, Hashable {
     /// The form of relationships.
     public enum Relationships: String, Sendable, Hashable, CaseIterable {
         /// A to-one relationship is an object, and a to-many relationship an array of objects:
-        /// `{"notes": [{"id": 1}]}`.
+        /// `{"notes": [{"id": 1}]}`. If the model sets `keyedBy` for a to-many relationship, the value can be an object
+        /// whose members are the records.
         case array
         /// Relationships are nested attributes as in Rails: `{"notes_attributes": {"0": {"id": 1}}}`. In nested rows,
         /// the key of an attribute `destroy` is `_destroy`.
         case nested
-        /// Relationships are omitted.
+        /// Relationships are omitted, except those that are part of the primary key. Each of these is the key of the
+        /// referenced row.
         case none
     }
 
@@ -27,17 +29,17 @@ public struct ExportOptions: Sendable, Hashable {
         case pattern(String)
     }
 
-    /// The spelling of keys for which the model sets no `remoteKey`. If it is nil, the spelling of the model applies,
-    /// or else snake_case.
+    /// The spelling of keys for which the model sets no `remoteKey`. If it is nil, the spelling of the entity or the
+    /// model applies, or else snake_case.
     package var keyCase: KeyCase?
     /// The form of relationships.
     package var relationships: Relationships
     /// The format of dates.
     package var dateFormat: DateFormat
-    /// The time zone of dates. Attributes with their own format are always in UTC.
+    /// The time zone of dates. Dates in the format that the model sets for their attribute are in UTC.
     package var timeZone: TimeZone
     /// The attribute whose values are the object keys, if the export writes the records as members of an object:
-    /// `{"AD": {…}}`. Nil for an array.
+    /// `{"AD": {…}}`. Nil for an array. Only exports of JSON text use it.
     package var keyedBy: KeyedBy?
     /// Whether the export includes attributes and relationships that the model excludes from exports.
     package var exportsAll = false
@@ -61,7 +63,7 @@ public struct ExportOptions: Sendable, Hashable {
 /// An attribute or relationship that an export omits although the model does not exclude it.
 package struct ExportOmission: Hashable {
     enum Reason {
-        /// The transformer cannot convert values back to JSON.
+        /// The values cannot be converted back to JSON.
         case noExportingTransformer
         /// Another attribute or relationship uses each possible key.
         case noKey
@@ -111,8 +113,8 @@ package struct ExportOmission: Hashable {
 // MARK: - SyncModel+ExportOmissions
 
 extension SyncModel {
-    /// Returns the attributes and relationships that an export of an entity omits although the model does not exclude
-    /// them. Includes those of nested rows.
+    /// Returns a diagnostic for each attribute and relationship that an export of an entity omits although the model
+    /// does not exclude it. Includes those of nested rows.
     ///
     /// ```swift
     /// for omission in try stack.model.exportOmissions(of: "User") { print(omission.path, omission.message) }

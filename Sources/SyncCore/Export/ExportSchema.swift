@@ -17,7 +17,7 @@ package struct ExportSchema {
     }
 
     let fields: [Field]
-    /// The exportable attributes and relationships that the schema omits.
+    /// The attributes and relationships that the schema omits although the model does not exclude them.
     package let omissions: [ExportOmission]
 }
 
@@ -41,7 +41,7 @@ package struct ExportSchemaKey: Hashable {
 /// Builds the export schema of an entity.
 ///
 /// A sync must be able to read each attribute and relationship back from its exported key. If a key is already used, an
-/// attribute gets another of its keys, such as its own name, and a relationship is omitted.
+/// attribute gets another of its keys, such as its own name, or is omitted. A relationship is omitted.
 package struct ExportSchemaBuilder {
     private let model: SyncModel
     private let options: ExportOptions
@@ -103,7 +103,7 @@ package struct ExportSchemaBuilder {
         return ExportSchema(fields: fields, omissions: omissions)
     }
 
-    /// Adds the discriminator, unless an attribute uses its key.
+    /// Adds the discriminator if it has a value for the entity and no attribute uses its key.
     private mutating func addDiscriminator() {
         guard let found = model.compiled.discriminator(of: entity.id),
             let kind = found.discriminator.kinds.first(where: { $0.entity == entity.name })
@@ -117,7 +117,7 @@ package struct ExportSchemaBuilder {
     /// Returns the exported attributes, each with its possible keys in order of preference.
     ///
     /// Attributes with shorter paths come first. If there are attributes for both `place` and `place.city`, the key
-    /// `place` then has the value of the first attribute.
+    /// `place` is then that of the attribute for `place`.
     private mutating func attributes() throws -> [Candidate] {
         var attributes: [Candidate] = []
         for slot in entity.slots {
@@ -150,7 +150,8 @@ package struct ExportSchemaBuilder {
         return used.flatMap { $0.isUnchangedOnExport ? nil : $0 }
     }
 
-    /// Returns the keys that a sync reads the attribute from, in order of preference for an export.
+    /// Returns the possible keys of an attribute, in order of preference. Omits keys that a sync reads another
+    /// attribute from.
     private func keys(of attribute: SyncModel.Attribute, _ slot: Int) throws -> [String] {
         let name = attribute.name
         let key = try model.remoteKey(
@@ -256,7 +257,7 @@ package struct ExportValues {
 
     package init(_ options: ExportOptions = ExportOptions()) { dates = ExportDates(options) }
 
-    /// Returns the exported JSON of a value; nil if the value cannot be expressed in JSON.
+    /// Returns the exported JSON of a value; nil if its conversion fails. Null if a number or date has no JSON form.
     package func json(_ value: StoredValue, _ conversion: ValueConversion?) -> JSONValue? {
         switch (value, conversion) {
         case (.null, _): .null

@@ -1,4 +1,4 @@
-/// The members of the records that an engine sends for an entity, one for each field.
+/// The members of the records that an engine sends for an entity: the fields, the primary key and the discriminator.
 package struct OutgoingSchema: Sendable {
     /// A part of a row that the engine merges and sends by itself.
     package enum Field: Sendable, Hashable {
@@ -27,7 +27,7 @@ package struct OutgoingSchema: Sendable {
 
     /// Creates the schema of an entity.
     ///
-    /// - Throws: ``SyncError`` `keylessEntity`.
+    /// - Throws: ``SyncError`` `keylessEntity` if the entity has no primary key, or if exports omit a part of it.
     package init(_ entity: CompiledEntity, of model: SyncModel) throws {
         let options = ExportOptions(relationships: .none)
         let key = ExportSchemaKey(entity: entity.id, destination: entity.id, isNested: false)
@@ -80,7 +80,8 @@ package struct OutgoingSchema: Sendable {
         return zip(keyPaths, parts).reduce(record) { $0.setting($1.1, at: $1.0) }
     }
 
-    /// Returns the JSON key for the IDs of a relationship, such as `project_id` or `tag_ids`.
+    /// Returns the JSON key for the IDs of a relationship, such as `project_id` or `tag_ids`; nil if the relationship
+    /// has a remote key.
     private static func idKey(of relationship: SyncModel.Relationship, _ rule: KeyCase?) -> String? {
         var one = relationship
         if relationship.isToMany { one.name = Inflection.singular(relationship.name) }
@@ -120,7 +121,8 @@ extension JSONValue {
         return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value.value(at: path.dropFirst())
     }
 
-    /// Returns the object with a value set at a path of keys. Creates missing objects.
+    /// Returns the object with a value set at a path of keys. Creates missing objects, and replaces other values on the
+    /// path by objects.
     package func setting(_ value: JSONValue, at path: some Collection<String>) -> JSONValue {
         guard let key = path.first else { return value }
         var members: [Member] = []

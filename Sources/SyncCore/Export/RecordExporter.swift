@@ -6,6 +6,8 @@ package import Foundation
 /// the relationship that led to the row, and any relationship to an enclosing row. It omits a list with an enclosing
 /// row as a whole, because a sync would read a partial list as a complete one. For the same reason it omits a
 /// relationship with pending references. It also omits values that exceed the nesting limit of the JSON reader.
+///
+/// If the record of a referenced row cannot be nested, a relationship that is part of the primary key is its key.
 package struct RecordExporter<Source: ExportSource> {
     private let model: SyncModel
     private let options: ExportOptions
@@ -97,7 +99,7 @@ package struct RecordExporter<Source: ExportSource> {
 
     // MARK: Attributes
 
-    /// Returns the JSON of a value; nil if JSON cannot express the value, or if the value is nested too deeply.
+    /// Returns the JSON of a value; nil if its conversion fails, or if the value is nested too deeply.
     ///
     /// - Parameter depth: The nesting level of the object with the value.
     private func json(_ value: StoredValue, _ conversion: ValueConversion?, depth: Int) -> JSONValue? {
@@ -139,13 +141,13 @@ package struct RecordExporter<Source: ExportSource> {
         return options.relationships == .nested ? .numbered(elements) : .array(elements)
     }
 
-    /// Returns the key of the referenced row of a relationship that is part of the primary key.
+    /// Returns the key of the referenced row of a relationship that is part of the primary key; nil without such a row.
     private func key(of row: Source.SourceRow, along relationship: CompiledRelationship) throws -> JSONValue? {
         try source.targets(of: row, along: relationship).first.map { source.key(of: $0).json }
     }
 
-    /// Returns the destination rows as members of an object; nil if the relationship has no `keyedBy`, or if a name is
-    /// missing or repeated.
+    /// Returns the destination rows as members of an object. Returns nil if the relationship has no `keyedBy`, if a
+    /// name is missing or repeated, or if the form of relationships is not ``ExportOptions/Relationships/array``.
     private mutating func namedTargets(
         _ targets: [Source.SourceRow], along relationship: CompiledRelationship, depth: Int
     ) throws -> JSONValue? {
@@ -176,7 +178,8 @@ package struct RecordExporter<Source: ExportSource> {
         }
     }
 
-    /// Returns the exported key of the attribute whose value is the object key; nil if the attribute is not exported.
+    /// Returns the key in the record of the attribute whose value is the object key; nil if the record itself has no
+    /// such member.
     private mutating func fieldKey(_ slot: Int, of row: Source.SourceRow, as destination: Int) throws -> String? {
         let shape = try shape(.init(entity: source.entity(of: row).id, destination: destination, isNested: false))
         return shape.fields.first { field in

@@ -80,7 +80,7 @@ extension RecordPath {
     }
 }
 
-/// Two records of a payload with one key and different values.
+/// Two records of a payload that describe one row with different values.
 struct RecordInconsistency: Sendable {
     /// The values of one attribute or relationship in both records, as text.
     struct Difference: Sendable {
@@ -127,8 +127,7 @@ extension SyncOptions {
         /// The record in the payload. If several records have the same primary key, their members are merged, and later
         /// members replace earlier ones.
         public var record: JSONValue
-        /// The row of the enclosing record, or the parent of the sync; nil for a root record of a sync without a
-        /// parent.
+        /// The row of the enclosing record, or else the parent of the sync; nil if there is neither.
         public var parent: SyncParent?
     }
 }

@@ -100,7 +100,7 @@ struct CompositeKeyReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    /// Returns the parts of a composite key; nil if the text is not a key of these types.
+    /// Returns the parts of a composite key; nil if the text is not a list with one readable part for each type.
     static func parts(of text: String, _ types: [KeyType]) -> [RowKey]? {
         var text = text
         return text.withUTF8 { bytes in
@@ -109,13 +109,15 @@ struct CompositeKeyReader {
         }
     }
 
-    /// Returns the key in the form in which results report it; nil if the text is not a key of these types.
+    /// Returns the key in the form in which results report it. Nil if the text is not a list with one readable part for
+    /// each type.
     static func recordKey(of text: String, _ types: [KeyType]) -> PrimaryKeyValue? {
         var text = text
         return text.withUTF8 { recordKey(of: $0, types) }
     }
 
-    /// Returns the key in the form in which results report it; nil if the bytes are not a key of these types.
+    /// Returns the key in the form in which results report it. Nil if the bytes are not a list with one readable part
+    /// for each type.
     static func recordKey(of bytes: UnsafeBufferPointer<UInt8>, _ types: [KeyType]) -> PrimaryKeyValue? {
         var reader = CompositeKeyReader(bytes)
         let key = reader.recordKey(types)

@@ -11,12 +11,13 @@ package struct LinkBatch: Sendable {
         /// The occurrence of the record that asserts the link, or of the listed record; -1 if occurrences are not
         /// tracked.
         package let occurrence: Int32
-        /// The index in the list that contains the link; -1 outside of lists.
+        /// The index in the list that asserts the link; -1 outside of lists. Nulls, and nested records that are
+        /// skipped, are not counted.
         package var position: Int32
         /// The end whose record or list makes the statement.
         package let assertedBy: CompiledAssociation.End
-        /// Whether `occurrence` is that of a listed record. If that record may be neither inserted nor updated, the
-        /// assertion only preserves a stored link.
+        /// Whether `occurrence` is that of a listed record. If that record is not effective, the assertion can only
+        /// preserve a stored link.
         package let isListed: Bool
         /// Whether the assertion references a row by ID. The row may arrive in a later sync.
         package let isByID: Bool
@@ -56,9 +57,9 @@ package struct LinkBatch: Sendable {
     /// A replaced list: the payload gives all links of a row at one end, so its other links are removed.
     package struct Replacement: Sendable {
         package enum Kind: UInt8, Sendable {
-            /// Rows that the list omits are unlinked.
+            /// Omitted rows with a key are unlinked, unless the link is part of that key.
             case unlink
-            /// Rows that the list omits are deleted, unless they have a node.
+            /// Omitted rows without a node become deletion candidates.
             case delete
         }
         package var node: NodeID
@@ -97,7 +98,8 @@ package struct LinkBatch: Sendable {
 }
 
 extension LinkBatch {
-    /// The assertions of an association, in document order. Most take 16 bytes each, because there may be millions.
+    /// The assertions of an association, in the order of mapping: those of a nested record precede the link to it. To
+    /// save memory, each takes 16 bytes, without its details.
     package struct Assertions: RandomAccessCollection, Sendable {
         /// The members that every assertion needs.
         private struct Core: Sendable {
@@ -108,7 +110,7 @@ extension LinkBatch {
             let positionAndFlags: Int32
         }
 
-        /// The members that few assertions need.
+        /// The members that most payloads do not need. They are stored if any assertion of the association needs them.
         private struct Details: Sendable {
             let occurrence: Int32
             let kind: Assertion.Kind
@@ -117,7 +119,7 @@ extension LinkBatch {
         }
 
         private var cores: [Core] = []
-        /// Empty if no assertion has details.
+        /// The details of all assertions; empty if no assertion has details.
         private var details: [Details] = []
 
         package var startIndex: Int { 0 }

@@ -2,21 +2,22 @@ import CPrefetch
 
 /// The nodes of one inheritance hierarchy in a payload.
 ///
-/// The values of all nodes are in `slots`, with `stride` values for each version. A node has one version, unless its
-/// records have different permissions or occurrences are tracked. Only the store can then decide which records are
-/// effective.
+/// The values of all nodes are in `slots`, with `stride` values for each version. A node has at most one version,
+/// unless its records have different permissions or occurrences are tracked. Only the store can then decide which
+/// records are effective.
 package struct NodeBatch: Sendable {
     /// A row as the payload describes it.
     package struct Node: Sendable {
-        /// The primary key; absent for a keyless row, which is identified by its owner (``OwnerLink``).
+        /// The primary key; absent for a row that its owner identifies (``OwnerLink``).
         package var key: PackedValue
-        /// The first version in document order; -1 if the payload only references the row.
+        /// The first version in document order; -1 if no record describes the row.
         package var firstVersion: Int32 = -1
-        /// The most specific entity that the payload states for the row.
+        /// The most specific entity that records state for the row. Without a record, it is the entity of the first
+        /// reference.
         package var entity: Int16
         /// Whether a root record describes the row.
         package var isRoot = false
-        /// The index in `owners` of a keyless row; nil for rows with a key.
+        /// The index in `owners` of the owner that identifies the row; nil for a row with a key.
         package var ownerIndex: Int? { key.kind == .absent ? Int(truncatingIfNeeded: key.bits) : nil }
         /// Whether a record describes the row; false if the payload only references it.
         package var isGiven: Bool { firstVersion >= 0 }
@@ -31,7 +32,8 @@ package struct NodeBatch: Sendable {
         }
     }
 
-    /// The identity of a keyless row: its owner, the association, and the index in the owner's list (`position`).
+    /// The identity of a row whose record has no key: its owner, the association, and the index in the owner's list
+    /// (`position`).
     package struct OwnerLink: Sendable, Hashable {
         package var link: AssociationID
         /// The end of the association that the owner is at.
@@ -55,27 +57,27 @@ package struct NodeBatch: Sendable {
     package private(set) var nodes: [Node] = []
     package private(set) var slots: [PackedValue] = []
     package private(set) var versionCount = 0
-    /// The versions of all nodes. In most payloads the array stays empty: no node has two versions, and occurrences are
-    /// not tracked. All versions then have the same permission, `permission`.
+    /// The versions of all nodes. The array stays empty while all versions have the same permission, `permission`, and
+    /// occurrences are not tracked.
     private var versions: [Version] = []
     private var permission: AllowedOperations?
     package private(set) var owners: [OwnerLink] = []
-    /// The topmost entities that declare a primary key. Keys are unique among the rows of each such entity and its
-    /// subentities. Most hierarchies have one.
+    /// The entities that declare the keys of the nodes (``CompiledEntity/keyOwner``). Keys are unique among the rows of
+    /// each such entity and its subentities. Most hierarchies have one.
     private var keyOwners: [Int] = []
     private var indexes: [KeyIndex] = []
     private var nodeByOwner: [OwnerLink: NodeID] = [:]
-    /// A counter for each slot, higher for a later value. It is only needed in a table with keyless rows, because
-    /// ``absorb(_:into:)`` can unite their nodes. The array is empty until two records of a row are merged.
+    /// A number for each value in `slots`, higher for a later value. It is only needed in a table with rows that owners
+    /// identify, because ``absorb(_:into:)`` can unite their nodes. The array is empty until it is needed.
     private var times: [UInt32] = []
     private var lastTime: UInt32 = 0
     /// The number of nodes after the first half of the sample that estimates the size.
     private var halfCount = 0
 
-    /// Whether a key alone identifies a row of the hierarchy.
+    /// Whether one entity declares the keys of all nodes with keys, so that a key alone identifies a node.
     package var hasOneSetOfKeys: Bool { keyOwners.count == 1 }
 
-    /// Returns whether any node has a primary key that an entity declares.
+    /// Returns whether any node has a primary key that this entity declares (``CompiledEntity/keyOwner``).
     package func hasKeys(of keyOwner: Int) -> Bool { keyOwners.contains(keyOwner) }
 
     init(stride: Int) { self.stride = stride }
@@ -109,8 +111,8 @@ package struct NodeBatch: Sendable {
         return (node, true)
     }
 
-    /// Prefetches the bucket of an integer key in the index. The function is mutating so that the call does not copy a
-    /// batch that is in an array.
+    /// Prefetches the bucket of an integer key, if the batch has one index. The function is mutating so that the call
+    /// does not copy a batch that is in an array.
     @inline(__always)
     mutating func prefetch(_ key: PackedValue) {
         if indexes.count == 1 { indexes[0].prefetch(hash: TextPool.mix(key.bits)) }
@@ -138,7 +140,8 @@ package struct NodeBatch: Sendable {
 
     mutating func setRoot(_ node: NodeID) { nodes[node.index].isRoot = true }
 
-    /// Merges a record's values into a node. Values replace earlier ones, except absent values.
+    /// Adds a record's values to a node: as a new version, or merged into its last version. In a merge, values replace
+    /// earlier ones, except absent values.
     mutating func merge(
         _ row: UnsafeBufferPointer<PackedValue>, into node: NodeID, permission: AllowedOperations, occurrence: Int32
     ) {
@@ -198,8 +201,8 @@ package struct NodeBatch: Sendable {
         versions.isEmpty ? -1 : versions[Int(version)].occurrence
     }
 
-    /// Moves the versions of a node to another node of the same row. Later values in document order replace earlier
-    /// ones.
+    /// Moves the versions of a node to another node of the same row. If occurrences are not tracked, the versions are
+    /// merged, and later values replace earlier ones.
     mutating func absorb(_ node: NodeID, into other: NodeID) {
         var chain = (versionChain(other) + versionChain(node)).sorted()
         nodes[node.index].firstVersion = -1
@@ -336,12 +339,12 @@ package struct KeyIndex: Sendable {
         nodes.withUnsafeBufferPointer { nodes in nodes.baseAddress.map { sync_prefetch($0 + bucket) } }
     }
 
-    /// Reserves capacity for a number of keys. The table grows when the next key is added.
+    /// Reserves capacity for a number of keys. If the table must grow, it grows when the next key is added.
     mutating func reserve(_ count: Int) {
         while Self.isFull(count, reserved) { reserved = reserved * 2 + 1 }
     }
 
-    /// Returns whether four fifths of the buckets are used.
+    /// Returns whether at least four fifths of the buckets are used.
     @inline(__always)
     private static func isFull(_ count: Int, _ mask: Int) -> Bool { count * 5 >= mask * 4 }
 

@@ -9,7 +9,7 @@ package struct PayloadGraph: Sendable {
     /// is an insert hook.
     package struct RecordOccurrence: Sendable {
         package var table: TableID
-        /// The occurrence of the enclosing record; -1 for a root record.
+        /// The occurrence of the enclosing record; -1 if there is none.
         package var parent: Int32
         /// The node of the record; nil for a skipped record, whose nested records can still be effective. `permission`
         /// is the next property because it fits into the padding of the optional.
@@ -19,8 +19,8 @@ package struct PayloadGraph: Sendable {
         var location: Location
 
         /// The key under which a record is nested, and its index in a list or among the root records. `offset` and
-        /// `length` are the byte range of the key in the payload. For a root record, `length` is negative. `table` is
-        /// the index of the key table for the object with the key.
+        /// `length` are the byte range of the key in the payload. `table` is the index of the key table for the object
+        /// with the key. For a root record, `length` is negative, and `table` is the index of its list, or -1.
         struct Location: Sendable {
             var offset: Int
             var length: Int32
@@ -53,10 +53,11 @@ package struct PayloadGraph: Sendable {
         }
     }
 
-    /// A list of root records. Its scope is the rows of its entity.
+    /// A list of root records. Its scope is the rows of its entity, unless a predicate or a parent sets the scope.
     package struct RootList: Sendable {
         package let entity: Int
-        /// Whether the list is a single object outside an array. Such an object deletes no other rows of its entity.
+        /// Whether the list is a single object or null, outside an array. It deletes no other rows of its entity,
+        /// unless a predicate or a parent sets the scope.
         package internal(set) var isSingleRecord = false
         /// The number of records (`records`), and of records with a readable key (`readable`).
         var records = 0
@@ -76,7 +77,8 @@ package struct PayloadGraph: Sendable {
     package let model: CompiledModel
     /// The entity of the payload, or of the first list if the payload has several.
     package let entity: Int
-    /// The lists of root records. Their counts are kept only if there are several lists.
+    /// The lists of root records. In a plain payload (``PayloadLayout/isPlain``), `records` and `readable` are not
+    /// counted.
     package internal(set) var roots: [RootList]
     /// The first part of the paths of each list's records; empty for a plain payload (``PayloadLayout/isPlain``).
     var labels: [String] = []
@@ -99,8 +101,7 @@ package struct PayloadGraph: Sendable {
     var firstRecord = 0
     /// The paths of the lists in a single object without a key. An error suggests them as key paths.
     var listPaths: [[String]] = []
-    /// The key path to the object with the lists in `listPaths`, if the reader found it without an option; otherwise
-    /// nil.
+    /// The key path to the object with the lists in `listPaths`; nil if it is the key path of the options.
     var fieldPath: [String]?
     package internal(set) var rootRecords = 0
     /// The number of root records with a readable key.
@@ -109,8 +110,9 @@ package struct PayloadGraph: Sendable {
     var firstKeyless: KeylessRecord?
     /// The number of root records whose row an earlier root record describes too.
     package internal(set) var duplicateRecordCount = 0
-    /// The number of records, at any depth, that are inconsistent with an earlier record of their row. `contestedRows`
-    /// has their rows, up to a limit. `inconsistencies` has the records with their paths, after a second mapping.
+    /// The number of records, at any depth, that are inconsistent with an earlier record of their row, or with one that
+    /// is nested in them. `contestedRows` has their rows, up to a limit. `inconsistencies` has the records with their
+    /// paths, after a second mapping.
     package internal(set) var inconsistentRecordCount = 0
     var contestedRows: Set<RowReference> = []
     var inconsistencies: [RecordInconsistency] = []
@@ -156,8 +158,8 @@ package struct PayloadGraph: Sendable {
         occurrences.reserveCapacity(Int(Double(occurrences.count) * factor))
     }
 
-    /// Returns the graph for the end of a payload with this pagination information. Call this on a graph without
-    /// records.
+    /// Returns the graph for the end of a payload with this pagination information. It is the graph of a delta if the
+    /// document omits records. Call this on a graph without records.
     package func ending(_ page: PaginationInfo) -> PayloadGraph {
         var plan = self
         if page.isPart { plan.isComplete = false }
@@ -171,9 +173,9 @@ package struct PayloadGraph: Sendable {
         return plan
     }
 
-    /// Returns a copy whose indexes in the parent's list follow those of earlier pages.
+    /// Returns a copy whose indexes in the parent's list follow those of earlier pages and chunks.
     ///
-    /// - Parameter count: The number of root records in the earlier pages.
+    /// - Parameter count: The number of root records in the earlier pages and chunks.
     package func following(_ count: Int) -> PayloadGraph {
         guard let parent, count > firstRecord else { return self }
         var plan = self
@@ -184,7 +186,8 @@ package struct PayloadGraph: Sendable {
         return plan
     }
 
-    /// Returns the JSON path of a record, such as `[3].notes[0]`; empty if occurrences are not tracked.
+    /// Returns the path of a record, such as `[3].notes[0]`; empty if occurrences are not tracked. The path omits keys
+    /// inside a GraphQL connection, and the `attributes` of a JSON:API resource.
     package func path(of occurrence: Int, _ pool: TextPool) -> String {
         guard occurrences.indices.contains(occurrence) else { return "" }
         let location = occurrences[occurrence].location
@@ -208,7 +211,7 @@ package struct PayloadGraph: Sendable {
         return label + "[\"" + pool.payloadText(at: location.offset, length: length) + "\"]"
     }
 
-    /// The primary key of the first root record with a key; nil if there is none.
+    /// The primary key of the root record, for a payload of one record; nil if it has none.
     package var rootKey: RowKey? {
         guard let node = self[model.entities[entity].table].nodes.first(where: \.isRoot) else { return nil }
         return withTexts { RowKey(node.key, $0) }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The primary key of a row, as foreign keys store it.
+/// The primary key of a row, or its surrogate key. Foreign keys store the surrogate key of a row that has one.
 package enum RowKey: Sendable {
-    /// An integer key or a surrogate key: SQLite's rowid.
+    /// An integer key, or a surrogate key.
     case integer(Int64)
     /// A key of type double.
     case real(Double)
@@ -69,14 +69,14 @@ extension PrimaryKeyValue {
 }
 
 extension RowKey {
-    /// Returns the parts of a composite key; nil if the key is not composite with these types.
+    /// Returns the parts of a composite key; nil if the key is not a list with one readable part for each type.
     package func parts(_ types: [KeyType]) -> [RowKey]? {
         guard case .text(let text) = self else { return nil }
         return CompositeKeyReader.parts(of: text, types)
     }
 
-    /// Returns the single values of a key in order, including those inside composite parts; nil if the key does not
-    /// have the type.
+    /// Returns the single values of a key in order, including those inside composite parts; nil if a composite key
+    /// cannot be read as this type.
     package func leaves(_ type: KeyType) -> [RowKey]? {
         guard case .composite(let types) = type else { return [self] }
         guard let parts = parts(types) else { return nil }
@@ -84,7 +84,7 @@ extension RowKey {
         return leaves.contains { $0 == nil } ? nil : leaves.flatMap { $0 ?? [] }
     }
 
-    /// Returns the key as a packed value. Its text is appended to the arena.
+    /// Returns the key as a packed value. A text that is not a date is appended to the arena.
     func slot(_ type: KeyType?, arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .integer(let value): return .integer(value)
@@ -142,7 +142,8 @@ extension CompiledModel {
         }
     }
 
-    /// Returns the key that an object states. Parts that the object omits come from `current`.
+    /// Returns the key that an object states. Parts that are missing or null come from `current`. Returns `current` if
+    /// the key is invalid.
     package func key(of entity: CompiledEntity, in object: JSONValue, else current: RowKey) -> RowKey {
         guard let key = entity.compositeKey, case .array(let parts) = current.recordKey(keyType(of: entity.id)).json
         else {

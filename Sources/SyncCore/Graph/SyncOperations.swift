@@ -15,7 +15,8 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let insertRelationships = SyncOperations(rawValue: 8)
     /// Update rows that are nested as objects in to-many lists, at any depth.
     public static let updateRelationships = SyncOperations(rawValue: 16)
-    /// Remove rows from to-many relationships whose lists of objects omit them, at any depth.
+    /// Unlink or delete rows that lists of objects in to-many relationships omit, at any depth. Null and lists of IDs
+    /// take effect without this operation.
     public static let deleteRelationships = SyncOperations(rawValue: 32)
     /// All six operations.
     public static let all = SyncOperations(rawValue: 63)

@@ -8,7 +8,7 @@ public struct SyncParent: Sendable, Hashable {
     public var entity: String
     /// The primary key of the row; null for a keyless row.
     public var id: JSONValue
-    /// The relationship of the row that has the children; nil if only one relationship leads to their entity.
+    /// The relationship of the row that has the children; nil if it is not named.
     package var relationship: String?
 
     /// Creates a parent.

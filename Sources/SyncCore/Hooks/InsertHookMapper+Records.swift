@@ -87,8 +87,8 @@ extension InsertHookMapper {
         }
     }
 
-    /// Checks that the hook did not change the key. If the key is the object key of the record, neither the given nor
-    /// the returned record contains it.
+    /// Checks that the hook did not change the key. If the key is the object key of the record, both records may lack
+    /// it, so it is enough that they agree.
     private func checkKey(
         _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
         _ plan: PayloadGraph
@@ -125,7 +125,7 @@ extension PayloadGraph {
         occurrences[occurrence].node.map { RowReference(table: occurrences[occurrence].table, node: $0) }
     }
 
-    /// Returns the row of the enclosing record, or the parent of the sync.
+    /// Returns the row of the enclosing record, or else the parent of the sync; nil if there is neither.
     fileprivate func parent(of occurrence: Int) -> SyncParent? {
         var around = Int(occurrences[occurrence].parent)
         // A skipped record has no row.

@@ -32,13 +32,14 @@ package struct JSONReader {
     /// record's tokens; -1 if there is none.
     package private(set) var recordToken = 0
     package private(set) var nameToken = -1
-    /// Whether a record outside an array was found (`isSingleRecord`), and the lists of such records (`singleRecordLists`).
+    /// Whether a record outside an array was found (`isSingleRecord`), and the lists that are such a record or null
+    /// (`singleRecordLists`).
     package private(set) var isSingleRecord = false
     private(set) var singleRecordLists: Set<Int> = []
     /// The pagination information of the document.
     private(set) var page = PaginationInfo()
 
-    /// The number of bytes read so far.
+    /// The number of bytes of the current chunk that were read so far.
     var position: Int { scanner.position }
 
     /// The key path to the last record, if the record is outside an array. It does not include the envelope `data`.
@@ -217,8 +218,8 @@ extension JSONReader {
             path: cursor.objectPath)
     }
 
-    /// Leaves the innermost object. If it has none of the members that lead to records, it can be a record itself.
-    /// Returns true in that case.
+    /// Leaves the innermost object. An object without members at location nodes can be a record itself. Returns true in
+    /// that case.
     private mutating func leaveContainer(into tape: inout JSONTape) throws -> Bool {
         guard let level = cursor.levels.last else { return false }
         let node = locations.nodes[level.node]
@@ -240,7 +241,8 @@ extension JSONReader {
 // MARK: - Records
 
 extension JSONReader {
-    /// Reads an element of the open list. Returns false if the element is not a record, or if the list ends.
+    /// Reads an element of the open list. Returns false if the element has null instead of a record, or if the list
+    /// ends.
     private mutating func element(of container: RecordLocations.Container, into tape: inout JSONTape) throws -> Bool {
         let isFirst = recordIndex < 0
         let byte = try scanner.peek(container.expectation(isFirst: isFirst))

@@ -134,7 +134,7 @@ struct ObjectShapes {
         return nil
     }
 
-    /// Returns whether an object has exactly these keys.
+    /// Returns whether an object has all of these keys.
     ///
     /// A dictionary also finds canonically equivalent keys, such as one with a Kelvin sign instead of a K. Only one of
     /// such keys is ASCII, and it is shorter than the others. The comparison of the lengths therefore excludes the
@@ -151,7 +151,7 @@ struct ObjectShapes {
         return true
     }
 
-    /// Stores a set of keys in this order, if all keys are ASCII.
+    /// Stores a set of keys in this order, if all keys are ASCII and the limits allow it.
     mutating func insert(_ keys: [Key]) {
         guard keys.count <= Self.maximumCount, keys.allSatisfy({ $0.name.utf8.allSatisfy { $0 < 0x80 } }) else {
             return
@@ -164,7 +164,7 @@ struct ObjectShapes {
 // MARK: - Any
 
 extension JSONTapeBuilder {
-    /// The class of an `NSNumber` that was created from a Boolean. Other numbers have another class.
+    /// The class of an `NSNumber` that was created from a Boolean. On some platforms, other numbers have another class.
     private static let booleanType: Any.Type = type(of: NSNumber(value: true) as Any)
 
     /// Appends a value. Tests the exact type first, because a failed cast costs several times as much as a successful
@@ -257,7 +257,7 @@ extension JSONTapeBuilder {
 
     // MARK: Scalars
 
-    /// Appends a boxed number. The type codes `B` and `c` are those of a Boolean.
+    /// Appends a boxed number. The type codes `B` and `c` are those of a Boolean, but an `Int8` also has the code `c`.
     private mutating func append(_ number: NSNumber) throws {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "B"), UInt8(ascii: "c"): add(number.boolValue ? .true_ : .false_)

@@ -1,6 +1,6 @@
-/// Converts text to and from JSON strings.
+/// Converts text to and from JSON strings, and JSON values to text.
 package enum JSONText {
-    /// Appends the unescaped UTF-8 of a string's raw text. The reader has checked the text.
+    /// Appends the unescaped UTF-8 of a string's raw text, without checking the escapes.
     package static func unescape(_ raw: UnsafeBufferPointer<UInt8>, into out: inout [UInt8]) {
         var index = 0
         while index < raw.count {
@@ -56,8 +56,8 @@ package enum JSONText {
     }
 }
 
-/// JSON in canonical form: compact, keys sorted by their bytes, numbers in their shortest exact form, minimal escapes.
-/// Equal values have equal bytes.
+/// JSON in canonical form: compact, keys sorted by their bytes, minimal escapes, and one spelling for each number.
+/// Equal values have equal bytes. Only a number with an exponent beyond ±1,000,000 keeps its spelling.
 package enum CanonicalJSON {
     package static func bytes(_ value: JSONValue) -> [UInt8] {
         var out: [UInt8] = []

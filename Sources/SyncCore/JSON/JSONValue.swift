@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// An absent key is not a value: the object has no such member. An explicit `null` is ``null``.
 public indirect enum JSONValue: Sendable, Hashable {
-    /// `null`. In a payload, it clears the stored value, while an absent key keeps it.
+    /// `null`. In a payload, it removes the stored value, unless the attribute is required. An absent key keeps the
+    /// value.
     case null
     /// `true` or `false`.
     case bool(Bool)
@@ -127,9 +128,10 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value as JSON.
+    /// Encodes the value. Numbers keep their value within the precision of `Decimal`, but not their spelling.
     ///
-    /// - Throws: An encoding error for a number that neither `Decimal` nor `Double` can represent.
+    /// - Throws: The error of the encoder, for example for a number beyond the ranges of `Decimal` and `Double`, which
+    ///   becomes infinity.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
@@ -210,7 +212,7 @@ extension JSONValue {
 
     /// Creates a value from the types of `JSONSerialization` and from common Swift types.
     ///
-    /// - Throws: ``SyncError`` `typeMismatch` with the path of a value that has no JSON form.
+    /// - Throws: ``SyncError`` `nestingTooDeep`, or `typeMismatch` with the path of a value that has no JSON form.
     package init(any value: Any, path: String = "$") throws {
         var builder = JSONTapeBuilder()
         try builder.read(any: value, path: path)
@@ -238,7 +240,7 @@ extension JSONTape {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    /// Returns the value at a token. The recursion is safe, because the reader limits the nesting depth.
+    /// Returns the value at a token. The recursion is safe, because the nesting depth of a tape is limited.
     package func value(at token: Int, in bytes: UnsafeBufferPointer<UInt8>) -> JSONValue {
         switch tokens[token].kind {
         case .null: return .null

@@ -2,9 +2,10 @@ import Foundation
 
 /// The likely format of a document that is not one list of records.
 package enum PayloadFormatDetector: Sendable, Hashable {
-    /// JSON:API: `data` with resources that have `type` and `id`, or a member `jsonapi`.
+    /// JSON:API: a member `jsonapi`, or `data` with resources, which have `type`, `id`, and `attributes` or
+    /// `relationships`.
     case jsonAPI
-    /// GraphQL: a connection, `data` that contains a connection, or null as `data` with `errors` that have messages.
+    /// GraphQL: a connection, `data` that contains a connection, or null as `data` and an error with a message.
     case graphQL
     /// An object whose members are records.
     case keyed
@@ -30,7 +31,7 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         }
     }
 
-    /// Returns whether an object is a JSON:API document.
+    /// Returns whether a value has the member `jsonapi`, or a resource or a nonempty list of resources as `data`.
     package static func isJSONAPI(_ value: JSONValue) -> Bool {
         if value["jsonapi"] != nil { return true }
         switch value["data"] {
@@ -45,7 +46,8 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return value["attributes"] != nil || value["relationships"] != nil
     }
 
-    /// Returns whether an object is a GraphQL response or a connection.
+    /// Returns whether a value is a connection, has a connection in `data`, or has null as `data` and an error with a
+    /// message.
     package static func isGraphQL(_ value: JSONValue) -> Bool {
         if isConnection(value) { return true }
         if case .object(let fields)? = value["data"] { return fields.contains { hasConnection($0.value, depth: 3) } }
@@ -59,7 +61,8 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return members.prefix(sampleSize).contains { hasConnection($0.value, depth: depth - 1) }
     }
 
-    /// Returns whether a value is a GraphQL connection: an object with a list as `edges` or `nodes`.
+    /// Returns whether a value is probably a GraphQL connection. Its `edges` are a list of objects with a `node`, or
+    /// its `nodes` are a list and its other keys are standard.
     package static func isConnection(_ value: JSONValue) -> Bool {
         if case .array(let edges)? = value["edges"] { return edges.prefix(sampleSize).allSatisfy { $0["node"] != nil } }
         guard case .array? = value["nodes"] else { return false }
@@ -80,7 +83,7 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return common?.isEmpty == false
     }
 
-    /// Returns the names of the members that are lists of objects.
+    /// Returns the names of the members that are lists whose first element is an object.
     package static func lists(in members: [JSONValue.Member]) -> [String] {
         members.filter { member in
             guard case .array(let elements) = member.value, let first = elements.first else { return false }

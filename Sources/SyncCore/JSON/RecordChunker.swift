@@ -33,7 +33,7 @@ package struct RecordChunker {
         scan = RecordBoundaryScanner(form: form, maximumDepth: maximumDepth)
     }
 
-    /// Takes bytes from the front of a buffer, up to the end of the next chunk.
+    /// Takes bytes from the front of a buffer until they contain the next chunk.
     ///
     /// - Returns: The next chunk; nil if the buffer ends before the chunk does.
     /// - Throws: ``SyncError`` `recordTooLarge`.
@@ -76,7 +76,7 @@ package struct RecordChunker {
     }
 }
 
-/// A chunk of a JSON document, which has only whole records.
+/// A chunk of a JSON document. In a valid document, it has only whole records.
 package struct JSONChunk: Sendable {
     /// The location of a chunk's first byte in its document.
     package struct Location: Sendable {
@@ -142,7 +142,7 @@ struct RecordBoundaryScanner {
     private var hasScalar = false
     /// The number of bytes up to the end of the last record; nil if no record has ended.
     private(set) var boundary: Int?
-    /// Whether the scanned bytes are certainly invalid.
+    /// Whether the reader certainly rejects the scanned bytes.
     private(set) var isWrong = false
     private var stopsAtRecord = false
     private var isStopped = false

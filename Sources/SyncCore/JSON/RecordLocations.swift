@@ -67,7 +67,7 @@ package struct RecordLocations: Sendable, Hashable {
     package private(set) var labels = [""]
     /// Whether null is allowed among records.
     private(set) var admitsNull = false
-    /// Whether there is one list at the end of a key path.
+    /// Whether there is one array or record at the end of a key path (``list(at:)``).
     private(set) var isPlain = false
 }
 
@@ -87,7 +87,7 @@ extension RecordLocations {
         nodes[node].members.first { nodes[$0].name.utf8.elementsEqual(name.utf8) } ?? nodes[node].otherMembers
     }
 
-    /// Returns the next key of the key path at a node; nil at its end.
+    /// Returns the next key of the key path at a node; nil at its end, or if the locations are not plain.
     func nextKey(at node: Int) -> String? {
         guard isPlain, node >= 0 else { return nil }
         return nodes[node].members.first.map { nodes[$0].name }

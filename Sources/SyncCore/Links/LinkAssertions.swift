@@ -43,8 +43,9 @@ package struct LinkAssertions: Sendable {
 
     /// Returns the effect of a link assertion.
     ///
-    /// An assertion has an effect only if both rows are stored or new, and of the entities that the association
-    /// connects. Otherwise an assertion by ID is appended to `pending`, because its row can still arrive.
+    /// An assertion has an effect only if both rows are stored or new, and of the entities that the association and the
+    /// assertion state. An effective assertion by ID that fails this test is appended to `pending`, because its row can
+    /// still arrive.
     @inline(__always)
     func effect(
         of assertion: LinkBatch.Assertion, pending: inout [LinkBatch.Assertion]
@@ -77,7 +78,7 @@ package struct LinkAssertions: Sendable {
         return checksEntities && rows.states[node.index] != .missing && !fits(assertion, end)
     }
 
-    /// The effective assertions between rows that are stored or new. Later statements can remove these links again.
+    /// The assertions that have an effect. Later statements can remove their links again.
     package var stated: some Sequence<LinkBatch.Assertion> {
         batch.assertions.lazy.filter { records.effect(of: $0) != .none && isPossible($0) }
     }
@@ -95,8 +96,8 @@ package struct LinkAssertions: Sendable {
         return replaced
     }
 
-    /// Returns the last replacement of each node's links at both ends. At a to-one end, each assertion is a
-    /// replacement, even if it references a missing row by ID.
+    /// Returns the last replacement of each node's links at both ends. At a to-one end, each effective assertion is a
+    /// replacement too, even if it references a missing row by ID.
     package func replacedEndsWithPending() -> (first: ReplacedEnd, second: ReplacedEnd) {
         var ends = (first: replacedEndWithPending(.first), second: replacedEndWithPending(.second))
         guard !link.first.isToMany || !link.second.isToMany else { return ends }
@@ -125,15 +126,15 @@ package struct LinkAssertions: Sendable {
 
 /// The rule that decides which links hold.
 ///
-/// Every statement of a payload has a sequence number in document order. A link assertion applies until a later list,
-/// ID or null replaces all links of the row at one of its ends. A link therefore
+/// Every statement of a payload has a sequence number in document order. A link assertion applies until a later
+/// statement replaces all links of the row at one of its ends. A link therefore
 ///
 /// - **holds** if the payload asserts it and replaces neither end after that;
 /// - **stays** as stored if the payload replaces neither end;
 /// - is **removed** otherwise.
 ///
-/// The operations may allow neither the insert nor the update of a listed record. The list then preserves a stored link
-/// to that row, although it replaces the other links. Both ends can have such lists.
+/// If a listed record is not effective, the list preserves a stored link to its row, although it replaces the other
+/// links. Both ends can have such lists.
 ///
 /// At a to-one end, a link assertion also replaces the earlier link.
 package enum LinkRule {
@@ -165,12 +166,13 @@ package enum LinkRule {
     }
 }
 
-/// The effective records of a payload. If operations are restricted or values required, not all records are effective.
+/// The effective records of a payload. If operations are restricted, or the store can reject records, some records may
+/// not be effective.
 package struct EffectiveRecords: Sendable {
     /// The effect of a link assertion.
     package enum Effect: Sendable {
         case none
-        /// A stored link stays, but no link is inserted. The listed record may be neither inserted nor updated.
+        /// A stored link stays, but no link is inserted, because the listed record is not effective.
         case preserves
         case full
     }
@@ -221,7 +223,7 @@ package struct ReplacedEnd: Sendable {
     private var sequences: [UInt32] = []
     private var deletions: [Bool] = []
 
-    /// Creates an end that no statement can replace.
+    /// Creates an end without replacements, which cannot record any.
     package init() {}
 
     /// Creates an end that can record replacements.
@@ -232,7 +234,7 @@ package struct ReplacedEnd: Sendable {
         deletions = Array(repeating: false, count: count)
     }
 
-    /// Whether the end was created without nodes, so that no links are replaced.
+    /// Whether the end cannot record replacements, so that no links are replaced.
     package var isEmpty: Bool { sequences.isEmpty }
 
     /// Records a replacement of a node's links. The replacement with the highest sequence number applies.

@@ -4,11 +4,11 @@
 ///
 /// 1. A row in a list of the payload gets its index in that list. If several lists contain the row, the last list
 ///    applies.
-/// 2. A list of the payload reserves the positions of its rows that are not stored yet.
-/// 3. All other rows follow. Rows that stay in the list come first, in their stored order. New rows come last, in the
-///    order of the caller.
-/// 4. If the resulting order is the stored order, the stored positions stay, with their gaps. This rule does not apply
-///    to a list with reserved positions.
+/// 2. A list of the payload reserves the positions of its pending references.
+/// 3. All other rows follow. Rows that stay in the list come first, in their stored order. Rows that join the list come
+///    last, in the order of the caller.
+/// 4. If a replaced list has only stored rows, in their stored order, the stored positions stay, with their gaps. This
+///    rule does not apply to a list with reserved positions.
 ///
 /// Callers pass arrays with one element for each row, and store the returned positions. Three groups of functions are
 /// for callers that know all rows of many lists, only the new rows, or one stored list.
@@ -51,7 +51,8 @@ package enum ListOrdering {
         }
     }
 
-    /// Returns the positions of rows in their lists; nil for a row in no list.
+    /// Returns the positions of rows in their lists; nil for a row in no list, or for one that stays without a
+    /// position.
     ///
     /// - Parameters:
     ///   - reserved: The positions that the lists reserve.
@@ -179,7 +180,7 @@ package enum ListOrdering {
         return new
     }
 
-    /// Returns the next position. Other programs write positions too, so the largest integer can occur.
+    /// Returns the next position; the same position for the largest integer, which other programs can have written.
     fileprivate static func after(_ position: Int64) -> Int64 { position < .max ? position + 1 : position }
 }
 

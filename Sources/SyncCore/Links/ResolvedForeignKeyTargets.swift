@@ -6,7 +6,7 @@ package struct ResolvedForeignKeyTargets: Sendable {
     package private(set) var positions: [Int32] = []
     /// The last replacements at the second end.
     package private(set) var second: ReplacedEnd
-    /// The references by ID to missing rows.
+    /// The effective references by ID to rows that are missing or of another entity.
     package private(set) var pending: [LinkBatch.Assertion] = []
 
     /// Applies the ``LinkRule`` to the assertions of an association.
@@ -62,7 +62,7 @@ package struct ResolvedForeignKeyTargets: Sendable {
     }
 }
 
-/// The target of a foreign key: a node, a stored row without a node, or none.
+/// The target of a foreign key: a node, a row without a node, or none.
 package struct LinkTarget: Hashable, Sendable {
     /// The number of the node; negative if the target is not a node. Other modules read this stored property without a
     /// call.
@@ -70,7 +70,7 @@ package struct LinkTarget: Hashable, Sendable {
 
     /// The target of a row without a link.
     package static let nowhere = LinkTarget(number: -1)
-    /// A stored row without a node.
+    /// A row without a node. In a dangling link, the row does not exist.
     package static let unmatched = LinkTarget(number: -2)
 
     @inlinable package init(_ node: NodeID) { number = node.number }

@@ -52,7 +52,7 @@ package struct ResolvedJoinRows: Sendable {
     /// The last replacements at the first end (`first`) and at the second end (`second`).
     package let first: ReplacedEnd
     package let second: ReplacedEnd
-    /// The references by ID to missing rows.
+    /// The effective references by ID to rows that are missing or of another entity.
     package private(set) var pending: [LinkBatch.Assertion] = []
     private let order: JoinRowOrder
     /// The lists that preserve stored links, by the code of the link (``JoinRowOrder``).
@@ -110,7 +110,7 @@ package struct ResolvedJoinRows: Sendable {
         rows.removeLast(rows.count - count)
     }
 
-    /// Returns the index of a link in `rows`; nil if the payload does not assert the link.
+    /// Returns the index of a link in `rows`; nil if `rows` does not have the link.
     @inline(__always)
     package func index(of first: NodeID?, _ second: NodeID?) -> Int? {
         guard let first, let second else { return nil }

@@ -23,7 +23,7 @@ package struct ChunkedGraphBuilder {
     ///
     /// - Parameters:
     ///   - builder: Maps one chunk.
-    ///   - progress: Called after each chunk with the number of mapped bytes.
+    ///   - progress: Called after each chunk with the number of bytes mapped so far.
     /// - Throws: ``SyncError`` `invalidOption` for an invalid key path or chunk size.
     package init(_ builder: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
@@ -37,7 +37,7 @@ package struct ChunkedGraphBuilder {
         reader = builder.layout.reader()
     }
 
-    /// Takes bytes from the front of a buffer, up to the end of the next chunk, and maps the chunk.
+    /// Takes bytes from the front of a buffer until they contain the next chunk, and maps the chunk.
     ///
     /// - Returns: The mapped chunk; nil if the buffer ends before the chunk does.
     /// - Throws: The errors of reading and mapping. Their lines, columns and paths are those in the whole payload.
@@ -56,8 +56,8 @@ package struct ChunkedGraphBuilder {
 
     /// Maps the rest of the payload. Call this once, after the last buffer.
     ///
-    /// - Throws: ``SyncError`` `noRecords` if no chunk had a record with a readable key, and the errors of
-    ///   ``next(from:)``.
+    /// - Throws: The errors of ``next(from:)``, and ``SyncError`` `noRecords` if the payload has root records and none
+    ///   has a readable key. If the sync is strict, `primaryKeyMissing` for any root record without one.
     package mutating func last() throws -> MappedPayload {
         do {
             return try rest()

@@ -18,8 +18,8 @@ package struct DiscriminatorResolver: Sendable {
     /// The entity of a referenced row, as a discriminator next to the reference states it.
     package enum FoundBeside {
         case entity(Int)
-        /// The row can be of the destination entity or of any subentity. The discriminator is null, or its value is
-        /// unknown and the fallback is the parent entity.
+        /// The row can be of the destination entity or of any subentity. The discriminator is null, the destination
+        /// declares none, or the value names no such entity and the fallback is `parent`.
         case any
         case unknown
     }

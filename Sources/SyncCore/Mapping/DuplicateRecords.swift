@@ -3,7 +3,7 @@
 struct DuplicateRecords {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// A statement of a duplicate record about the links of its row.
+    /// A statement about the links of a row, by the record with the number `record`.
     struct LinkStatement {
         /// The association, and the end of the row that the statement is about.
         struct Side: Hashable {

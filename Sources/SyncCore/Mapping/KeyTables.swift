@@ -1,4 +1,4 @@
-/// The key tables of a model: one for each entity, and one for each nested object that dotted remote keys lead into.
+/// The key tables of a model: one for each entity, and one for each nested object that contains values of a record.
 package struct KeyTables {
     private struct NestedObject: Hashable {
         let entity: Int
@@ -94,8 +94,8 @@ package struct KeyTables {
 
     // MARK: Connections
 
-    /// Adds the targets of keys in a GraphQL connection or edge. Standard keys are ignored, and other keys are counted
-    /// as unmapped.
+    /// Adds the targets that a key has only in GraphQL: the key table of a connection or of its edges. Standard keys
+    /// are ignored.
     private mutating func readConnection(_ key: String, _ table: Int, _ targets: inout [KeyTable.Target]) {
         let entity = model.entities[all[table].entity]
         let isList = targets.contains { target in
@@ -168,13 +168,13 @@ package struct KeyTables {
 
 /// The JSON keys of one type of object, with the attributes and relationships that they fill.
 ///
-/// Each key is resolved once, by its bytes. A table belongs to an entity, or to an object that dotted remote keys lead
-/// into.
+/// Each key is resolved once, by its bytes. A table belongs to an entity, or to a nested object that contains values of
+/// its records.
 package struct KeyTable {
-    /// The target of a key.
+    /// The meaning of a key, such as the attribute that it fills.
     package enum Target {
         /// An attribute. If several keys fill it, the one with the lowest strength wins. If strengths are equal, the
-        /// last key in the document wins.
+        /// key that is read last wins.
         case attribute(slot: Int, strength: Int)
         /// A relationship, under its name or its remote key. The value can be objects, IDs or null.
         case relationship(Int, strength: Int)
@@ -194,7 +194,7 @@ package struct KeyTable {
         /// The slot of the attribute that the key fills; -1 unless this attribute is its only target.
         package let slot: Int
         let strength: UInt8
-        /// The entry of the key that followed this key when it last occurred; -1 if there is none.
+        /// The entry of the key that last followed this key; -1 if there is none.
         var follower: Int32 = -1
     }
 
@@ -217,10 +217,10 @@ package struct KeyTable {
     package private(set) var entries: [Entry] = []
     package private(set) var names: [[UInt8]] = []
     package private(set) var targets: [[Target]] = []
-    /// The number of occurrences of each key without a target.
+    /// For each key, the number of occurrences that are reported as unmapped.
     private(set) var unmapped: [Int] = []
     private var byHash: [Int: [Int32]] = [:]
-    /// The entry of the first key in the object that was read last; -1 if there is none.
+    /// The entry of the key that was last read without a preceding key; -1 if there is none.
     private var first: Int32 = -1
 
     init(entity: Int, path: [String], slots: [Int] = [], isKept: Bool = false) {

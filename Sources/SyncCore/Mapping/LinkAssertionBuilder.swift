@@ -39,7 +39,7 @@ struct LinkAssertionBuilder {
     /// owner.
     var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID) { (link, end.other, owner.node) }
 
-    /// Returns the identity of a keyless record, from the owner and the index of the record in the owner's list.
+    /// Returns the identity of a record without a key, from the owner and the index of the record in the owner's list.
     func identity(at position: Int32) -> NodeBatch.OwnerLink {
         NodeBatch.OwnerLink(link: link, end: end, table: owner.table, node: owner.node, position: position)
     }
@@ -75,7 +75,8 @@ struct LinkAssertionBuilder {
         }
     }
 
-    /// Asserts that the row has no links except those with this sequence number. Does nothing if `isAddition` is true.
+    /// Asserts that the row has no links except those that this statement and later ones assert. Does nothing if
+    /// `isAddition` is true.
     func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in plan: inout PayloadGraph) {
         if isAddition { return }
         let replacement = LinkBatch.Replacement(

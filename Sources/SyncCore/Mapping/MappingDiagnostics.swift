@@ -39,7 +39,8 @@ struct MappingDiagnostics {
 
     // MARK: Message texts
 
-    /// Returns a description of a value: its JSON type, or the start of its text if errors may include values.
+    /// Returns a description of a value: its JSON type. For a string or number, it is the start of the text if errors
+    /// may include values.
     func describe(_ tape: JSONTape, at token: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let kind = tape.name(of: token)
         let token = tape.tokens[token]

@@ -14,7 +14,7 @@ struct MappingTables: Sendable {
 
     /// Creates the tables of a model.
     ///
-    /// - Parameter swiftTypes: The Swift types that the caller reads rows as. Their value checks are not part of the
+    /// - Parameter swiftTypes: The Swift types that the caller reads rows as. Their value checks replace those of the
     ///   model.
     init(_ source: SyncModel, checking swiftTypes: [any SyncEntity.Type] = []) {
         let model = source.compiled
@@ -87,13 +87,13 @@ struct RelationshipMapping {
     let isSymmetric: Bool
     /// Whether rows of the destination have primary keys, so that a payload can reference them by ID.
     private(set) var isKeyed: Bool
-    /// Whether the keys of the destination are composite, so that an ID is an array or an object.
+    /// Whether the keys of the destination are composite, so that an ID can be an array or an object.
     private(set) var hasCompositeIDs: Bool
     /// The index of the destination's key part that is the inverse of this relationship; nil if there is none. The
     /// owner supplies that part.
     private(set) var suppliedPart: Int?
-    /// The slot that object keys fill, if the value is an object with the targets as members; -1 if the model has no
-    /// `keyedBy`.
+    /// The slot that object keys fill, if the value is an object with the targets as members; -1 if the relationship
+    /// has no `keyedBy`.
     let nameSlot: Int
     /// Whether `nameSlot` is the primary key.
     let areNamesKeys: Bool
@@ -197,7 +197,7 @@ struct ParentLink {
 
 /// Maps the attributes of one JSON record, and ignores its relationships.
 package struct AttributeMapper {
-    /// The values by attribute name. An attribute that the record omits has no entry.
+    /// The values by attribute name. An attribute that the record omits, or that cannot have its value, has no entry.
     package let values: [String: StoredValue]
     package let diagnostics: [SyncDiagnostic]
 
@@ -291,7 +291,8 @@ struct ScratchRow: ~Copyable {
 // MARK: - SyncModel+PrimaryKeyValue
 
 extension SyncModel {
-    /// Returns the primary key that a JSON record states. Parts that the record omits come from `current`.
+    /// Returns the primary key that a JSON record states. Parts that are missing or null come from `current`. Returns
+    /// `current` if the key is invalid.
     ///
     /// - Throws: The errors of ``AttributeMapper``.
     package func key(of entity: CompiledEntity, in record: JSONValue, else current: RowKey) throws -> RowKey {

@@ -1,11 +1,13 @@
 import Foundation
 
 extension MappedPayload {
-    /// Returns the payload or last chunk after checking that the payload has a root record with a readable key.
+    /// Returns the payload or last chunk after checking that a root record has a readable key. A payload without root
+    /// records passes.
     ///
     /// - Parameter unfit: The diagnostic of a key of the wrong type in an earlier chunk; nil if there is none.
     /// - Throws: ``SyncError`` `noRecords` if the payload has records and none has a readable key. Such a payload is
-    ///   probably not the expected response. If the sync is strict, `primaryKeyMissing` for any record without a key.
+    ///   probably not the expected response. If the sync is strict, `primaryKeyMissing` for any root record without a
+    ///   readable key.
     func requiringRecords(
         of model: SyncModel, _ options: SyncOptions, after unfit: SyncDiagnostic? = nil
     ) throws -> MappedPayload {
@@ -47,9 +49,9 @@ extension PayloadGraph {
         throw error
     }
 
-    /// Checks, if the sync is strict, that no root record lacks a key.
+    /// Checks, if the sync is strict, that no root record lacks a readable key.
     ///
-    /// - Parameter first: The first record without a key; nil if there is none.
+    /// - Parameter first: The first root record without a readable key; nil if there is none.
     /// - Throws: ``SyncError`` `primaryKeyMissing`.
     func requireKeys(_ options: SyncOptions, _ first: KeylessRecord?) throws {
         guard options.isStrict, let found = first else { return }
@@ -130,7 +132,7 @@ extension PayloadGraphBuilder {
     }
 
     /// Returns the format of an object whose members are records; nil if the object is not of that format. Members
-    /// count as records if each is an object with an attribute of the entity.
+    /// count as records if each of the first 20 is an object with an attribute of the entity.
     private func keyed(_ members: [JSONValue.Member]) -> DetectedFormat? {
         let entity = model.compiled.entities[layout.lists[0].entity]
         let names = model.compiled.names(of: entity)

@@ -18,11 +18,11 @@ package struct PayloadGraphBuilder: Sendable {
     /// The rows with inconsistent records, for a second mapping that finds the paths of those records; nil for the
     /// first mapping.
     private var watched: Set<PayloadGraph.RowReference>?
-    /// The location of each record, in a payload that is mapped from JSON values; empty if the records are elements of
-    /// one list.
+    /// The location of each record, if an insert hook makes the builder map JSON values; empty in a plain payload
+    /// (``PayloadLayout/isPlain``).
     private var locations: [RecordLocation] = []
 
-    /// Creates a builder after checking the entity and the parent.
+    /// Creates a builder after checking the entity, the parent and the options.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
     ///   `ambiguousRelationship`, `unknownAttribute`, `invalidOption`, or `typeMismatch` if the parent's ID has the
@@ -81,7 +81,8 @@ package struct PayloadGraphBuilder: Sendable {
 
     /// Maps a payload of bytes: strict JSON, or one record on each line.
     ///
-    /// - Throws: ``SyncError`` for invalid JSON, with line and column; `noRecords` if no record has a readable key.
+    /// - Throws: ``SyncError`` for invalid JSON, with line and column; `noRecords` if the payload is empty, or has root
+    ///   records but none with a readable key.
     package consuming func map(_ data: Data, options: SyncOptions) throws -> MappedPayload {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
@@ -271,7 +272,7 @@ package struct PayloadGraphBuilder: Sendable {
         }
     }
 
-    /// Maps records that are dictionaries with values of the types of `JSONSerialization`.
+    /// Maps records that are dictionaries with values of the types of `JSONSerialization`, or of common Swift types.
     package consuming func map(_ records: [[String: Any]]) throws -> MappedPayload {
         if let key = keyPath.first { throw SyncError.noObject(withKey: key, at: "$") }
         guard layout.isPlain else {

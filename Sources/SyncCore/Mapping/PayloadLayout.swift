@@ -19,7 +19,7 @@ package struct PayloadLayout: Sendable {
     package let types: ResourceTypes?
     /// Whether a list can be a GraphQL connection, with its records in `edges` or `nodes`.
     package let readsConnections: Bool
-    /// Whether the payload is one list at the end of a key path, or one record on each line.
+    /// Whether the payload is one array or record at the end of a key path, or one record on each line.
     package let isPlain: Bool
 
     /// Creates the layout that the options describe.
@@ -109,7 +109,7 @@ package struct NestedListLayout {
     /// The token of the container.
     package let token: Int
     package let layout: ListLayout
-    /// Whether the list is complete; false for a page of a longer list.
+    /// Whether the list is complete; false for a GraphQL connection with nulls or with other pages.
     var isWhole = true
     /// Whether the members are `true` instead of records, so that only their names matter.
     var hasNamesOnly = false
@@ -135,8 +135,8 @@ extension NestedListLayout {
         self.init(token: object, layout: .members, hasNamesOnly: flags)
     }
 
-    /// Creates a list from the `nodes` or `edges` of a connection; nil if an element is neither an object nor null. A
-    /// list with nulls or with further pages is incomplete.
+    /// Creates a list from the `nodes` or `edges` of a connection. Nil if there is no such array, or if an element is
+    /// neither an object nor null. A list with nulls or with other pages is incomplete.
     package init?(connection object: Int, _ tape: JSONTape, in bytes: UnsafeBufferPointer<UInt8>) {
         let nodes = tape.member(named: "nodes", of: object, in: bytes)
         guard let list = nodes ?? tape.member(named: "edges", of: object, in: bytes),
@@ -195,7 +195,7 @@ extension PayloadGraph {
         listPaths = RecordLocations.fields(paths)
     }
 
-    /// Stores what the reader found besides the records: pagination information, and lists that are a single object.
+    /// Stores the pagination information that the reader found, and which lists are a single object or null.
     mutating func record(_ reader: JSONReader, _ options: SyncOptions) {
         for list in reader.singleRecordLists where roots.indices.contains(list) { roots[list].isSingleRecord = true }
         page = reader.page
@@ -205,6 +205,6 @@ extension PayloadGraph {
 }
 
 extension SyncOptions {
-    /// Whether the payload is one list at the end of a key path, or one record on each line.
+    /// Whether the payload is one array or record at the end of a key path, or one record on each line.
     var isPlain: Bool { (format == .json || format == .ndjson) && keyedBy == nil && entities.isEmpty }
 }

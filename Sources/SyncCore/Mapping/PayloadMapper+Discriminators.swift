@@ -37,8 +37,8 @@ extension PayloadMapper {
         return "'\(tape.text(at: token, in: bytes).prefix(100))'"
     }
 
-    /// Reports a record as skipped, and returns -1. The key of the record still gets a node, so that its row is not
-    /// deleted.
+    /// Reports a record as skipped, and returns -1. A readable key still gets a node, so that the row of the record is
+    /// not deleted.
     private mutating func skip(
         _ tape: JSONTape, _ object: Int, as entityID: Int, _ context: Context, _ bytes: Bytes, _ reason: String
     ) -> Int {

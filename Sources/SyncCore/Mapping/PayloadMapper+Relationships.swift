@@ -43,8 +43,8 @@ extension PayloadMapper {
 
     /// Maps the value of a relationship, depending on its shape.
     ///
-    /// - Parameter statement: The statement that asserts the links; nil if no links are asserted. The rows in the value
-    ///   then only get nodes, so that the rows are not deleted.
+    /// - Parameter statement: The statement that asserts the links; nil if no links are asserted. The records in the
+    ///   value are then still mapped, and referenced rows still get nodes.
     private mutating func mapValue(
         of candidate: RecordReader.Candidate, _ relationship: RelationshipMapping, _ tape: JSONTape,
         stating statement: LinkAssertionBuilder?, _ entity: Int, _ context: Context, _ bytes: Bytes
@@ -148,8 +148,8 @@ extension PayloadMapper {
         statement?.replaceOthers(.unlink, in: &plan)
     }
 
-    /// Returns the node that a child's relationship leads back to; nil if there is none. It is the node of the
-    /// enclosing record, or the owner of a keyless row.
+    /// Returns the node that a child's relationship leads back to; nil if there is none. It is the node through which
+    /// the child was reached, or the owner that identifies the child.
     private mutating func giver(
         of child: Mapped?, by relationship: RelationshipMapping, _ context: Context
     ) -> NodeID? {
@@ -168,15 +168,15 @@ extension PayloadMapper {
         return owner.node
     }
 
-    /// Returns whether a row is keyless, so that its owner identifies it. The record of such a row cannot change the
-    /// owner.
+    /// Returns whether an owner identifies the row, because its record has no key. The record of such a row cannot
+    /// change the owner.
     private func isKnownByOwner(_ row: Mapped) -> Bool {
         plan.rows[row.table.index].nodes[row.node.index].ownerIndex != nil
     }
 
-    /// Returns the node that an ID references, with the entity that the ID states; nil if there is none.
+    /// Returns the node that an ID references, with the entity that the reference states; nil for an invalid ID.
     ///
-    /// A value that is not a valid key of the destination is reported.
+    /// An invalid ID is reported.
     ///
     /// - Parameter owner: The row that has the list. It can supply a part of a composite key.
     mutating func reference(
@@ -202,8 +202,8 @@ extension PayloadMapper {
         return (node, destination.id)
     }
 
-    /// Links a row to a referenced row whose record is skipped, if the reference is part of the primary key. The row's
-    /// key contains that reference, so the link must exist.
+    /// Links a row to a row that its primary key references, although the value of the relationship is skipped. The key
+    /// contains that reference, so the link must exist. Does nothing for other relationships.
     mutating func linkKeyPart(
         _ relationship: RelationshipMapping, _ statement: LinkAssertionBuilder, _ tape: JSONTape, at token: Int,
         _ bytes: Bytes

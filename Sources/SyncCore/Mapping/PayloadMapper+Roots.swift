@@ -97,8 +97,8 @@ extension PayloadMapper {
         return nil
     }
 
-    /// Records that the payload is a single object outside an array, so that it deletes no other rows. If the object
-    /// has no key, stores the paths of its lists, which may contain the records.
+    /// Records that the payload is a single object outside an array. It deletes no other rows, unless a predicate or a
+    /// parent sets the scope. If the object has no key, stores the paths of its lists, which may contain the records.
     mutating func addSingleRecord(_ tape: JSONTape, _ bytes: Bytes) {
         plan.roots[0].isSingleRecord = true
         if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
@@ -135,15 +135,16 @@ extension PayloadMapper {
 
 /// The state of the primary key of a root record.
 enum RootKeyState {
-    /// The key is missing or null.
+    /// The key is missing or null, or none of the attributes of a composite key has a value.
     case lacking
-    /// The key has the wrong type, or a composite key lacks a part. The record can describe any row.
+    /// The key has the wrong type, or a composite key is incomplete. The record can describe any row.
     case unreadable
     case read
 }
 
 extension PayloadMapper {
-    /// Counts the last root record if its key could not be read.
+    /// Counts the last root record if its key is unreadable. Records the path of the first record without a readable
+    /// key.
     mutating func recordRootKey(_ root: Int, _ bytes: Bytes) {
         guard rootKeyState != .read else { return }
         let isUnread = rootKeyState == .unreadable
@@ -156,7 +157,7 @@ extension PayloadMapper {
     }
 
     /// Counts a resource without a type as a record without a readable key. If the resource has an `id`, it can
-    /// describe any row.
+    /// describe any row. Does nothing for a resource with a type.
     mutating func reportResourceWithoutType(_ tape: JSONTape, at location: TokenLocation, _ root: Int, _ bytes: Bytes) {
         if let type = tape.member(named: "type", of: location.token, in: bytes), tape.tokens[type].kind == .string {
             return

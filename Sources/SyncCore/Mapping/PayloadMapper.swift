@@ -16,15 +16,15 @@ package struct PayloadMapper: ~Copyable {
         /// The occurrence of the enclosing record; -1 if there is none.
         var occurrence: Int32 = -1
         /// The association through which the record was reached, the record's end of it, and the node at the other end.
-        /// A to-one relationship back to that node is not read from the record.
+        /// A to-one relationship of the record back to that node asserts no link.
         var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID)?
         /// The identity of the row if the record has no key; nil if the record needs a key.
         var owner: NodeBatch.OwnerLink?
-        /// The node of an outer record, if this record is nested in a child of the outer record under the inverse
+        /// The node through which the enclosing record was reached, if this record is nested under the inverse
         /// relationship. Without a key, this record describes that node.
         var wayBack: NodeID?
         var isRoot = false
-        /// Whether a missing key is reported; false if no link to the record is asserted.
+        /// Whether a missing key is reported. A key of the wrong type always is.
         var isReported = true
         /// Whether the record is a JSON:API resource, with its values in `attributes` and `relationships`.
         var isResource = false
@@ -148,8 +148,8 @@ package struct PayloadMapper: ~Copyable {
         return reader.key(of: entity, tape, context, from: checkpoint, bytes, &plan)
     }
 
-    /// Merges the values that were read last into the node of their record. A skipped record has no node, but still has
-    /// an occurrence for its nested records.
+    /// Merges the values that were read last into the node of their record. A skipped record has no node, but has an
+    /// occurrence if occurrences are tracked.
     private mutating func commit(
         _ key: PackedValue, as entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> (mapped: Mapped?, occurrence: Int32) {
@@ -229,8 +229,8 @@ package struct PayloadMapper: ~Copyable {
         return node
     }
 
-    /// Returns the node of a record without a readable key. It is the node of the context's `owner`, or the node
-    /// `wayBack`. If there is neither, returns nil, and reports the record unless the context forbids it.
+    /// Returns the node of a record whose key is missing: that of the context's `owner`, or `wayBack`. Otherwise
+    /// returns nil, and reports the record, unless its key is missing and `isReported` is false.
     private mutating func node(ofKeyless entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> NodeID? {
         let isUnreadable = reader.hasUnreadableKey || reader.hasSomePart(entity)
         if context.isRoot, isUnreadable { rootKeyState = .unreadable }

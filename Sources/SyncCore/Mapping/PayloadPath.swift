@@ -13,7 +13,7 @@ package struct PayloadPath {
         case connected(Int, isEdge: Bool)
     }
 
-    /// The location of a root record in a payload that is not plain (``PayloadLayout/isPlain``).
+    /// The location of a record in a list of a payload that is not plain (``PayloadLayout/isPlain``).
     package struct Root {
         /// The index of the record's list. The label of that list begins the path.
         var list: Int

@@ -4,7 +4,7 @@ extension RecordReader {
     /// A key part that the enclosing row supplies: the index of the part, and that row.
     typealias SuppliedPart = (index: Int, owner: PayloadGraph.RowReference)
 
-    /// Returns the key of the record in `row`; absent if a part is missing.
+    /// Returns the key of the record in `row`; absent or null if the record has none.
     ///
     /// - Parameter checkpoint: The checkpoint from before the record was read. The record's candidates start there.
     @inline(__always)
@@ -46,8 +46,8 @@ extension RecordReader {
         entity.compositeKey?.slots.contains { ![.absent, .null].contains(row[$0].kind) } ?? false
     }
 
-    /// Appends the key of the row that a relationship references. It is the row that lists the record, or the row in
-    /// the relationship's value. Returns false if there is no such key.
+    /// Appends the key of the row that a relationship references. It is the row through which the record was reached,
+    /// or the row in the relationship's value. Returns false if there is no such key.
     private mutating func appendTarget(
         _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
         from checkpoint: Checkpoint, _ bytes: Bytes, _ plan: inout PayloadGraph
@@ -95,7 +95,7 @@ extension RecordReader {
 
     // MARK: Records that are not mapped
 
-    /// Returns the key in an ID, or in a record that is not mapped; nil if a part is missing.
+    /// Returns the key in an ID, or in a record that is not mapped; nil if a part is missing or invalid.
     mutating func key(
         at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) -> PackedValue? {
@@ -260,7 +260,8 @@ extension RecordReader {
         }
     }
 
-    /// Returns the token of an attribute's value in an object, by the naming rules of the model; -1 if it is missing.
+    /// Returns the token of an attribute's value in an object, by the naming rules of the model; -1 if it is missing or
+    /// null.
     private mutating func find(
         _ slot: Int, _ tape: JSONTape, object: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) -> Int {

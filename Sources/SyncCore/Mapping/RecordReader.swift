@@ -41,7 +41,7 @@ struct RecordReader: ~Copyable {
     private(set) var kindsBeside: [SiblingDiscriminator] = []
     /// The index of the best candidate so far, for each relationship; -1 between records.
     private var best: [Int]
-    /// The text of the last composite key (`keyText`), and the name of the part that it lacked (`missingPart`).
+    /// The text of the last composite key (`keyText`), and the name of the last part that a key lacked (`missingPart`).
     var keyText = CompositeKeyText()
     var missingPart = ""
 
@@ -139,7 +139,8 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// Reads an object that dotted remote keys lead through. Null clears all attributes that are read from the object.
+    /// Reads a nested object that contains values of the record. Null clears all attributes that are read from the
+    /// object.
     private mutating func descend(
         _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {

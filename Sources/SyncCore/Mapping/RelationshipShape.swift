@@ -1,16 +1,16 @@
-/// The shape of the value of a relationship.
+/// The form that the value of a relationship has in JSON.
 enum RelationshipShape {
     case null
     case object
     /// An ID: a string or number. For composite keys, an array or object.
     case id
-    /// A list of objects. It may contain nulls.
+    /// A list of objects: an array, a GraphQL connection, or the members of an object. It may contain nulls.
     case records(NestedListLayout)
-    /// A list of IDs. It may contain nulls.
+    /// A list of IDs: an array, or an object with the IDs as object keys. It may contain nulls.
     case ids(NestedListLayout)
-    /// An empty list, or a list of nulls.
+    /// An empty list, or a list of nulls. For an empty GraphQL page of a longer list, `hasNulls` is true.
     case empty(hasNulls: Bool)
-    /// `true`, `false`, nested arrays, or a list of both objects and IDs.
+    /// `true`, `false`, a list that has one of these or an array, or a list of both objects and IDs.
     case other
 
     /// Determines the shape of a value.
@@ -125,7 +125,7 @@ struct ListElements {
     struct Element {
         /// The token of the element, or of the name of a member.
         let token: Int
-        /// The token of the record, the ID, or null.
+        /// The token of the record, of the ID, of null, or of `true` under an object key.
         let value: Int
         let index: Int
     }

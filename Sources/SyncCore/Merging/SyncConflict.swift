@@ -1,21 +1,22 @@
 public import Foundation
 
-/// A field that both sides changed since the base value.
+/// A conflict, such as a field that both sides changed since the base value.
 ///
-/// The engine passes the conflict to the resolver of the app (`SyncEngine.Configuration.conflictResolver`), and stores
-/// it in the conflict log.
+/// The engine passes a field that both sides changed to the resolver of the app
+/// (`SyncEngine.Configuration.conflictResolver`). The conflict log also has other conflicts, such as those about
+/// deleted rows.
 public struct SyncConflict: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The name of the field: an attribute or a relationship. In the log, it is empty for a conflict about the deletion
-    /// of a row.
+    /// The name of the field: an attribute or a relationship. In the log, it is empty for a conflict about a row as a
+    /// whole.
     public let field: String
     /// The base value; null if it is not known.
     public let base: JSONValue
-    /// The local value. A resolver receives the value as the column stores it. The log has the value as an export
-    /// writes it.
+    /// The local value. A resolver receives the value as the column stores it, or an array of IDs for a list. The log
+    /// has the value as an export writes it.
     public let local: JSONValue
     /// The remote value, in the same form as the local value. For a row that was deleted locally, it is the remote
     /// record.
@@ -49,9 +50,10 @@ public struct SyncConflict: Sendable, Hashable {
         case local
         /// The remote value is stored.
         case remote
-        /// The engine stores and sends this value, which has the form in which the column stores it.
+        /// The engine stores and sends this value, which has the form in which the column stores it. For a list, it is
+        /// an array of IDs in the merged order.
         case merged(JSONValue)
-        /// The conflict stays open, and the engine does not send the row, until the caller resolves the conflict.
+        /// The conflict stays open, and the engine does not send the row, until the conflict is closed.
         case manual
     }
 
@@ -87,7 +89,7 @@ public struct SyncConflict: Sendable, Hashable {
         private static let restored = ", restored"
     }
 
-    /// The rule that decided a conflict. The raw value is the text in the conflict log.
+    /// The rule that decided a conflict. The raw value is the text in the conflict log, without details.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The policy ``ConflictPolicy/clientWins``.
         case clientWins
@@ -99,7 +101,7 @@ public struct SyncConflict: Sendable, Hashable {
         case editedLaterLocally = "the local edit is later"
         /// The policy ``ConflictPolicy/lastWriterWins``: the remote edit is later.
         case editedLaterRemotely = "the remote edit is later"
-        /// The policy ``ConflictPolicy/lastWriterWins``, but the service reports no times.
+        /// The policy ``ConflictPolicy/lastWriterWins``, but the record has no modification time.
         case noRemoteTime = "serverWins: the service's record has no time"
         /// The resolver of the app.
         case resolver
@@ -129,7 +131,7 @@ public struct SyncConflict: Sendable, Hashable {
         case editedWhileUncaptured = "edits may not have been captured, and the service has another version"
         /// The row referenced a row that is not stored.
         case danglingReference = "the referenced row does not exist"
-        /// Another local row has the same natural key, so both rows are one record of the service.
+        /// Another local row is the same record of the service, for example because both have the same natural key.
         case duplicateRow = "another local row has the same natural key"
         /// The service changed the field back to the base value, or to the local value.
         case remoteReverted = "the service returned to this value"
@@ -141,7 +143,7 @@ public struct SyncConflict: Sendable, Hashable {
         case editedToRemote = "the row was edited to the service's value"
         /// The model no longer has the field.
         case fieldRemoved = "no longer in the model"
-        /// The log has a text that an earlier version of the library wrote.
+        /// The text in the log is not known, for example because another version of the library wrote it.
         case unknown
 
         init(logged text: String) {

@@ -36,7 +36,7 @@ package struct ConflictOutcome: Equatable, Sendable {
     /// Resolves a conflict by a policy. All times are milliseconds since 1970.
     ///
     /// - Parameters:
-    ///   - editTime: The time of the local edit, by the local clock.
+    ///   - editTime: The time of the local edit, by the local clock; 0 if it is not known.
     ///   - changed: The time of the remote change, by the service's clock; nil if the service reports no times.
     ///   - known: The service's time of the version that was edited; nil if it is not known. An edit never counts as
     ///     earlier than this version.
@@ -75,7 +75,8 @@ package enum RemoteState: String, Sendable, CaseIterable {
     case updated
     /// The service sent a tombstone.
     case deleted
-    /// A complete listing omits the row, and the service responded that the row does not exist.
+    /// A complete listing omits the row. If the engine then fetched the row, the service responded that it does not
+    /// exist.
     case absent
     case unchanged
 }
@@ -96,8 +97,8 @@ package enum LocalState: String, Sendable, CaseIterable {
 package enum MergeAction: String, Sendable, CaseIterable {
     /// Write the remote values.
     case takeRemote
-    /// Merge a row that was created locally with the record of the service that has the same key. There are no base
-    /// values.
+    /// Merge a row that was created locally with the record of the service that has the same key, without base values.
+    /// If the two are different rows, give the local row another key.
     case mergeDuplicate
     /// Merge each field with its base value.
     case threeWay
@@ -164,7 +165,7 @@ package enum ListOrderMerge<Element: Hashable> {
     /// Merges the orders of two lists.
     ///
     /// The elements of `leader` keep their order. An element that only `follower` has comes after the element of
-    /// `leader` that precedes it in `follower`.
+    /// `leader` that precedes it in `follower`, or first if there is none.
     ///
     /// - Parameter elements: The elements of the result. Elements in neither list come last.
     package static func merged(leader: [Element], follower: [Element], of elements: [Element]) -> [Element] {
@@ -207,17 +208,17 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The remote value is stored.
     case serverWins
     /// The later change wins. The engine compares the time of the local edit, converted to the service's clock, with
-    /// the modification time of the record. If they are equal, or if the service reports no times, the remote value
-    /// wins.
+    /// the modification time of the record. If they are equal, or if the record has no modification time, the remote
+    /// value wins.
     case lastWriterWins
-    /// The local value stays, and the engine does not send the row until the caller resolves the conflict. The conflict
-    /// log has both values.
+    /// The local value stays, and the engine does not send the row until the conflict is closed. The conflict log has
+    /// both values.
     case manual
 }
 
 /// The policy for a row that one side deleted and the other edited.
 public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The row is deleted on both sides. The conflict log has the edits.
+    /// The row is deleted on both sides, unless only a cascade deleted it locally. The conflict log has the edits.
     case deleteWins
     /// The row stays on both sides. The side that deleted the row gets it again, with all its values.
     case editWins

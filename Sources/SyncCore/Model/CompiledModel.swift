@@ -44,8 +44,9 @@ package final class CompiledModel: Sendable {
 
     /// Whether the store can reject a record of this model.
     ///
-    /// The store rejects a record whose stored row is of a sibling entity. It rejects a record of a new row that lacks
-    /// a required value. It also rejects one whose primary key contains the key of a row that is not stored.
+    /// The store rejects a record whose stored row is neither of the record's entity nor of a subentity of it. It
+    /// rejects a record of a new row if the entity is abstract or a required value is missing. It also rejects one
+    /// whose primary key contains the key of a row that is neither stored nor inserted.
     let canRejectRecords: Bool
 
     package subscript(_ id: TableID) -> EntityHierarchy { hierarchies[id.index] }
@@ -67,7 +68,7 @@ package final class CompiledModel: Sendable {
         }
     }
 
-    /// Returns whether a relationship is a part of the primary key.
+    /// Returns whether a relationship is a part of an entity's primary key.
     package func isKeyPart(_ relationship: CompiledRelationship) -> Bool {
         self[relationship.link].isKeyPart && relationship.end == .first
     }
@@ -76,7 +77,7 @@ package final class CompiledModel: Sendable {
 
     /// Returns the entity with a name.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`. The message lists the known entities.
+    /// - Throws: ``SyncError`` `unknownEntity`. The message lists known entities.
     package func entity(named name: String) throws -> CompiledEntity {
         guard let id = entityIDs[name] else {
             let known = TruncatedList(entities.lazy.map(\.name)).text
@@ -131,7 +132,7 @@ package final class CompiledEntity: Sendable {
     /// The primary key, if it is not a single attribute; nil otherwise.
     package let compositeKey: CompositeKey?
     /// The topmost entity among this one and its ancestors that has the same primary key; nil for a keyless entity. Key
-    /// values are unique among the rows of that entity and its subentities.
+    /// values are unique among the rows of all entities with the same key owner.
     package let keyOwner: Int?
     /// The entity's relationships, inherited ones first.
     package let relationships: [CompiledRelationship]
@@ -204,20 +205,22 @@ package struct CompiledRelationship: Sendable {
     package var isOrdered: Bool { relationship.isOrdered }
 }
 
-/// A pair of inverse relationships, or one relationship without an inverse. Each link is stored once, or in both directions if the association is symmetric (``isSymmetric``).
+/// A pair of inverse relationships, or one relationship without an inverse. Each link is stored once, or in both
+/// directions if the association is symmetric (``isSymmetric``).
 ///
-/// A foreign key column is in the table of the `first` end. A join table is named after the relationship at the `first`
-/// end.
+/// A foreign key column is in the table of the `first` end. By default, a join table is named after the entity and the
+/// relationship at the `first` end.
 package struct CompiledAssociation: Sendable {
     package enum Storage: Sendable {
-        /// A column in the table of the first end. It holds the key of the referenced row.
+        /// A column in the table of the first end. It holds the primary key or the surrogate key of the referenced row.
         case foreignKey
         /// A join table.
         case joinTable
     }
 
     package enum End: Int, Sendable {
-        /// The end whose table has the foreign key column, or after which the join table is named.
+        /// The end whose table has the foreign key column, or after whose relationship the join table is named by
+        /// default.
         case first = 0
         /// The other end. The rows that a foreign key references are at this end.
         case second = 1
@@ -242,7 +245,8 @@ package struct CompiledAssociation: Sendable {
     /// Whether the relationship is its own inverse. The store then has each link in both directions.
     package let isSymmetric: Bool
     /// Whether the foreign key is part of the primary key of the rows at the first end. A sync never removes such a
-    /// link alone. If it deletes the referenced row, it also deletes the row at the first end.
+    /// link alone. If it deletes the referenced row, it also deletes the row at the first end, unless the delete rule
+    /// is `deny`.
     package var isKeyPart = false
 
     package func side(_ end: End) -> Role { end == .first ? first : second }
@@ -344,8 +348,8 @@ extension KeyType {
 // MARK: - KeyedBy+Slot
 
 extension KeyedBy {
-    /// Returns the slot of the attribute whose values are the object keys of the JSON object. Returns nil if the
-    /// entity has no such attribute, or if its primary key is composite.
+    /// Returns the slot of the attribute whose values are the object keys of the JSON object. Returns nil if the entity
+    /// has no such attribute, or for `primaryKey` if the key of the entity is not one attribute.
     package func slot(in entity: CompiledEntity, of model: CompiledModel) -> Int? {
         switch self {
         case .primaryKey: entity.keySlot

@@ -181,8 +181,8 @@ struct ModelCompiler {
 
     /// Returns the names of the parts of the primary key; nil for a keyless entity.
     ///
-    /// The nearest entity in the hierarchy that declares a key or marks attributes as key decides. Without such an
-    /// entity, the key is an attribute `id`, or else `remoteID`.
+    /// The nearest entity that declares a key or marks attributes as key decides, from the entity itself up to the
+    /// root. Otherwise the key is the attribute `id`, or else `remoteID`, if its type can be a key.
     private func keyName(_ id: Int) -> [String]? {
         let line = lines[id]
         for owner in line.reversed() {

@@ -6,7 +6,7 @@ package struct ModelDifferences: Sendable {
     /// The differences, sorted by the name of the entity. The path of each is a path in a schema file.
     package private(set) var problems: [SyncDiagnostic] = []
 
-    /// The given model's name for each entity of the stored model, by the stored name.
+    /// The given model's name for each entity that both models have, by the stored name.
     private let names: [String: String]
 
     package init(stored: SyncModel, given: SyncModel) {

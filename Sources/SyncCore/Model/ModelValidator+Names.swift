@@ -50,7 +50,7 @@ extension ModelValidator {
     // MARK: Inheritance
 
     /// Checks that no entity declares an attribute or relationship that it inherits, because all attributes of a
-    /// hierarchy are columns of one table. Siblings may declare the same attribute if all its properties are equal.
+    /// hierarchy are columns of one table. Siblings may declare the same attribute if `difference` finds no difference.
     mutating func checkInheritedNames() {
         let parents = Set(entities.compactMap(\.parent))
         let names = Dictionary(
@@ -103,15 +103,16 @@ extension ModelValidator {
         }
     }
 
-    /// Returns the property in which two attributes or relationships with the same column name differ; nil if they are
-    /// equal.
+    /// Returns the first property in which two attributes with the same name in SQL differ; nil if there is none. For
+    /// relationships, only the case of the names is compared.
     private static func difference(_ left: Member, _ right: Member) -> String? {
         if left.name != right.name { return "case" }
         guard let left = left.attribute, let right = right.attribute else { return nil }
         return difference(left, right)
     }
 
-    /// Returns the property in which two attributes with the same column differ; nil if they are equal.
+    /// Returns the first property that must be equal in one table and in which two attributes differ; nil if there is
+    /// none.
     private static func difference(_ left: SyncModel.Attribute, _ right: SyncModel.Attribute) -> String? {
         if left.name != right.name { return "case" }
         if left.type != right.type { return "type" }
@@ -271,7 +272,7 @@ extension ModelValidator {
 
     // MARK: Name collisions
 
-    /// Checks that no two tables or views have the same name, and that no table has two columns with the same name.
+    /// Checks that no two tables or views have the same name, and no two attributes or declared columns of one table.
     ///
     /// - Throws: ``SyncError`` `invalidModel`.
     static func checkTables(of model: CompiledModel) throws {
@@ -330,12 +331,13 @@ extension ModelValidator {
 }
 
 extension SyncModel.Attribute {
-    /// The name of the attribute's column.
+    /// The column that the model declares for the attribute, or else its name.
     package var columnName: String { column ?? name }
 }
 
 extension CompiledAssociation {
-    /// Returns the name of the association's join table.
+    /// Returns the table that the model declares for the association, or else `<entity>_<relationship>` of the first
+    /// end.
     package func joinTableName(in model: CompiledModel) -> String {
         first.relationship?.table ?? second.relationship?.table
             ?? "\(model.entities[first.entity].name)_\(first.relationship?.name ?? "")"

@@ -79,7 +79,8 @@ struct ModelValidator {
 
     // MARK: Lineage
 
-    /// Returns the entity and its ancestors, the nearest first. An unknown parent or a cycle ends the list.
+    /// Returns the entity and its ancestors, the nearest first. An unknown parent, a cycle or ``maximumDepth`` ends the
+    /// list.
     func lineage(of name: String) -> [SyncModel.Entity] { lineages[name] ?? [] }
 
     /// Returns whether an attribute or relationship that was not found in a lineage does not exist. Returns false if
@@ -208,7 +209,8 @@ extension ModelValidator {
         }
     }
 
-    /// Returns a cycle of entities in which the key of each contains the key of the next; nil if there is none.
+    /// Returns a cycle of entities that begins with `entity` and in which each key contains the key of the next; nil if
+    /// there is none.
     private func keyCircle(from entity: String) -> [String]? {
         var seen: Set<String> = []
         var open = [[entity]]
@@ -289,7 +291,7 @@ extension ModelValidator {
 }
 
 extension StandardTransformer {
-    /// Whether the transformer returns a text for a text, and a list for a list.
+    /// Whether the transformer never makes a list of a text.
     fileprivate var preservesKind: Bool { self != .commaSeparated }
 }
 

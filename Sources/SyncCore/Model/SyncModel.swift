@@ -1,5 +1,5 @@
 /// The validated, immutable entities of a store. Two models are equal if their entities and their rules for JSON keys
-/// are equal. Transformers are not compared.
+/// are equal. Registered transformers are not compared.
 ///
 /// Create a model from a schema file, a Core Data model, or entities declared in Swift:
 ///
@@ -88,8 +88,8 @@ extension SyncModel {
     ///
     /// 1. The remote key of the attribute.
     /// 2. `_destroy` for an attribute `destroy`, if `nested` is true.
-    /// 3. `id` for `id` and `remoteID`, and a reserved word without the entity's name (`type` for `userType`), unless a
-    ///    sync reads this key as another attribute.
+    /// 3. `id` for `id` and `remoteID`, and a reserved word without the entity's name (`type` for `userType`), in the
+    ///    spelling. This rule applies only if a sync reads the attribute from the word.
     /// 4. The name of the attribute in the spelling.
     ///
     /// - Parameters:
@@ -127,8 +127,8 @@ extension SyncModel {
         return slot.map { self.compiled[compiled.table].attributes[$0].name }
     }
 
-    /// Returns the primary key attribute of an entity and its JSON key. Returns nil for a keyless entity and for a
-    /// composite key (see ``primaryKeyParts(of:)``).
+    /// Returns the primary key attribute of an entity and its JSON key. Returns nil if the entity is keyless or its key
+    /// is not one attribute (see ``primaryKeyParts(of:)``).
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func primaryKey(
@@ -199,7 +199,8 @@ extension SyncModel {
         }
     }
 
-    /// Checks that no transformer is missing. A sync without it would store values that were not transformed.
+    /// Checks that no transformer is missing. A sync skips missing transformers, so it would store values that were not
+    /// transformed.
     ///
     /// - Throws: ``SyncError`` `missingTransformer`, with the path of each attribute.
     package func requireTransformers() throws {
@@ -231,8 +232,8 @@ extension SyncModel {
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type)
     }
 
-    /// Returns the conversion of the values of an attribute in a payload. It also checks that they fit the Swift type,
-    /// if there is a check.
+    /// Returns the conversion of an attribute's values in a payload; nil if ``Coercion`` converts them without a check.
+    /// The conversion applies the check, unless the attribute is transformable.
     func mappingConversion(of attribute: SyncModel.Attribute, check: ValueCheck?) -> ValueConversion? {
         guard let check else { return conversion(of: attribute) }
         return ValueConversion(

@@ -140,8 +140,8 @@ struct CoreDataModel {
         element.text("valueTransformerName").flatMap { $0.hasPrefix("NS") ? nil : $0 }
     }
 
-    /// Returns the default value; nil if there is none. Reports a value that is not of the attribute's type. A date is
-    /// in seconds since 2001, and any other value is text.
+    /// Returns the default value; nil if there is none, or if it is not of the attribute's type. Reports a value of the
+    /// wrong type. `defaultDateTimeInterval` is in seconds since 2001, and `defaultValueString` is text.
     private mutating func defaultValue(
         _ element: CoreDataElement, _ type: AttributeType, of entity: String, _ name: String
     ) -> StoredValue? {
@@ -215,8 +215,8 @@ struct CoreDataUserInfo {
     var table: String? { text("table") }
     var column: String? { text("column") }
     var inverseColumn: String? { text("inverseColumn") }
-    /// The attribute read from the object keys of a keyed list. The value is the name of an attribute, or `YES` for
-    /// the primary key.
+    /// The attribute read from the object keys of a keyed list. The value is the name of an attribute, or `YES` or
+    /// `true` for the primary key.
     var keyedBy: KeyedBy? {
         text("keyedBy").map { ["YES", "true"].contains($0) ? .primaryKey : .attribute($0) }
     }

@@ -37,7 +37,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
     ///
     /// `XMLParser` ends the process at invalid UTF-8, and the entities of a document type can expand a document without
     /// limit. The check cannot find a document type in another encoding, so it rejects other encodings. It detects
-    /// UTF-16 and UTF-32 by their zero bytes, and all others by the declared encoding.
+    /// UTF-16 and UTF-32 by their zero bytes, and others by invalid UTF-8 or by the declared encoding.
     private static func check(_ data: Data) throws {
         guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else {
             throw SyncError(.unreadableModel, "the XML is not UTF-8")

@@ -33,8 +33,8 @@ struct SchemaReader {
         }
     }
 
-    /// Returns the members of `entities`, `attributes` or `relationships`. Reports and omits a second member with the
-    /// same name.
+    /// Returns the members of an object whose keys are names, such as `attributes`. Reports a value that is not an
+    /// object. Reports and omits a second member with the same name.
     mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
         guard case .object(let members) = value else {
             draft.report(path, "expected an object, found \(value.kindName)")
@@ -80,8 +80,8 @@ struct SchemaReader {
 
     // MARK: Members
 
-    /// Reads an attribute. If its type is invalid, returns a string attribute, so that keys and inverses can still
-    /// refer to it.
+    /// Reads an attribute. If its type is invalid, returns a string attribute, so that a primary key can still refer to
+    /// it.
     private mutating func attribute(_ name: String, _ value: JSONValue, of entity: String) -> SyncModel.Attribute {
         let path = ModelPath.attribute(name, of: entity)
         var attribute = SyncModel.Attribute(name, .string)
@@ -197,11 +197,11 @@ extension SchemaReader {
 struct SchemaObject {
     let path: ModelPath
     private var members: [String: JSONValue] = [:]
-    /// Whether a member of this object is invalid. Problems in nested objects do not count.
+    /// Whether a key or value of this object is invalid. Problems in nested objects do not count.
     private(set) var hasProblems = false
 
-    /// Creates an object from a JSON value; nil if the value is not an object. Records unknown and repeated keys as
-    /// problems.
+    /// Creates an object from a JSON value; nil if the value is not an object. Records a value that is not an object,
+    /// unknown keys and repeated keys as problems.
     init?(_ value: JSONValue, at path: ModelPath, keys: [String], noting draft: inout ModelDraft) {
         self.path = path
         guard case .object(let all) = value else {

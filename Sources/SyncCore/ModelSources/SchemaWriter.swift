@@ -1,8 +1,8 @@
 /// Writes a model as the JSON of a schema file, which ``SchemaReader`` reads. A member whose value is the default is
 /// omitted.
 enum SchemaWriter {
-    /// The number of nested objects that have one member on each line. The innermost of them is `attributes` or
-    /// `relationships`.
+    /// The number of nested objects that have one member on each line. The innermost of them are `attributes`,
+    /// `relationships` and `discriminator`.
     static let openLevels = 4
 
     static func json(of model: SyncModel) -> JSONValue {
@@ -87,7 +87,7 @@ enum SchemaWriter {
         return .object(object.members)
     }
 
-    /// The members of an object. A value that is the default is not added.
+    /// The members of an object. A nil text, an empty list and a flag with its default value are not added.
     private struct Members {
         private(set) var members: [JSONValue.Member] = []
 

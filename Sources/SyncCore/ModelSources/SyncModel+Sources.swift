@@ -5,8 +5,9 @@ extension SyncModel {
     ///
     /// - Parameter url: A schema file (`.json`), a Core Data model (`.xcdatamodel`), its `contents` file, or a
     ///   versioned model (`.xcdatamodeld`), of which the current version is read.
-    /// - Throws: ``SyncError`` `unreadableFile` if the file does not exist; `unreadableModel` if it is not a model;
-    ///   `invalidModel` with all problems found. The error of a malformed file has a line and a column.
+    /// - Throws: ``SyncError`` `unreadableFile` if the file cannot be read; `unreadableModel` if it is not a model;
+    ///   `invalidModel` with all problems found. The error of a malformed file has a line and a column if they are
+    ///   known.
     public init(contentsOf url: URL) throws {
         let file = try ModelFile(at: url)
         switch file.format {
@@ -37,12 +38,13 @@ extension SyncModel {
     /// Creates a model from the XML in the `contents` file of a Core Data model, and validates it.
     ///
     /// - Throws: ``SyncError`` `unreadableModel` if the data is not the XML of a Core Data model; `invalidModel` with
-    ///   all problems found. The error of malformed XML has a line and a column.
+    ///   all problems found. The error of malformed XML has a line and a column if they are known.
     public init(coreDataModel data: Data) throws {
         try self.init(CoreDataModel.draft(of: data))
     }
 
-    /// Returns the model as the text of a schema file. Reading the text returns an equal model.
+    /// Returns the model as the text of a schema file. Reading the text returns an equal model, unless attributes have
+    /// a check for a Swift type.
     ///
     /// Entities are sorted by name, and their members are in the order of the model. A member whose value is the
     /// default is omitted.
@@ -80,7 +82,8 @@ package struct ModelFile {
 
     // MARK: Folders
 
-    /// Returns the files that the model at a URL is read from. A file inside a model folder may be a symbolic link.
+    /// Returns the file that the model at a URL is read from, and the file that names its current version. The second
+    /// file may not exist. A file inside a model folder may be a symbolic link.
     package static func files(at url: URL) throws -> [URL] {
         // The file that names the current version may not exist.
         [try locate(url), url.appendingPathComponent(versionFile)]

@@ -7,7 +7,7 @@ package final class EntityKeyMap: Sendable {
         /// The index of the relationship in ``CompiledEntity/relationships``.
         package let index: Int
         let strength: Int
-        /// Whether the key has IDs only, such as `user_id`.
+        /// Whether only IDs are read from the key: `user_id`.
         let isForIDs: Bool
     }
 
@@ -126,15 +126,15 @@ package final class EntityKeyMap: Sendable {
     /// if there is none. If several keys of a record fit an attribute, the one with the lowest strength is read.
     ///
     /// - 0: The key is the remote key.
-    /// - 1: The key is the name, or the name in the spelling of the model.
+    /// - 1: The key is the name, or else the name in the spelling of the model.
     /// - 2: A camelCase form of the key is the name.
     /// - 3: The key is the name in snake_case.
     /// - 4: The key is a reserved word, and the name is the word after the name of the entity or an ancestor.
-    /// - 5: The key is `id`, and the name is `id` or `remoteID`.
-    /// - 6: The key differs from the name only in the case of acronyms: `userId` and `userID`.
+    /// - 5: A camelCase form of the key is `id`, as for `_id`, and the name is `id` or `remoteID`.
+    /// - 6: The key differs from the name only in case, and has the same snake_case form: `userId` and `userID`.
     ///
-    /// Within a rule, the first attribute of the model is read. Strengths above 1 do not apply with `.exact`. If the
-    /// key is ignored by its exact name, only strengths 0 and 1, the snake_case form and `id` apply.
+    /// Within a rule, the first attribute of the entity is read. Strengths above 1 do not apply with `.exact`. A key
+    /// that is ignored by its exact name has a strength above 1 only if it is `id` or a name in snake_case.
     package func attribute(forKey key: String) -> (slot: Int, strength: Int)? {
         // A key with dots can be a single key, or the path of a remote key.
         if let position = (byRemoteKey[RemoteKeyPath.escaped(key)] ?? byRemoteKey[key])?.first {
@@ -159,8 +159,8 @@ package final class EntityKeyMap: Sendable {
         return bySpelling[spelling].map { (slots[$0], 6) }
     }
 
-    /// Returns whether a key is too long for its camelCase form to be a name. The check avoids the conversion, which is
-    /// slow for keys of megabytes.
+    /// Returns whether a key of more than 1,000 bytes is too long for its camelCase form to be a name. The check avoids
+    /// the conversion, which is slow for keys of megabytes.
     private func isTooLong(_ key: String) -> Bool {
         guard key.utf8.count > 1000 else { return false }
         return key.utf8.count { $0 != .underscore && $0 != .minus && $0 != .blank } > 4 * longestName
@@ -308,11 +308,11 @@ package struct IgnoredKeys: Sendable {
 
     package var isEmpty: Bool { names.isEmpty && patterns.isEmpty && paths.isEmpty }
 
-    /// Returns whether one of the patterns is exactly this key. Such a key is ignored even if a loose rule of
-    /// ``EntityKeyMap`` finds an attribute for it.
+    /// Returns whether one of the patterns is exactly this key. Only some rules of ``EntityKeyMap/attribute(forKey:)``
+    /// apply to such a key.
     func names(_ key: String) -> Bool { !names.isEmpty && names.contains(key) }
 
-    /// Returns whether a key is ignored.
+    /// Returns whether a pattern matches a key.
     ///
     /// - Parameter path: The keys of the enclosing objects, from the record.
     package func contains(_ key: String, path: [String] = []) -> Bool {
@@ -366,7 +366,8 @@ package enum RemoteKeyPath {
         keys.map(escaped).joined(separator: ".")
     }
 
-    /// Returns the path with one key, in which dots and backslashes are escaped.
+    /// Returns the path with one key. Dots are escaped, and so are backslashes before a dot, before a backslash or at
+    /// the end.
     package static func escaped(_ key: String) -> String {
         guard key.utf8.contains(where: isSpecial) else { return key }
         let bytes = Array(key.utf8)

@@ -28,8 +28,9 @@ package enum Inflection {
         return words
     }
 
-    /// Returns whether the capital at an index begins a word. It does after a lowercase letter or digit, and before a
-    /// lowercase letter. In the plural of an acronym (`userIDs`), the last capital does not begin a word.
+    /// Returns whether the capital at an index begins a word. It does after a character that is neither a capital nor
+    /// `_`, and between a capital and a lowercase letter. In the plural of an acronym (`userIDs`), the last capital
+    /// does not begin a word.
     private static func startsWord(at index: Int, in characters: [Character]) -> Bool {
         let previous = characters[index - 1]
         if previous == "_" { return false }
@@ -45,8 +46,8 @@ package enum Inflection {
 
     /// Returns a key in camelCase: `driver_identifier` → `driverIdentifier`, `user_id` → `userID`, `_id` → `id`.
     ///
-    /// Returns nil if the key has an underscore and a character other than a letter, a digit, a hyphen or a space. If
-    /// the key has no underscore, only its first letter changes.
+    /// If the key has no underscore, only its first letter changes. A key with an underscore gives nil if it has no
+    /// word, or if it has characters other than letters, digits, `_`, `-` and spaces.
     package static func camelCase(_ key: String) -> String? { camelCase(key, capitalizesAcronyms: true) }
 
     /// Returns the camelCase forms of a key: `userID` and `userId` for `user_id`.
@@ -81,8 +82,8 @@ package enum Inflection {
         ("heroes", "hero"), ("quizzes", "quiz"), ("axes", "axis"),
     ]
 
-    /// Returns the singular of a word: `tags` → `tag`, `companies` → `company`, `addresses` → `address`. Other words
-    /// are unchanged.
+    /// Returns the singular of a word: `tags` → `tag`, `companies` → `company`, `addresses` → `address`. A word that
+    /// does not end like a plural is unchanged.
     ///
     /// Only the last word of a name in camelCase or snake_case changes: `homeAddresses` → `homeAddress`.
     package static func singular(_ word: String) -> String {
@@ -98,8 +99,8 @@ package enum Inflection {
         return word
     }
 
-    /// Returns whether `ending` is the last word of a name. It is for `heroes` in `superHeroes` and `super_heroes`, and
-    /// is not for `ties` in `parties`.
+    /// Returns whether `ending` is the last word of a name. The result is true for `heroes` in `superHeroes` and
+    /// `super_heroes`, and false for `ties` in `parties`.
     private static func isLastWord(_ ending: String, of word: String) -> Bool {
         let rest = word.dropLast(ending.count)
         guard let previous = rest.last, let first = word.dropFirst(rest.count).first else { return rest.isEmpty }
@@ -154,7 +155,8 @@ extension Inflection {
 // MARK: - KeyCase+Spelling
 
 extension KeyCase {
-    /// Returns a name in this spelling: `homeTown` → `home-town` for `.kebab`. Leading underscores are kept.
+    /// Returns a name in this spelling: `homeTown` → `home-town` for `.kebab`. Leading underscores are kept, but
+    /// `.snake` joins two underscores to one.
     package func key(for name: String) -> String {
         switch self {
         case .exact: return name

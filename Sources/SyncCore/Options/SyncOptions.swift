@@ -4,8 +4,8 @@
 public struct SyncOptions: Sendable {
     /// The scope of a payload if the call has no predicate and no parent.
     public enum Scope: Sendable, Hashable {
-        /// All rows of the entity. For an entity with a to-one relationship to itself, only rows for which this
-        /// relationship is null.
+        /// All rows of the entity. For an entity with to-one relationships to itself, only rows for which the first of
+        /// these is null.
         case automatic
         /// All rows of the entity.
         case all
@@ -13,8 +13,8 @@ public struct SyncOptions: Sendable {
 
     /// The rows and values that a result lists in addition to its counts.
     public enum ResultDetail: Sendable, Hashable {
-        /// The same as ``keys``. For files and streams the same as ``counts``, so that memory does not grow with the
-        /// payload.
+        /// The same as ``keys``. For a payload that the sync reads in chunks, such as a file or stream, the same as
+        /// ``counts``. Memory then does not grow with the payload.
         case automatic
         /// Only counts.
         case counts
@@ -29,20 +29,23 @@ public struct SyncOptions: Sendable {
     public var scope: Scope
     /// Whether the payload is a snapshot, a delta, or a page of a paged import.
     public var payloadKind: PayloadKind
-    /// Whether the sync throws if the payload has inconsistent records, a value of the wrong type, or a root record
-    /// without a readable key. The sync compares only records of the same chunk or page.
+    /// Whether the sync throws if the payload has inconsistent records or a root record without a readable key. It then
+    /// also throws for an attribute value of the wrong type, and for an object key that differs from its record. The
+    /// sync compares only records of the same chunk or page.
     public var isStrict: Bool
     /// The maximum number of rows of an entity that the sync may delete; nil for no limit.
     public var deletionLimit: DeletionLimit?
-    /// Whether the sync deletes omitted rows even if the key of a root record cannot be read.
+    /// Whether the sync deletes omitted rows even if a root record has an unreadable key. Examples are a key of the
+    /// wrong type, and only a part of a composite key.
     ///
-    /// Such a record may describe any row of its entity. By default the sync therefore deletes no omitted rows, and
-    /// reports the diagnostic ``SyncDiagnostic/Kind/deletionsSkipped``.
+    /// The record may describe any row of its entity. By default the sync therefore deletes no omitted rows of the
+    /// entity, and reports the diagnostic ``SyncDiagnostic/Kind/deletionsSkipped``.
     public var deletesBesideUnread: Bool
     /// The rows and values that the result lists in addition to its counts.
     public var resultDetail: ResultDetail
-    /// A function that receives the progress of each phase, once every few thousand records or rows. The sync calls the
-    /// function on any thread and waits until it returns. The function must not use the store.
+    /// A function that receives the progress of a long sync: after a chunk, or after a thousand or more records, rows
+    /// or links. The sync calls the function on any thread and waits until it returns. The function must not use the
+    /// store.
     public var progress: (@Sendable (SyncProgress) -> Void)?
     /// Whether errors and diagnostics quote values of the payload.
     public var includesValuesInErrors: Bool
@@ -51,10 +54,11 @@ public struct SyncOptions: Sendable {
     /// The sync calls the function for enclosing records before nested ones, and uses the record that it returns. The
     /// returned record must have the same key. If the function throws, the sync throws this error.
     ///
-    /// The function must not use the store, because the sync is writing to it. The sync maps the payload once for each
-    /// level of nesting that has new rows, so a sync with a hook takes several times as long.
+    /// The function must not use the store, because the sync is writing to it. The sync maps the payload once more for
+    /// each level of nesting that has new rows. A sync with a hook therefore takes several times as long.
     public var willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)?
-    /// The path of keys to the array of records in the payload; empty if the payload is the array.
+    /// The path of keys to the records in the payload, or to the object with the lists of several entities. Empty if
+    /// the path is the root of the payload.
     public var keyPath: [String]
     /// The format of the payload.
     public var format: PayloadFormat
@@ -69,10 +73,11 @@ public struct SyncOptions: Sendable {
     /// A sync keeps two chunks and their graphs in memory: about six times this size, or eighteen times for long lists
     /// of IDs. It also uses a page cache of 64 MB. Smaller chunks take less memory and more time.
     package var chunkSize: Int
-    /// Whether the sync writes each chunk in its own transaction, so that other connections can write between chunks.
+    /// Whether the sync writes each chunk of a file or stream in its own transaction, so that other connections can
+    /// write between chunks.
     ///
-    /// If a chunk fails, the rows of earlier chunks stay. The sync deletes omitted rows at the end, if it could read
-    /// the whole payload.
+    /// If a chunk fails, the rows of earlier chunks stay, and the sync deletes no rows. Otherwise it deletes omitted
+    /// rows after the last chunk.
     ///
     /// If the value is false, the sync writes all chunks in one transaction. The write-ahead log then grows with the
     /// number of written rows.
@@ -126,7 +131,7 @@ public struct SyncOptions: Sendable {
 
 /// The format of a payload.
 public enum PayloadFormat: String, Sendable, Hashable, CaseIterable {
-    /// One JSON value: an array of records, or a single record.
+    /// One JSON value with the records, such as an array of records or a single record.
     case json
     /// One record per line.
     case ndjson
@@ -137,7 +142,7 @@ public enum PayloadFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 extension SyncOptions {
-    /// Checks that the format of the payload allows a key path.
+    /// Checks that the format of the payload allows the key path, if there is one.
     ///
     /// - Throws: ``SyncError`` `invalidOption` for NDJSON and JSON:API.
     func checkKeyPath() throws {
@@ -154,20 +159,24 @@ extension SyncOptions {
 
 /// The kind of a payload: whether its root records list every row in scope.
 ///
-/// The kind does not apply to nested records. A list nested in a record always lists all children of that record.
+/// The kind does not apply to nested records. A list nested in a record lists all children of that record, unless it is
+/// one page of a GraphQL connection.
 public enum PayloadKind: Sendable {
     /// A ``snapshot``. Values of Swift types are a ``delta``, because an app seldom has all rows as values.
     case automatic
-    /// The payload lists every row in scope, and the sync deletes rows in scope that the payload omits. If the payload
-    /// is a single record outside an array, the sync deletes no other rows, unless a predicate or a parent sets the
-    /// scope.
+    /// The payload lists every row in scope, and the sync deletes rows in scope that the payload omits. Rows with a
+    /// temporary key or with pending changes stay.
+    ///
+    /// A single record outside an array has no scope, unless a predicate or a parent sets one. A JSON:API or GraphQL
+    /// document that names a previous or next page counts as a delta.
     case snapshot
     /// The payload lists only changes, and the sync keeps rows that the payload omits.
     case delta
     /// The payload is a page of a snapshot, and the sync writes it in its own transaction.
     ///
     /// ``PagedImport/finish()`` deletes the rows in scope that no page contains. If a page was a single record outside
-    /// an array, such as an error, it deletes none of them, unless a predicate or a parent sets the scope.
+    /// an array, it keeps the omitted rows of the record's entity. This does not apply if a predicate or a parent sets
+    /// the scope.
     case page(of: PagedImport)
 
     /// Whether the payload lists every row in scope.
@@ -200,14 +209,15 @@ package struct PayloadList: Sendable, Hashable {
 /// The maximum number of rows of one entity that one sync may delete. The limit includes rows that delete rules and
 /// nested lists delete.
 ///
-/// A sync that would delete more throws ``SyncError/Code/deletionLimitExceeded`` and writes nothing.
+/// A sync that would delete more throws ``SyncError/Code/deletionLimitExceeded`` and deletes nothing.
 public enum DeletionLimit: Sendable, Hashable {
     /// A number of rows.
     case rows(Int)
     /// A fraction, from 0 to 1, of the stored rows of the entity. An entity with at most `above` rows has no limit.
     case fraction(Double, above: Int = 0)
 
-    /// Half of the rows of an entity that has more than 10 rows. This is the default of syncs, engines and the command line.
+    /// Half of the rows of an entity that has more than 10 rows. This is the default of syncs, sync engines and the
+    /// command line.
     public static let half = DeletionLimit.fraction(0.5, above: 10)
 
     /// Checks that the limit is valid.
@@ -253,7 +263,7 @@ package struct SyncRequest: Sendable {
 extension SyncOptions {
     /// Checks that the options fit the format of the payload.
     ///
-    /// - Throws: ``SyncError`` `invalidOption` for options that exclude each other.
+    /// - Throws: ``SyncError`` `invalidOption` for options that exclude each other, or for invalid key paths.
     package func checkLayout() throws {
         try checkKeyPath()
         if keyedBy != nil {

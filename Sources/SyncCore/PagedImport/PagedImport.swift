@@ -12,7 +12,8 @@
 /// because a later page may contain them. ``finish()`` deletes the rows in scope that no page contains.
 ///
 /// An import that is not finished, or in which a page failed, deletes nothing. If a page is a single object, not an
-/// array, the import deletes no rows of the entity unless a predicate or parent sets the scope.
+/// array, the import keeps the omitted rows of its entity. This does not apply if a predicate or a parent sets the
+/// scope.
 public final class PagedImport: Sendable {
     /// The parameters that all pages of a paged import share.
     package struct Parameters: Sendable {

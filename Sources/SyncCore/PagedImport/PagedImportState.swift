@@ -1,4 +1,4 @@
-/// The state that a paged import keeps between its pages, for the deletions at its end.
+/// The state that a paged import keeps between its pages.
 package struct PagedImportState: Sendable {
     /// A row that a page omitted from a list of its owner.
     package struct RemovedListEntry: Hashable, Sendable {
@@ -51,7 +51,7 @@ package struct PagedImportState: Sendable {
     package var pendingLinks: Set<ToOneLink> = []
     /// The foreign keys that pages set because of references from before the import. A later page can undo this.
     package var resolvedReferences: [ToOneLink: ResolvedReference] = [:]
-    /// Keyless rows that lost a link.
+    /// Rows that lost a link. The end of the import deletes those that are keyless and have no owner.
     package var orphans: Set<StoredRow> = []
     /// The keys of the parent's children before the import; nil before the first page.
     package var parentRows: [RowKey]?
@@ -59,7 +59,7 @@ package struct PagedImportState: Sendable {
     package var sessionScratch: [String: Int] = [:]
     /// The number of root records of all pages.
     package var rootRecords = 0
-    /// The indexes of the entities for which a page had a single object instead of an array.
+    /// The indexes of the entities for which a page had a single object or null instead of an array.
     package var entitiesWithSingleObject: Set<Int> = []
     /// The number of root records with an unreadable key, and the path of the first, by the index of their entity.
     package var unreadable: [Int: (count: Int, first: String)] = [:]
@@ -83,7 +83,7 @@ package struct PagedImportChanges: Sendable {
         package init() {}
     }
 
-    /// The rows of the current page that an earlier page already counted, by entity name.
+    /// The numbers of rows of the current page that an earlier page already counted, by entity name.
     package var repeats: [String: Repeats] = [:]
     /// The number of root records of the current page whose row an earlier page already counted as a root record.
     package var repeatedRoots = 0

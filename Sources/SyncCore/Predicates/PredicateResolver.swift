@@ -5,7 +5,7 @@ struct PredicateResolver {
 
     /// Resolves a syntax tree.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
+    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, if the condition was parsed from text.
     func resolved(_ node: PredicateNode) throws -> ResolvedPredicate {
         switch node {
         case .constant(let value): .constant(value)
@@ -111,7 +111,7 @@ struct PredicateResolver {
 extension RowPredicate {
     /// Resolves the condition for an entity: its names become indexes, and its values get the types of the attributes.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the message lists the known names.
+    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the message lists known names.
     package func resolved(on entity: CompiledEntity, in model: CompiledModel) throws -> ResolvedPredicate {
         try PredicateResolver(model: model, root: entity).resolved(try checked())
     }
@@ -239,8 +239,8 @@ extension PredicateResolver {
         let ignoresCase: Bool
     }
 
-    /// Replaces `id == 1 OR id == 2 OR …` with `id IN {1, 2, …}`. SQLite compares each constant of a statement with all
-    /// earlier ones, so many separate comparisons take quadratic time.
+    /// Replaces `id == 1 OR id == 2 OR …` with `id IN {1, 2, …}`, from ``minimumCountForIN`` comparisons on. SQLite
+    /// compares each constant of a statement with all earlier ones, so many separate comparisons take quadratic time.
     func alternatives(_ parts: [ResolvedPredicate], of nodes: [PredicateNode]) -> ResolvedPredicate {
         guard parts.count >= Self.minimumCountForIN else { return .or(parts) }
         let equalities = Dictionary(grouping: parts.indices.filter { operand(of: nodes[$0], parts[$0]) != nil }) {
@@ -288,7 +288,8 @@ extension PredicateResolver {
     /// Splits a comparison of a to-one relationship with composite keys into comparisons of the parts of the keys; nil
     /// for any other comparison.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` for a value that is not a key of the destination.
+    /// - Throws: ``SyncError`` `invalidPredicate` for a value that is not a key of the destination, and for operators
+    ///   other than `==`, `!=` and `IN`.
     func parts(of comparison: PredicateComparison) throws -> PredicateNode? {
         let path = comparison.path
         guard path.quantifier == nil, comparison.literal != .null,

@@ -1,4 +1,4 @@
-/// A writer of conditions as text. Parsing the text gives the same condition.
+/// A writer of conditions as text. Parsing the text of a valid condition gives an equivalent condition.
 enum PredicateText {
     static func text(_ node: PredicateNode) -> String {
         switch node {
@@ -49,10 +49,9 @@ enum PredicateText {
         return "\(left) \(calculation.operator.rawValue) \(text(calculation.right, isFirst: false))"
     }
 
-    /// Returns the text of a term. A path has the prefix `#`, except at the start of a condition, where the parser
-    /// expects a name.
+    /// Returns the text of a term. A path has the prefix `#`, unless `isFirst` is true.
     ///
-    /// - Parameter isFirst: Whether the term is at the start of the condition.
+    /// - Parameter isFirst: Whether the term is at the start of the condition or of parentheses.
     private static func text(_ term: PredicateTerm, isFirst: Bool) -> String {
         switch term {
         case .path(let path, _):

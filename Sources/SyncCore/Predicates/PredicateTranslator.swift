@@ -204,7 +204,7 @@ struct PredicateTranslator {
 }
 
 extension PredicateOperator {
-    /// The operator with its sides swapped.
+    /// The operator that gives the same result if the operands are swapped.
     fileprivate var turned: PredicateOperator {
         switch self {
         case .less: .greater

@@ -36,7 +36,7 @@ public struct PredicateValue: Sendable, Hashable {
 
     /// Returns the literal as an element of a list.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` if the literal is a list.
+    /// - Throws: ``SyncError`` `invalidPredicate` if the value is invalid or a list.
     func element(at location: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
         let literal = try literal(at: location)
         if case .list = literal { throw location.error("a list cannot contain a list") }
@@ -50,7 +50,7 @@ public struct PredicateValue: Sendable, Hashable {
 /// and a number is digits. The attribute that an argument is compared with determines its type. Arrays are lists, for
 /// `IN` and `BETWEEN`. If a value has no text, such as NaN, each call that uses the condition throws an error.
 ///
-/// An enum whose raw values are arguments may also conform, and stands for its raw value. Other types cannot conform:
+/// An enum whose raw values are arguments can also conform, and stands for its raw value:
 ///
 /// ```swift
 /// extension Status: PredicateArgument {}
@@ -121,7 +121,7 @@ extension PredicateValue {
             ? .refused("NaN cannot be used in a comparison") : PredicateValue(.number(value.description))
     }
 
-    /// Creates the value of a date: its text in ISO 8601, with milliseconds.
+    /// Creates the value of a date: its text in ISO 8601, with milliseconds unless they are zero.
     fileprivate init(_ value: Date) {
         self =
             value.milliseconds.map { PredicateValue(.text(DateText.iso($0))) }
@@ -232,7 +232,7 @@ extension PredicateConstant {
 }
 
 extension StoredValue {
-    /// The value in its comparable form; nil for null.
+    /// The value in its comparable form; nil for null, and for a decimal or date that cannot be stored.
     var constant: PredicateConstant? {
         switch self {
         case .null: nil
@@ -252,8 +252,8 @@ extension StoredValue {
 // MARK: - PredicateLiteral+Constant
 
 extension PredicateLiteral {
-    /// Converts the literal to the type of an attribute, like a value of a payload; nil if it is not valid for the
-    /// type.
+    /// Converts the literal to the type of an attribute, without its transformers and format; nil if it is not valid
+    /// for the type.
     func constant(as type: AttributeType) -> PredicateConstant? {
         switch type {
         case .integer: number?.integer.map(PredicateConstant.integer)

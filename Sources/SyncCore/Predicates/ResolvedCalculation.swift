@@ -2,8 +2,8 @@ import Foundation
 
 /// A resolved comparison of two calculated values.
 package struct ResolvedCalculation: Sendable {
-    /// A value that is calculated for each row. It is nil if an operand is nil, on integer overflow, and on division by
-    /// zero.
+    /// A value that is calculated for each row. It is nil if an operand is nil, on integer overflow, on division by
+    /// zero, and if the result is not a number.
     package indirect enum Term: Sendable {
         /// An attribute of the row at the end of to-one relationships.
         case attribute([CompiledRelationship], SyncModel.Attribute, slot: Int)
@@ -27,7 +27,7 @@ package struct ResolvedCalculation: Sendable {
 }
 
 extension ResolvedCalculation.Test {
-    /// Creates the test of an operator; nil for an operator that does not compare two values, such as `IN`.
+    /// Creates the test of an equality or order operator; nil for any other operator, such as `IN`.
     init?(_ op: PredicateOperator) {
         switch op {
         case .equal: self = .equal
@@ -143,7 +143,7 @@ package struct ExactNumber: Sendable, Hashable {
 
     private static let largestExponent = 1_000_000
 
-    /// Parses `-12`, `7.50` or `1e3`; nil for any other text.
+    /// Parses `-12`, `7.50` or `1e3`; nil for any other text, and for an exponent beyond ±1,000,000.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         let sign = rest.first
@@ -173,7 +173,7 @@ package struct ExactNumber: Sendable, Hashable {
 
     package var isWhole: Bool { digits.count <= exponent || digits.isEmpty }
 
-    /// The shortest text without an exponent: `7.5`; nil if it is longer than a thousand digits.
+    /// The shortest text without an exponent: `7.5`; nil if it could have more than a thousand digits.
     package var text: String? {
         guard abs(exponent) + digits.count <= 1000 else { return nil }
         let whole = digits.prefix(max(0, exponent)) + Array(repeating: 0, count: max(0, exponent - digits.count))
@@ -355,8 +355,8 @@ extension PredicateResolver {
 }
 
 extension PredicateTerm {
-    /// Returns the type of a literal that is used with a value of another type. A number that is not a 64-bit integer
-    /// is a double next to an integer.
+    /// Returns the type of a literal next to a value of a type: that type. Next to an integer, a number that is not a
+    /// 64-bit integer is a double.
     fileprivate func literalType(beside type: AttributeType) -> AttributeType {
         guard type == .integer, case .literal(.number(let text), _) = self, Int64(text) == nil else { return type }
         return .double

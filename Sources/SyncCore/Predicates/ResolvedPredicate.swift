@@ -81,7 +81,7 @@ package struct ResolvedComparison: Sendable {
 }
 
 extension ResolvedComparison.Subject {
-    /// The type of the compared values.
+    /// The type of the compared values; integer for a count, and for a relationship that is only compared with nil.
     package var type: AttributeType {
         switch self {
         case .attribute(let attribute, _): attribute.type

@@ -19,8 +19,8 @@ package struct RowPath: Sendable {
 
     /// Resolves a path.
     ///
-    /// - Throws: ``SyncError`` `unknownAttribute`, whose message lists the known names; `invalidOption` for a path
-    ///   without a single value.
+    /// - Throws: ``SyncError`` `unknownAttribute` for an unknown name, or for a name after an attribute.
+    ///   `invalidOption` for a to-many relationship without `@count`, or for `@count` of a to-one relationship.
     package init(_ text: String, on root: CompiledEntity, in model: CompiledModel) throws {
         name = text
         var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -122,7 +122,8 @@ struct ResolvedPredicatePath {
 
     /// Resolves a path.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` for an unknown name. The message lists the known names.
+    /// - Throws: ``SyncError`` `invalidPredicate` for an unknown name, and for `@count` of anything but a to-many
+    ///   relationship. For an unknown name, the message lists known names.
     init(
         _ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at location: PredicateSourceLocation
     )

@@ -84,16 +84,16 @@ extension RowPredicate: ExpressibleByStringInterpolation {
 }
 
 extension RowPredicate: CustomStringConvertible {
-    /// The condition as text. Parsing the text gives the same condition.
+    /// The condition as text. Parsing the text of a valid condition gives an equivalent condition.
     public var description: String { PredicateText.text(node) }
 }
 
 /// The syntax tree of a condition.
 package indirect enum PredicateNode: Sendable, Hashable {
     case constant(Bool)
-    /// At least two conditions, none of them an `and`.
+    /// At least two conditions. In a parsed condition, none of them is an `and`.
     case and([PredicateNode])
-    /// At least two conditions, none of them an `or`.
+    /// At least two conditions. In a parsed condition, none of them is an `or`.
     case or([PredicateNode])
     case not(PredicateNode)
     case comparison(PredicateComparison)
@@ -224,7 +224,7 @@ package enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     /// backtracks can be very slow, so do not accept patterns from untrusted sources.
     case matches = "MATCHES"
 
-    /// Whether the operator compares parts of texts.
+    /// Whether the operator requires a text.
     package var isTextual: Bool {
         switch self {
         case .contains, .beginsWith, .endsWith, .like, .matches: true
@@ -259,7 +259,7 @@ package struct PredicateExists: Sendable, Hashable {
 
 /// An operand of a calculation: `age * 2`, `#company.size - 1`.
 package indirect enum PredicateTerm: Sendable, Hashable {
-    /// An operation. The division of integers truncates.
+    /// An arithmetic operation. The division of integers truncates.
     package enum Operation: String, Sendable, Hashable {
         case plus = "+"
         case minus = "-"
@@ -328,8 +328,8 @@ extension RowPredicate {
     /// Returns the path of the number of rows of a to-many relationship. See ``PredicatePath/count(_:)``.
     package static func count(_ path: String) -> PredicatePath { .count(path) }
 
-    /// Returns a comparison of a path with a value. If the operator does not accept the value, each call that uses the
-    /// condition throws the error.
+    /// Returns a comparison of a path with a value. If the path is invalid or the operator does not accept the value,
+    /// each call that uses the condition throws the error.
     package static func compare(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: (any PredicateArgument)?, ignoringCase: Bool = false
     ) -> RowPredicate {
@@ -384,11 +384,11 @@ extension RowPredicate {
     /// - Texts are compared, ordered and searched by their bytes. Two Unicode forms of `é` differ, and the decomposed
     ///   form contains `e`.
     /// - Dates have millisecond precision. A calculation whose result is not a number is nil.
-    /// - Where Foundation would trap, on overflow or on unwrapping nil, the value is nil. An order comparison with nil
-    ///   is false.
+    /// - Where Foundation would trap, on 64-bit overflow or on unwrapping nil, the value is nil. An order comparison
+    ///   with nil is false. Smaller integer types do not overflow.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` for an expression that cannot be translated. The message names the
-    ///   expression.
+    /// - Throws: ``SyncError`` `invalidPredicate` for an expression that cannot be translated. The message gives the
+    ///   reason.
     public init<Value: SyncEntity>(_ predicate: Foundation.Predicate<Value>) throws {
         var translator = PredicateTranslator()
         translator.bind(predicate.variable.key, to: Value.self)

@@ -295,12 +295,13 @@ extension PredicateTranslator {
         return .term(.calculated(try term(left), operation, try term(right), .none))
     }
 
-    /// The types whose arithmetic is the same in Swift and in SQL.
+    /// The types whose arithmetic is the same in Swift and in SQL, except on overflow.
     private static let exactTypes: [Any.Type] = [
         Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self, Double.self,
     ]
 
-    /// Checks that SQL orders values of a type as Swift does. A type of the app may define another order.
+    /// Checks that SQL has an order for values of a type: texts by bytes, other types as in Swift. A type of the app
+    /// may define another order.
     fileprivate static func checkOrder(of type: Any.Type) throws {
         let known = exactTypes + [Float.self, String.self, Date.self, Decimal.self, UUID.self]
         guard known.contains(where: { $0 == type }) else {

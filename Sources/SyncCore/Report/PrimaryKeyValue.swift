@@ -9,7 +9,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
     /// The parts of a composite key, in the order of the model.
     case composite([PrimaryKeyValue])
 
-    /// The key as JSON. A sync reads this JSON as the same key.
+    /// The key as JSON. For a row with a primary key, a sync reads the same key from this JSON.
     public var json: JSONValue {
         switch self {
         case .integer(let value): JSONValue(value)
@@ -55,7 +55,7 @@ extension PrimaryKeyValue: Hashable {
 }
 
 extension PrimaryKeyValue: Codable, Comparable {
-    /// Decodes a key from a number, a string, or an array of these.
+    /// Decodes a key from a number, a string, or an array of keys. A whole number becomes ``integer(_:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int64.self) {
@@ -69,7 +69,7 @@ extension PrimaryKeyValue: Codable, Comparable {
         }
     }
 
-    /// Encodes the key as a number, a string, or an array of these.
+    /// Encodes the key as a number, a string, or an array of keys.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -80,7 +80,8 @@ extension PrimaryKeyValue: Codable, Comparable {
         }
     }
 
-    /// Sorts integers before other numbers, numbers before text, and text before composite keys.
+    /// Returns whether a key precedes another. Integers precede other numbers, numbers precede text, and text precedes
+    /// composite keys.
     public static func < (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l < r

@@ -6,10 +6,10 @@ extension SyncResult {
         links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted(by: <)
     }
 
-    /// Adds the changes of a later page or chunk. A row that both results changed is counted once, with its final
-    /// change.
+    /// Adds the changes of a later page or chunk. If this result has inserted or updated a row, a later update of the
+    /// row is not counted again.
     ///
-    /// If the results list no keys, such a row is counted twice.
+    /// If the results list no keys, such an update is counted again.
     package mutating func merge(_ later: SyncResult) {
         if entity.isEmpty { entity = later.entity }
         root.inserted += later.root.inserted

@@ -30,7 +30,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         public var updatedCount = 0
         /// The number of deleted rows, including rows that delete rules deleted.
         public var deletedCount = 0
-        /// The number of stored rows that the payload contains and that the sync did not change.
+        /// The number of stored rows that records of the payload describe and that the sync did not change.
         public var unchangedCount = 0
         /// The keys of the inserted rows, in key order; empty if the result lists no keys.
         public var inserted: [PrimaryKeyValue] = []
@@ -53,9 +53,9 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
     /// The counts of root records, and of the rows in scope that the sync deleted.
     package struct RootCounts: Sendable, Hashable, Codable {
-        /// The number of root records that were inserted.
+        /// The number of inserted rows that root records describe.
         package var inserted = 0
-        /// The number of root records that matched a stored row and were allowed to update it.
+        /// The number of stored rows that root records describe and were allowed to update.
         package var matched = 0
         /// The number of rows that the sync deleted because they were in scope and the payload omitted them.
         package var deleted = 0
@@ -63,7 +63,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         package init() {}
     }
 
-    /// The name of the entity that was synced.
+    /// The name of the synced entity. For a payload of several entities, their names, separated by commas.
     public var entity: String
     /// The counts of root records, and of the rows in scope that the sync deleted.
     package var root = RootCounts()
@@ -74,7 +74,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
     /// The number of inconsistent records, including nested ones: records with the key of an earlier record and a
     /// different value. The sync stores the later value. It does not compare records of different chunks or pages.
     public var inconsistentRecordCount = 0
-    /// The changes of each entity, by its name. Entities that the sync did not touch are missing.
+    /// The changes of each entity, by its name. Entities without changed or unchanged rows are missing.
     public var entities: [String: EntityChanges] = [:]
     /// The number of links that were added.
     public var linksAdded = 0
@@ -84,12 +84,13 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var addedLinks: [Link]?
     /// The removed links, sorted; nil unless ``SyncOptions/resultDetail`` is ``SyncOptions/ResultDetail/values``.
     public var removedLinks: [Link]?
-    /// The problems that did not stop the sync, in document order, up to a limit of 10,000.
+    /// The problems that did not stop the sync, up to a limit of 10,000. The diagnostic
+    /// ``SyncDiagnostic/Kind/deletionsSkipped`` is always listed.
     public var diagnostics: [SyncDiagnostic] = []
     /// The number of further diagnostics, which `diagnostics` does not list.
     public var omittedDiagnosticCount = 0
     /// The pending references of the payload: links to rows that are not stored yet. A later sync that inserts such a
-    /// row adds its links.
+    /// row adds its links. A result without keys of a payload in chunks can list only a part of them.
     public var pendingReferences: [Link] = []
     /// The address or cursor of the next page: `links.next` of a JSON:API document, or `endCursor` of a GraphQL
     /// connection. Nil if there is no next page.
@@ -112,7 +113,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         case pendingReferences = "unresolved"
     }
 
-    /// The changes of an entity; empty if the sync did not touch the entity.
+    /// The changes of an entity; empty if ``entities`` has none.
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }
 
     /// Adds an attribute to the update of a row. Creates the update if the row has none.
@@ -132,7 +133,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         entities[entity] = changes
     }
 
-    /// Whether the sync changed nothing.
+    /// Whether the sync changed no rows and no links.
     public var isEmpty: Bool {
         entities.values.allSatisfy(\.isEmpty) && linksAdded == 0 && linksRemoved == 0
     }
@@ -142,11 +143,11 @@ public struct SyncResult: Sendable, Hashable, Codable {
 public struct SyncProgress: Sendable, Hashable {
     /// The phases of a sync, in this order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// The sync reads and maps the payload. The units are bytes. For a payload of JSON values they are records.
+        /// The sync reads and maps the payload. The units are bytes or records, depending on the payload.
         case mapping
         /// The sync compares the payload with the stored rows. The units are rows and links.
         case comparing
-        /// The sync writes the differences, deletions last. The units are rows and links.
+        /// The sync writes the differences. The units are rows and links.
         case writing
     }
 
@@ -168,10 +169,10 @@ public struct SyncProgress: Sendable, Hashable {
 // MARK: - Description
 
 extension SyncResult: CustomStringConvertible {
-    /// A text with one line for each entity with changes, and one line for links and diagnostics:
+    /// A text with one line for each entity with changes, and one line for other counts, such as links and diagnostics:
     ///
-    ///     User: 2 inserted, 1 updated, 40 unchanged
     ///     Note: 1 deleted
+    ///     User: 2 inserted, 1 updated, 40 unchanged
     ///     3 links added; 1 diagnostic
     public var description: String {
         let changed = entities.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
@@ -198,7 +199,8 @@ extension SyncResult: CustomStringConvertible {
 }
 
 extension SyncResult.EntityChanges: CustomStringConvertible {
-    /// The counts as text, without those that are zero: `2 inserted, 1 updated, 40 unchanged`
+    /// The counts as text, without those that are zero, such as `2 inserted, 1 updated, 40 unchanged`; `nothing` if all
+    /// are zero.
     public var description: String {
         let counts = [
             (insertedCount, "inserted"), (updatedCount, "updated"), (deletedCount, "deleted"),
@@ -247,8 +249,8 @@ extension SyncResult {
         public var entity: String
         /// The key of the row that has the relationship.
         public var key: PrimaryKeyValue
-        /// The name of the relationship. If only one of two inverse relationships is to-one, it is that one. If both
-        /// are to-many, it is the one in the payload.
+        /// The name of the relationship. For a pending reference, it is the relationship in the payload. For another
+        /// link, it is the to-one relationship with the foreign key, if there is one.
         public var relationship: String
         /// The key of the linked row.
         public var target: PrimaryKeyValue
@@ -263,7 +265,7 @@ extension SyncResult {
 }
 
 extension SyncResult.Link {
-    /// Sorts links by entity, key, relationship and target.
+    /// Returns whether a link precedes another one by entity, key, relationship and target.
     package static func < (left: Self, right: Self) -> Bool {
         (left.entity, left.key, left.relationship, left.target)
             < (right.entity, right.key, right.relationship, right.target)

@@ -7,7 +7,7 @@ import Foundation
 /// - Years: `yyyy`, `y`, `yy`. Months: `M`, `MM`, `MMM`, `MMMM`. Days: `d`, `dd`. Weekdays: `E` to `EEE`, `EEEE`.
 /// - Hours: `H`, `HH`, or `h`, `hh` with `a`. Minutes: `m`, `mm`. Seconds: `s`, `ss`. Fractions of a second: `S` to
 ///   `SSSSSSSSS`.
-/// - Zones: `X`, `XX`, `XXX`, `x`, `xx`, `xxx`, `Z`, `ZZZZZ`, `z`.
+/// - Zones: `X`, `XX`, `XXX`, `x`, `xx`, `xxx`, `Z` to `ZZZ`, `ZZZZZ`, `z`.
 ///
 /// Text in apostrophes is literal, and so is any character that is not a letter from A to Z. Names of months and
 /// weekdays are English.
@@ -76,7 +76,8 @@ extension DatePattern.Field {
         }
     }
 
-    /// The number of digits of the field: 0 if the number varies, nil if the field is not a number.
+    /// The number of digits of the field: 0 if the number varies, nil if its text does not begin with a digit. For a
+    /// literal that begins with a digit, its length in bytes.
     var digits: Int? {
         switch self {
         case .year(let digits), .month(let digits), .day(let digits), .hour(let digits), .halfDayHour(let digits),
@@ -230,7 +231,7 @@ extension DatePattern {
         return nil
     }
 
-    /// Parses `Z`, `GMT`, `UTC`, `+hh`, `+hhmm` or `+hh:mm`. Returns the offset from UTC in milliseconds, positive to
+    /// Parses `Z`, `GMT`, `UTC`, `±hh`, `±hhmm` or `±hh:mm`. Returns the offset from UTC in milliseconds, positive to
     /// the east; nil for any other text.
     private static func zone(_ text: Text, _ index: inout Int) -> Int64? {
         guard index < text.count else { return nil }

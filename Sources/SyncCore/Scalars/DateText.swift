@@ -192,7 +192,7 @@ package enum DateParser {
         return value
     }
 
-    /// Parses `Z`, `+hh:mm`, `+hhmm`, `+hh`, or an empty text. Returns the offset from UTC in milliseconds, positive to
+    /// Parses `Z`, `±hh:mm`, `±hhmm`, `±hh`, or an empty text. Returns the offset from UTC in milliseconds, positive to
     /// the east; nil for any other text.
     @inline(__always)
     private static func zone(_ text: Text, _ start: Int) -> Int64? {

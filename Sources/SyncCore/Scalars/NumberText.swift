@@ -40,8 +40,8 @@ package enum NumberText {
 
     /// Parses a number. Services send numbers as strings, so `+`, leading zeros, `.5` and `5.` are accepted too.
     ///
-    /// Returns nil if the text is not a number. Also returns nil if the exponent is beyond a million and
-    /// `clampsExponent` is false.
+    /// Returns nil if the text is not a number. Also returns nil if a number other than zero has an exponent beyond
+    /// ±1,000,000 and `clampsExponent` is false.
     package static func parts(_ text: UnsafeBufferPointer<UInt8>, clampsExponent: Bool = false) -> Parts? {
         var parts = Parts()
         var index = 0
@@ -142,8 +142,8 @@ package enum NumberText {
         return value
     }
 
-    /// Parses a short number without an exponent; nil for any other text. A double is exact for an integer below 2⁵³
-    /// and for a power of ten up to 10²², so one division rounds correctly.
+    /// Parses most short numbers without an exponent; nil for any other text. A double is exact for an integer below
+    /// 2⁵³ and for a power of ten up to 10²², so one division rounds correctly.
     @inline(__always)
     private static func plainDouble(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard text.count <= 16 else { return nil }
@@ -174,8 +174,8 @@ package enum NumberText {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     ]
 
-    /// Appends the shortest exact text of a number: `7.5` for `7.50`, `100` for `1e2`. An exponent beyond ±400 is
-    /// written as an exponent. Returns false if the text is not a number.
+    /// Appends the exact text of a number without unnecessary zeros: `7.5` for `7.50`, `100` for `1e2`. An exponent
+    /// beyond ±400 is written as an exponent. Returns false if ``parts(_:clampsExponent:)`` cannot parse the text.
     package static func appendExact(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
         guard let parts = parts(text) else { return false }
         append(parts, to: &out)

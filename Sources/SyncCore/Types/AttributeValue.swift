@@ -2,8 +2,10 @@ public import Foundation
 
 /// A Swift type for the values of an attribute.
 ///
-/// Numbers, Booleans, strings, dates, UUIDs, URLs, `Data`, ``JSONValue`` and optionals of these types conform. An
-/// enumeration with such raw values needs no conformance. Neither does a `Codable` type, whose values are stored as
+/// `Bool`, `String`, `Double`, `Float`, `Decimal`, `Date`, `UUID`, `URL`, `Data`, ``JSONValue`` and optionals of these
+/// types conform. So do all integer types except `UInt`, `UInt64` and the 128-bit types.
+///
+/// An enumeration with such raw values needs no conformance. Neither does a `Codable` type, whose values are stored as
 /// JSON.
 public protocol AttributeValue: Sendable {
     /// The attribute type of the values, and their conversion to and from stored values.
@@ -75,8 +77,8 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
 }
 
 extension AttributeValue where Self: FixedWidthInteger {
-    /// The coding of integers. A stored integer outside the range of the type does not fit. A value above `Int64.max`
-    /// is stored as `Int64.max`.
+    /// The coding of integers. A stored integer outside the range of the type does not fit. A value outside the range
+    /// of `Int64` is stored as the nearest `Int64`.
     public static var attributeCoding: AttributeCoding<Self> {
         AttributeCoding<Self>(
             .integer, decode: { $0.int.flatMap(Self.init(exactly:)) }, encode: { .integer(Int64(clamping: $0)) })
@@ -93,7 +95,7 @@ extension UInt16: AttributeValue {}
 extension UInt32: AttributeValue {}
 
 extension AttributeValue where Self: BinaryFloatingPoint {
-    /// Stores the values in double attributes. Any number can be read, as the nearest value of the type.
+    /// The coding of floating-point numbers. A stored number is read as the nearest value of the type.
     public static var attributeCoding: AttributeCoding<Self> {
         AttributeCoding<Self>(.double, decode: { $0.double.map { Self($0) } }, encode: { .double(Double($0)) })
     }
@@ -242,7 +244,8 @@ struct CodedFitting<Value: Decodable>: ValueFitting {
     }
 }
 
-/// A type into which every value of its attribute type can be converted.
+/// A type that needs no check, because every value of its attribute type can be converted. The exception is a URL that
+/// `URL` cannot parse.
 private protocol WideValue {}
 
 extension Int: WideValue {}

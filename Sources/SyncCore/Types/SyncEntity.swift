@@ -1,4 +1,4 @@
-/// A Swift type that declares an entity. Its stored properties are the attributes, and each value is a row.
+/// A Swift type that declares an entity. Its properties are the attributes and relationships, and each value is a row.
 ///
 /// `@Entity` generates the conformance. Without the macro, write it by hand:
 ///
@@ -33,7 +33,8 @@ extension SyncEntity {
 public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
     /// The name of the attribute or relationship in the model.
     package let name: String
-    /// The Swift type of the destination entity of a relationship; nil for an attribute.
+    /// The Swift type of the destination entity of a relationship. Nil for an attribute, and for the property with the
+    /// key of a to-one relationship.
     package let destination: (any SyncEntity.Type)?
 
     /// Creates a property for an attribute, or for a relationship if `destination` is given.
@@ -53,7 +54,9 @@ public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
 /// `Row` has no constraint. A constraint would require the conformances of a type while the compiler checks the
 /// properties of that type. With `.defaultIsolation(MainActor.self)` these conformances are not known then.
 public struct RelatedRows<Row> {
-    /// The loaded rows; nil if the rows were not loaded. If it is nil, a sync of the value leaves the links unchanged.
+    /// The loaded rows; nil if the rows were not loaded. A sync of the value then leaves the links of a to-many
+    /// relationship unchanged. It takes the link of a to-one relationship from the key property, unless the key is
+    /// composite.
     public var rows: [Row]?
 
     /// Creates storage with loaded rows. Pass nil for rows that were not loaded.
@@ -131,7 +134,7 @@ extension SyncModel.Attribute {
     ///   - isPrimaryKey: Whether the model marks the attribute as the primary key or a part of it.
     ///   - isKey: Whether the attribute belongs to the primary key without such a mark: because of its name, or because
     ///     the entity names it.
-    ///   - defaultValue: The value of new rows whose records have no value.
+    ///   - defaultValue: The value of new rows whose records omit the attribute.
     ///   - stored: The attribute type; nil for that of the Swift type.
     public init<Value: AttributeValue>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
@@ -203,7 +206,8 @@ extension SyncModel.Attribute {
 extension SyncModel.Relationship {
     /// Creates a relationship to the entity of a Swift type.
     ///
-    /// - Parameter inverse: The key path of the inverse relationship; nil if the relationship has no inverse.
+    /// - Parameter inverse: The key path of the inverse relationship. Nil if the relationship has no inverse, or if
+    ///   only the inverse names it.
     public init<Destination: SyncEntity>(
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: PartialKeyPath<Destination>? = nil, deleteRule: SyncModel.DeleteRule = .nullify,

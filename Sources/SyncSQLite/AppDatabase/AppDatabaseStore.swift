@@ -4,11 +4,12 @@ import GRDBSQLite
 public import SyncCore
 import SyncStore
 
-/// A store in an app database, with tables of its own beside those of the app.
+/// A store in an app database, with its tables beside those of the app.
 struct AppDatabaseStore {
     let writer: any DatabaseWriter
 
-    /// Creates the tables of a model, or migrates the tables of an earlier model to it.
+    /// Creates the tables of a model, or migrates the tables of an earlier model to it. Existing tables are only
+    /// checked.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "cannot create the tables of the model in the database"
         let hasExistingTables = try DatabaseErrorMapper.mapped(.databaseError, message) {
@@ -32,7 +33,7 @@ struct AppDatabaseStore {
     }
 }
 
-/// Checks the settings that a sync requires of a connection of an app database.
+/// Checks the settings that a sync requires of a connection.
 enum AppConnectionCheck {
     /// Checks a database before tables are created in it.
     static func checkDatabase(_ db: Database) throws {
@@ -170,8 +171,9 @@ extension DataStack {
     /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), in: pool)
     /// ```
     /// The call creates the tables, or migrates them to the model as in a store file. It changes nothing else in the
-    /// database. The app opens and closes the database. It may use any configuration with foreign keys on. The stack
-    /// adds SQL functions to each connection at its first use. A database can contain the tables of only one model.
+    /// database. The app opens and closes the database. It may use any configuration with foreign keys on and the
+    /// encoding UTF-8. The stack adds SQL functions to each connection at its first use. A database can contain the
+    /// tables of only one model.
     ///
     /// A dry run (`Sync.plan`) waits for other writers as the configuration says. For a store file, it would use a
     /// temporary copy instead.
@@ -179,10 +181,11 @@ extension DataStack {
     /// - Parameters:
     ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
-    ///   - transformers: Whether all transformers that the model names must be registered on the model.
+    ///   - transformers: Whether every transformer that the model names must be standard or registered on the model.
     /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the model needs.
-    ///   `incompatibleConnection` with the setting to change. `modelMismatch` with all data that would be lost.
-    ///   `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The database is then unchanged.
+    ///   `incompatibleConnection` with the setting to change. `modelMismatch` if `migration` forbids a data loss, or if
+    ///   rows lack values that the model requires. `missingTransformer`, `incompatibleTables`, `databaseReadOnly`,
+    ///   `databaseBusy`. The database is then unchanged.
     public convenience init(
         model: SyncModel, in writer: some DatabaseWriter, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required

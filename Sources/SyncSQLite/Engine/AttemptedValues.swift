@@ -4,8 +4,8 @@ import SyncStore
 
 /// The values of a row that requests sent and that the service did not confirm.
 ///
-/// Such a request got no response, or the response had another version of the row. The service may have stored the
-/// values anyway. Then their presence at the service is not a change by another device.
+/// The outcome of such a request is unknown, or the service had another version of the row. The service may have stored
+/// the values anyway. Then their presence at the service is not a change by another device.
 struct AttemptedValues {
     private let table: TrackedTable
     private let db: Database

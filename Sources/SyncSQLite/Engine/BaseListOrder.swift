@@ -13,7 +13,7 @@ struct BaseListOrder {
         self.db = db
     }
 
-    /// Returns the base order of a list; nil if the list is not ordered, or if its order was not edited.
+    /// Returns the base order of a list; nil if the list is not ordered, or if no base order is stored.
     func keys(of key: DatabaseValue) throws -> [DatabaseValue]? {
         guard joinTable.isOrdered else { return nil }
         let statement = try db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ?")
@@ -23,12 +23,13 @@ struct BaseListOrder {
 
     /// Stores the base order of a list.
     ///
-    /// - Parameter keys: The base order; nil to delete it, because both sides have the same order.
+    /// - Parameter keys: The base order; nil to delete it.
     func set(_ keys: [DatabaseValue]?, of key: DatabaseValue, editTime: Int64 = SQLiteEngineStore.now) throws {
         try table.setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, editTime: editTime, in: db)
     }
 
-    /// Replaces the key of a linked row in all base orders. Call this method after the row is stored under the new key.
+    /// Replaces the key of a linked row in the base orders of this relationship. If the row is stored, call this method
+    /// after it has the new key.
     ///
     /// The statement reads only lists that contain the row or have a join edit of it. Other base orders cannot contain
     /// its key.

@@ -26,7 +26,7 @@ enum CascadeMarker {
         "(coalesce(\"reason\", '') IN (\(reason.literal), \(prefix) || \(reason.literal)))"
     }
 
-    /// Returns a reason without the mark, for users.
+    /// Returns the reason of a blocked change without the mark, for users.
     static func shown(_ reason: String) -> String {
         guard reason.hasPrefix("\(text)\(separator)") else { return reason }
         return String(reason.drop { $0 != separator }.dropFirst())

@@ -2,8 +2,8 @@ import SyncCore
 import SyncStore
 
 extension ChangeCaptureTriggers {
-    /// The statements that run when the engine deletes a row and a foreign key to the row becomes NULL. They are used
-    /// if the service does not cascade deletions.
+    /// The statements that run when the engine deletes a row and a foreign key of a known row becomes NULL. They are
+    /// used if the service does not cascade deletions.
     ///
     /// The change is sent to the service. Its `edited` is 0, so another value at the service wins.
     var unlinked: [String] {
@@ -48,7 +48,8 @@ extension ChangeCaptureTriggers {
             + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.cascaded)] : [])
     }
 
-    /// Returns the statement that copies a join row to `sync_parting` when the engine deletes the join row.
+    /// Returns the statement that copies a join row to `sync_parting` when the join row is removed while the engine
+    /// deletes rows.
     ///
     /// A join row is deleted before its owner. When the owner is deleted, ``engineDeletion`` logs the list from
     /// `sync_parting`.
@@ -78,7 +79,9 @@ extension ChangeCaptureTriggers {
     }
 
     /// The statements that run when the engine deletes a row. If the row is logged, they log all its columns and lists.
-    /// Then they delete its entries in the engine's tables.
+    ///
+    /// Then they delete its change, base values, join edits and known version. A pending local deletion keeps the
+    /// change, the base values and the known version.
     var engineDeletion: [String] {
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let log = table.columns.flatMap { column -> [String] in

@@ -54,7 +54,7 @@ extension ChangeCaptureTriggers {
         "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
     }
 
-    /// Returns statements that record the order of a list before its first edit.
+    /// Returns statements that record the order of a list before its first edit, and the time of each edit.
     ///
     /// The engine compares the order when it sends the row, since the edit may have no effect (`OR IGNORE`).
     private func order(_ joinTable: TrackedTable.JoinTable, _ row: String) -> [String] {

@@ -3,7 +3,7 @@ import SyncStore
 // If a row with a surrogate key is deleted, its entries are kept under its name (see `TrackedKey`). SQLite may reuse
 // the surrogate key.
 extension ChangeCaptureTriggers {
-    /// The SQL conditions that the key of a row changed although its own columns did not.
+    /// The SQL conditions that the key of a row changed although its own columns did not. One of them is sufficient.
     ///
     /// If the key of a row contains the key of another row, the two keys change together.
     var isRenamed: [String] {
@@ -40,7 +40,7 @@ extension ChangeCaptureTriggers {
             }
     }
 
-    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if the row is not known.
+    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if no name is recorded.
     ///
     /// The trigger cannot compute the name, since rows whose keys are part of it may already be deleted.
     var deletedName: String {

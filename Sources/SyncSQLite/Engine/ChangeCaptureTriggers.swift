@@ -5,14 +5,14 @@ import SyncStore
 /// Generates the triggers that record edits of one registered table, in the transaction of the writer. The triggers do
 /// not record writes of the engine as edits.
 ///
-/// The statements use upsert clauses because the conflict clause of the firing statement does not override them. Keys
+/// Inserts of edits use upsert clauses because the conflict clause of the firing statement does not override them. Keys
 /// are compared as `k = +NEW.id`. Without the `+`, the affinity of the column would prevent SQLite from using the
 /// index.
 struct ChangeCaptureTriggers {
     let table: TrackedTable
     let key: String
-    /// The columns of each unique index of the table, except the index of its key. `REPLACE` may delete a row with the
-    /// same values in such an index, and fires no delete trigger.
+    /// The columns of unique indexes of the table. See ``UniqueColumns``. `REPLACE` may delete a row with the same
+    /// values in such an index, and by default fires no delete trigger.
     private let uniqueColumns: [[String]]
     private let isRowID: Bool
     private let family: String
@@ -213,8 +213,8 @@ struct ChangeCaptureTriggers {
             """
     }
 
-    /// Returns statements that record the values of rows that `REPLACE` may delete through one of the indexes. If such
-    /// a row is not deleted, the engine later finds no difference.
+    /// Returns statements that record the values of known rows that `REPLACE` may delete through one of the indexes. If
+    /// such a row is not deleted, the engine later finds no difference.
     private func replaced(_ indexes: [[String]]) -> [String] {
         indexes.flatMap { columns -> [String] in
             let isKey = columns == [table.table.keyColumn]
@@ -239,7 +239,7 @@ struct ChangeCaptureTriggers {
         }
     }
 
-    /// Returns statements that delete the recorded join edits of a row.
+    /// Returns statements that delete the recorded join edits of a row if a condition is true.
     func links(_ row: String, _ condition: String = "true") -> [String] {
         table.joinTables.map {
             "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key) AND \(condition)"
@@ -248,7 +248,7 @@ struct ChangeCaptureTriggers {
 
     // MARK: SQL
 
-    /// The SQL condition that the writer is not the engine.
+    /// The SQL condition that writes are captured: no mode of ``CaptureSuppression`` is set.
     static let isCapturing = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
     static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
     static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"

@@ -4,16 +4,16 @@ import SyncStore
 
 /// The conflict log: the values that lost, and the open conflicts.
 struct ConflictLog {
-    /// The reason of edits that were lost because the service deleted the row.
+    /// The reason of edits that were lost because the service deleted the row, or a row whose deletion cascaded to it.
     static let deleted = SyncConflict.Reason.deletedRemotely.rawValue
-    /// The reason of edits that were lost because the service no longer has the row, or hides it from the user.
+    /// The reason in place of ``deleted`` if the service lacks the row, or hides it from the user, without a tombstone.
     static let missing = SyncConflict.Reason.missingRemotely.rawValue
     /// The reason of a row without edits that a cascade deleted. The service does not cascade deletions, so it still
     /// has the row.
     static let cascaded = SyncConflict.Reason.cascaded.rawValue
-    /// The reason of a preexisting row that the service does not have.
+    /// The reason of a preexisting row without edits that the engine deleted.
     static let preexisting = SyncConflict.Reason.preexistingMissing.rawValue
-    /// The reason of a deleted row that may have been edited while the triggers were missing.
+    /// The reason of a row that the engine deleted, and that may have been edited while the triggers were missing.
     static let audited = SyncConflict.Reason.deletedWhileUncaptured.rawValue
     /// The SQL list of the reasons for which deleted rows are logged.
     static let deletionReasons = [deleted, missing, cascaded, preexisting, audited].map(\.literal).joined(
@@ -47,8 +47,8 @@ struct ConflictLog {
             arguments: [Self.missing, entry, Self.deleted])
     }
 
-    /// Deletes the log entries of a row with the reason ``cascaded``, because the service itself reported the row as
-    /// deleted.
+    /// Deletes the log entries of a row after `line` with the reason ``cascaded``, because the service itself no longer
+    /// has the row.
     func recordDeleted(_ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND why = ?",
@@ -133,7 +133,7 @@ struct ConflictLog {
                 """, arguments: [table.number, key, table.number, key])
     }
 
-    /// Returns the current value of a field; nil if the row is not stored.
+    /// Returns the current value of a field; nil if the row is not stored, or has no such field.
     func value(of field: String, _ table: TrackedTable, _ key: DatabaseValue) throws -> DatabaseValue? {
         try table.fieldReader.values(of: key, in: db).flatMap { try value(of: field, table, key, $0) }
     }

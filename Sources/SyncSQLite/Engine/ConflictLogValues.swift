@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Converts values of the conflict log to JSON, as an export writes them.
+/// Converts values of the conflict log to JSON. Attributes that the model can read have the form of an export.
 struct ConflictLogValues {
     private let engine: SQLiteEngineStore
     private let db: Database

@@ -5,11 +5,11 @@ import SyncStore
 
 /// Resolves conflicts of fields by the app's resolver, or else by the conflict policy.
 struct ConflictResolver {
-    /// A row that both sides changed.
+    /// A row whose local edits are merged.
     struct Subject {
         let table: TrackedTable
         let key: DatabaseValue
-        /// When the service last changed the row, in milliseconds since 1970; nil if the service reports no times.
+        /// When the service last changed the row, in milliseconds since 1970; nil if not known.
         let changed: Int64?
         /// When the service changed the known version of the row, in milliseconds since 1970; nil if not known.
         let known: Int64?

@@ -13,7 +13,7 @@ struct CreationIDIndex {
     private let markerField: String?
     private let rows: NewRows
 
-    /// Returns nil if the service stores no creation IDs, or if no rows are new.
+    /// Returns nil if the service neither stores creation IDs nor uses them as remote IDs, or if the index is empty.
     init?(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
         markerField = engine.registration.markerField
         guard markerField != nil || engine.registration.clientAssignsIDs else { return nil }
@@ -50,7 +50,8 @@ struct CreationIDIndex {
     /// Finds the new row with the creation ID of a pulled record, and gives it the key of the record.
     ///
     /// - Parameter key: The key of the pulled row in the engine's tables.
-    /// - Returns: The key of the new row afterwards; nil if no new row matches, or if a request for it is in flight.
+    /// - Returns: The key of the new row afterwards; nil if no new row matches. If its key must be replaced, also nil
+    ///   if a request for it is in flight, or if it is not stored.
     func matchNewRow(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let name = name(of: row), let own = rows.byCreationID?[name], let id = table.key.rowKey(row.id),
             try isNew(own)

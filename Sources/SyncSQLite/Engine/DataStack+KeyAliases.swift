@@ -13,7 +13,8 @@ extension DataStack {
         condition(try laterKey(of: key, entity, in: db) ?? key, of: entity)
     }
 
-    /// Returns the current key of a row by its former key; nil if no row had the key, or if a stored row has it.
+    /// Returns the current key of a row by its former temporary key. Returns nil if no row had that key, or if a stored
+    /// row has it.
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
         guard key.isLocal, entity.keySlot != nil, try EngineSchema.isThere(in: db) else { return nil }
         let (table, own) = (layout[entity.table], key.databaseValue)
@@ -23,8 +24,8 @@ extension DataStack {
         return try KeyAliases.later(than: own, ofEntities: numbers, in: db).flatMap { RowKey($0) }
     }
 
-    /// Returns the greatest integer that was a temporary key in the entity's table; nil if there is none. It must not
-    /// be used again, because it still identifies a row.
+    /// Returns the greatest integer that is recorded as a former temporary key in the entity's table; nil if there is
+    /// none. It must not be used again, because it still identifies a row.
     func lastFormerKey(of entity: CompiledEntity, in db: Database) throws -> Int64? {
         guard try EngineSchema.isThere(in: db) else { return nil }
         return try Int64.fetchOne(

@@ -10,7 +10,7 @@ extension DataStack {
     /// are not recorded until an engine is created again.
     ///
     /// - Parameter deletingRows: Whether to delete the rows of the synced entities too, so that another user does not
-    ///   see or send them. Rows of other entities stay, even in the same table.
+    ///   see or send them. Rows of other entities stay, except rows that foreign keys delete by a cascade.
     /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
     public func removeSyncState(deletingRows: Bool) async throws {
         try await DatabaseErrorMapper.mapped(.databaseError, "cannot remove the engine's tables") {

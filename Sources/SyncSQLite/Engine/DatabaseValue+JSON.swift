@@ -3,7 +3,7 @@ import GRDB
 import SyncCore
 
 extension DatabaseValue {
-    /// The value as JSON. A blob becomes base64 text, and an infinite number becomes null.
+    /// The value as JSON. A blob becomes base64 text, and a number that is not finite becomes null.
     var json: JSONValue {
         switch storage {
         case .null: .null

@@ -19,8 +19,8 @@ struct DirtyFields {
         try table.columns.map { field($0, values) } + table.joinTables.map { try field($0, key) }
     }
 
-    /// Returns the edited fields to send. A field that equals its base value is not sent, and its base value is
-    /// deleted.
+    /// Returns the fields to send: the edited fields, and the fields that are sent with them. Deletes the base value of
+    /// a field that equals it.
     ///
     /// A field that is new in the model, or that has another JSON key than before, must be pulled before it is sent.
     ///

@@ -10,9 +10,9 @@ struct EditRebase {
         let row: ConflictResolver.Subject
         /// The kind of the pending change; nil if the outbox has none for the row.
         let kind: String?
-        /// The columns that could not be reset to their base value, because a unique index prevents that value.
+        /// The columns that could not be reset to their base value, because a constraint rejects that value.
         let unrevertedColumns: Set<String>
-        /// The columns whose values come from the service or from captured edits. See ``SyncedColumns``.
+        /// The columns and join tables that were pulled for all rows. See ``SyncedColumns``.
         let syncedColumns: Set<String>
         /// Whether edits of the row may not have been captured.
         let mayHaveUncapturedEdits: Bool
@@ -24,7 +24,7 @@ struct EditRebase {
         let triedValues: [String: [DatabaseValue]]
         /// The columns whose base value is a sent value that the service has.
         var agreed: Set<String> = []
-        /// The value of each column before the page was written.
+        /// The value of each column before the edits were removed.
         let local: [String: DatabaseValue]
         let joinRowEdits: JoinRowEdits
         /// Whether the version at the service is the known version, so the service did not change the row.
@@ -36,10 +36,11 @@ struct EditRebase {
         /// Whether the row was created locally and has no base values. A row to be created again has base values.
         var isNew: Bool { creationTimes.map { !$0.isRestored } ?? false }
 
-        /// Returns whether a column without a base value was edited.
+        /// Returns whether a column without a base value counts as edited.
         func isEdited(_ name: String) -> Bool { isNew || creationTimes?.isSet(name) == true }
 
-        /// Returns when a column was edited; nil if it was not.
+        /// Returns when a column was edited, or 0 if that is not known. Nil if the column has no base value and the row
+        /// is not to be created at the service.
         func editTime(of name: String) -> Int64? {
             base[name]?.editTime ?? creationTimes?.editTime(of: name, holding: local[name] ?? .null)
         }
@@ -79,8 +80,8 @@ struct EditRebase {
     ///   - changed: When the service last changed the row, in milliseconds since 1970.
     ///   - known: When the service changed the known version of the row.
     ///   - isCurrent: Whether the service has the known version of the row.
-    ///   - mayHaveUncapturedEdits: Whether edits of the row may not have been captured. At the known version, each difference is
-    ///     such an edit. At another version, the remote value applies, and the local value is logged.
+    ///   - mayHaveUncapturedEdits: Whether edits of the row may not have been captured. At the known version, each
+    ///     difference is such an edit. At another version, the remote value applies, and the local value is logged.
     mutating func revert(
         _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool,
         mayHaveUncapturedEdits: Bool
@@ -125,7 +126,7 @@ struct EditRebase {
         return names
     }
 
-    /// Resets columns to their base values. A column keeps its value if a unique index prevents the base value.
+    /// Resets columns to their base values. A column keeps its value if a constraint rejects the base value.
     ///
     /// - Returns: The columns that kept their value.
     private func revert(
@@ -144,7 +145,7 @@ struct EditRebase {
 
     /// Merges the removed edits into the rows that the page wrote.
     ///
-    /// - Returns: The number of conflicts of each entity.
+    /// - Returns: The number of rows and of values in conflict, by entity.
     func reapply() throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for edit in edits {
@@ -181,7 +182,7 @@ struct EditRebase {
     private struct Merged {
         /// The values to write to the row.
         var reapplied: [String: DatabaseValue] = [:]
-        /// The new base value of each merged column; nil for a column that has the service's value.
+        /// The new base values; nil for a column that has the service's value. Other columns keep their base values.
         var bases: [String: DatabaseValue?] = [:]
         var conflicts = 0
         var isOpen = false
@@ -191,7 +192,7 @@ struct EditRebase {
         _ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
     ) throws {
         guard let here = edit.local[name], var there = remote[name] else { return }
-        // A unique index kept the column at its local value, and the page did not change it. So the service still has
+        // A constraint kept the column at its local value, and the page did not change it. So the service still has
         // the base value.
         if edit.unrevertedColumns.contains(name), there.isExactly(here), let base = edit.base[name] {
             there = base.value
@@ -298,7 +299,7 @@ struct EditRebase {
     }
 
     /// Updates the outbox after a merge. A create becomes an update, because the service has the row. A change without
-    /// differences is deleted.
+    /// differences and without a request is deleted.
     private func finish(_ edit: Edit) throws {
         let (e, k) = (edit.table.number, edit.key)
         if edit.kind == "create" { try engine.answerOpen(k, edit.table, in: db) }
@@ -343,7 +344,7 @@ struct EditRebase {
         return db.changesCount > 0
     }
 
-    /// Deletes the pending references of foreign keys that keep their local value.
+    /// Deletes the pending references of foreign keys whose values were reapplied.
     private func dropReferences(_ values: [String: DatabaseValue], _ edit: Edit) throws {
         for column in edit.table.columns where values[column.name] != nil {
             guard let relationship = column.relationship else { continue }

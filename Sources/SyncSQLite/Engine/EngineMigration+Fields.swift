@@ -59,7 +59,7 @@ extension EngineMigration {
         }
     }
 
-    /// Migrates values of requests in flight. Values without a field in the new model are deleted.
+    /// Migrates the values of stored requests. Values that do not fit the new model are deleted.
     private func migrateSent(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
             db,

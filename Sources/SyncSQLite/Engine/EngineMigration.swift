@@ -35,8 +35,8 @@ struct EngineMigration {
         self.senders = senders
     }
 
-    /// Migrates the engine's tables of a store with existing tables. Rows keep their keys unless the type of the key
-    /// changes.
+    /// Migrates the engine's tables of a store with existing tables. Rows keep their keys unless the type or the
+    /// attribute of the primary key changes.
     static func migrate(_ db: Database, from old: SyncModel, to new: SyncModel) throws {
         let map = MigrationMap(from: old, to: new)
         var migration = EngineMigration(db, map, MigratedKeys(map), SentLinkEnds(from: old, to: new))
@@ -45,8 +45,8 @@ struct EngineMigration {
 
     /// Unblocks changes, since the engine may send them differently with another model.
     ///
-    /// Changes of rows that the service does not have stay blocked. Changes with an open request are excluded too,
-    /// because each run repeats the request anyway.
+    /// Changes that are blocked because the service no longer has the row stay blocked. Changes with a stored request
+    /// are excluded too, because each run repeats the request anyway.
     static func unblockRows(in db: Database) throws {
         guard try EngineSchema.isThere(in: db) else { return }
         try db.execute(
@@ -57,8 +57,7 @@ struct EngineMigration {
                 """)
     }
 
-    /// Migrates the engine's tables. Call this method in the transaction that migrates the store, while edits are not
-    /// captured.
+    /// Migrates the engine's tables. Call this method in the transaction that migrates the store.
     mutating func migrate() throws {
         guard try EngineSchema.isThere(in: db) else { return }
         if let version = try Int.fetchOne(db, sql: "SELECT protocol FROM sync_engine") {
@@ -115,7 +114,7 @@ struct EngineMigration {
 
     // MARK: Links
 
-    /// Migrates join edits that were not sent.
+    /// Migrates pending join edits.
     private mutating func migrateLinks(of registered: [Registered]) throws {
         let rows = try Row.fetchAll(db, sql: "SELECT link, owner, other, op, edited FROM sync_link")
         guard !rows.isEmpty else { return }

@@ -4,15 +4,15 @@ import GRDB
 /// The state that the transactions of a run share, so that each transaction need not read it again. The cache discards
 /// the state if another writer wrote between two transactions.
 ///
-/// `@unchecked Sendable`: only write transactions use the cache, one at a time. `lock` protects its properties.
+/// `@unchecked Sendable`: only write transactions use the cache, one at a time. `lock` protects its variables.
 final class EngineRunCache: @unchecked Sendable {
     private let lock = NSLock()
     private var point: StoreMonitor.Moment?
     private var newRows: [Int: NewRows] = [:]
-    /// The outbox entries that a push has examined.
+    /// The progress of the push through the outbox.
     let outboxScan = OutboxScan()
 
-    /// Runs a transaction. Discards the state first if it is out of date.
+    /// Runs `body`, inside a transaction. Discards the state first if it is out of date.
     ///
     /// - Parameter isPreserved: Whether `body` keeps the state up to date. If false, the state is discarded.
     func during<T>(_ db: Database, isPreserved: Bool, _ body: () throws -> T) throws -> T {

@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// The engine's tables in the store: known rows, pending changes, requests, the conflict log and others.
-/// `Docs/SyncProtocol.md` describes each table.
+/// `Docs/SyncProtocol.md` describes all tables except `sync_engine` and `sync_entity`.
 ///
 /// A known row is a row that the service has, as far as the engine knows. The entries of a row are the rows of these
 /// tables with its entity and key. The engine adds no columns to the tables of the model. Times are in milliseconds
@@ -170,7 +170,7 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
-    /// Join rows of rows that the engine is deleting, for the conflict log.
+    /// Join rows that are removed while the engine deletes rows, for the conflict log.
     private static let parting = """
         CREATE TABLE IF NOT EXISTS "sync_parting" (
           "list" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL, "place" ANY, PRIMARY KEY ("list", "owner", "other")
@@ -253,7 +253,7 @@ enum EngineSchema {
             "sync_alias", "sync_lease", "sync_mute",
         ] + addedTableNames
 
-    /// The tables that identify a row by entity (column `e`) and key (column `k`).
+    /// The tables that identify a row by entity (column `e`) and key (column `k`), except `sync_alias`.
     static let rowTables = SurrogateKeyRepair.tables + ["sync_file", "sync_unsent"]
 
     /// The tables whose entries belong to an entity (column `e`).
@@ -279,7 +279,7 @@ enum EngineSchema {
 
     /// Upgrades the tables of an earlier version.
     ///
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the tables are of a later version.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the tables are of an unknown version.
     static func upgrade(from version: Int, in db: Database) throws {
         switch version {
         case Self.version: return
@@ -303,7 +303,8 @@ enum EngineSchema {
         for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted)") }
     }
 
-    /// Deletes all entries of rows, and turns off change capture until ``unmute(in:)``.
+    /// Deletes all entries of rows and the pull state of all entities, and turns off change capture until
+    /// ``unmute(in:)``. Does nothing if the engine's tables do not exist.
     static func removeRows(in db: Database) throws {
         guard try isThere(in: db) else { return }
         let names = [

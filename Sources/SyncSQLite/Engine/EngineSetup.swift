@@ -77,8 +77,10 @@ struct EngineSetup {
         }
     }
 
-    /// Checks that the database belongs to this service and user, so that rows of one service are never sent to
-    /// another. A database that has not exchanged data yet is assigned to this service and user.
+    /// Upgrades the engine's tables. If service and user are known, checks that the database belongs to them, so that
+    /// rows of one service are never sent to another.
+    ///
+    /// A database that has not exchanged data yet is assigned to this service and user.
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
         guard let row else {
@@ -179,7 +181,8 @@ struct EngineSetup {
 
     // MARK: Triggers
 
-    /// Creates the triggers, unless identical triggers exist. Drops triggers that are not needed.
+    /// Creates the triggers, unless identical triggers exist. Drops triggers that are not needed. If triggers were
+    /// missing, finds the edits that they missed.
     ///
     /// Entities of other engines keep their triggers, since their rows may be edited locally, or deleted by a cascade.
     /// Entities that were only imported have no triggers.
@@ -222,8 +225,8 @@ struct EngineSetup {
         }
     }
 
-    /// Drops the triggers of an imported entity, unless the engine that was opened last syncs the entity. Edits of
-    /// entities that are only imported are not captured.
+    /// Drops the triggers of an imported entity, unless the engine that was opened last syncs the entity and all its
+    /// triggers exist. Edits of entities that are only imported are not captured.
     private func importPages(_ table: TrackedTable) throws {
         try SyncedColumns(table, db).pullNew()
         let found = try Row.fetchAll(

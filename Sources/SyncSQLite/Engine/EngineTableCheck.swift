@@ -4,14 +4,16 @@ import SyncCore
 
 /// Finds invalid values in the engine's tables.
 ///
-/// The tables are STRICT, so an invalid value comes from a damaged file or from a program that edited the schema.
+/// The tables are STRICT, so a value of a wrong type comes from a damaged file or from a program that edited the
+/// schema.
 enum EngineTableCheck {
     /// An error for a text in the engine's tables that should be JSON and is not.
     private struct InvalidJSON: LocalizedError {
         var errorDescription: String? { "a value in the engine's tables is not JSON" }
     }
 
-    /// Runs `body`. If `body` cannot decode a value, the error names the table, row and column of the value.
+    /// Runs `body`. If `body` cannot decode a value, the error names the table, row and column of the first invalid
+    /// value.
     ///
     /// - Throws: ``SyncError`` `databaseError` for a value that cannot be decoded; other errors of `body`.
     static func located<T>(in db: Database, _ body: () throws -> T) throws -> T {
@@ -37,7 +39,7 @@ enum EngineTableCheck {
 
     // MARK: Search
 
-    /// The columns that contain JSON, by table.
+    /// The columns whose values are always JSON or NULL, by table.
     private static let jsonColumns: [String: Set<String>] = [
         "sync_request": ["remote", "body", "natural"], "sync_known": ["remote"], "sync_inbound": ["k", "body"],
         "sync_gone": ["id"], "sync_unread": ["value"],

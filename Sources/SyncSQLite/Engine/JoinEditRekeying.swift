@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Generates the SQL that replaces keys in `sync_link` when a row with a surrogate key is deleted or its surrogate key
-/// changes. SQLite may reuse surrogate keys.
+/// Generates the SQL that replaces keys in `sync_link` when a row with a surrogate key is inserted or deleted, or its
+/// surrogate key changes. SQLite may reuse surrogate keys.
 struct JoinEditRekeying {
     private let table: TrackedTable
     /// The lists of registered tables that contain rows of this table.
@@ -29,8 +29,7 @@ struct JoinEditRekeying {
         move("\"other\"", of: pointing.map(\.joinTable.name), to: key, condition)
     }
 
-    /// Returns statements that delete the join edits whose linked row the engine deletes. Neither side has the row any
-    /// more.
+    /// Returns statements that delete the join edits whose linked row the engine deletes.
     func deletions(of key: String) -> [String] {
         guard table.key.isSurrogate else { return [] }
         return pointing.map {
@@ -46,8 +45,8 @@ struct JoinEditRekeying {
         }
     }
 
-    /// Returns the SQL condition that an update of a join row is an edit. An update that only follows a new surrogate
-    /// key is not an edit.
+    /// Returns the SQL condition that an update of a join row is an edit, beginning with `AND`; empty without surrogate
+    /// keys. An update that only follows a new surrogate key is not an edit.
     func isNoRenumbering(of joinTable: TrackedTable.JoinTable) -> String {
         let ends =
             [(joinTable.table.mine, table)]

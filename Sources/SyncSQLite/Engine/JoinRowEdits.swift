@@ -6,9 +6,9 @@ import SyncStore
 /// The edits of one row's many-to-many lists: added and removed join rows, and changed orders. ``EditRebase`` removes
 /// and reapplies them with the other edits of the row.
 ///
-/// Added and removed rows never conflict. The merged list includes the rows that were added locally, and excludes the
-/// rows that were removed locally. If one side moved rows, its order wins. If both sides moved rows, the conflict
-/// policy decides.
+/// Captured additions and removals never conflict. The merged list includes the rows that were added locally, and
+/// excludes the rows that were removed locally. If one side moved rows, its order wins. If both sides moved rows to
+/// different orders, the app's resolver or the conflict policy decides.
 struct JoinRowEdits {
     private struct Change {
         let joinTable: TrackedTable.JoinTable
@@ -17,10 +17,10 @@ struct JoinRowEdits {
         let op: Int
     }
 
-    /// A list before the page was written.
+    /// A list before the edits were removed.
     private struct List {
         let joinTable: TrackedTable.JoinTable
-        /// The base order; nil if the order was not edited.
+        /// The base order; nil if none is stored.
         var base: [DatabaseValue]?
         let editTime: Int64
         let local: [DatabaseValue]

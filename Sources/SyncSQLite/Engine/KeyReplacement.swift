@@ -2,8 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Replaces the key of a row, also in references to the row and in the engine's tables. The new key is the key that the
-/// service assigned, or a temporary key if the old key belongs to another row at the service.
+/// Replaces the key of a row, also in references to the row and in the engine's tables.
+///
+/// The new key is the key that the row has, or will have, at the service. If the old key belongs to another row there,
+/// the new key is a temporary key.
 struct KeyReplacement {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -15,7 +17,7 @@ struct KeyReplacement {
         self.db = db
     }
 
-    /// Adds changes to the outbox for the known rows that reference a row whose remote ID was replaced.
+    /// Adds changes to the outbox for the known rows with a foreign key to a row whose remote ID was replaced.
     ///
     /// At the service, these rows still reference the former ID, which may belong to another row.
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
@@ -108,8 +110,8 @@ struct KeyReplacement {
     }
 
     /// Unites a row that was created locally with a pulled row that is the same row at the service. The pulled row is
-    /// deleted. The local row gets the key of the pulled row and all references to the pulled row. Edits of the pulled
-    /// row are logged.
+    /// deleted. The local row gets the key of the pulled row and the references to the pulled row. Edited columns of
+    /// the pulled row are logged.
     ///
     /// - Returns: The key of the row in the engine's tables afterwards.
     func unite(_ old: DatabaseValue, with new: DatabaseValue) throws -> DatabaseValue {

@@ -10,8 +10,8 @@ import Foundation
     import Darwin
 #endif
 
-/// The holder of a lease, as the text `host pid name`. If its process is known to be dead, another process takes the
-/// lease before it expires.
+/// The holder of a lease, as the text `host pid name`. If its process is known to be dead, another engine run may take
+/// the lease before it expires.
 struct LeaseHolder {
     let text: String
 

@@ -34,7 +34,7 @@ enum LeaseStore {
         return EngineLease(token: token)
     }
 
-    /// Extends a lease. Does nothing if the lease was released.
+    /// Extends a lease. A released lease stays released.
     ///
     /// - Throws: As ``check(_:in:)``.
     static func renew(_ lease: EngineLease, in db: Database) throws {
@@ -44,9 +44,9 @@ enum LeaseStore {
             arguments: [SQLiteEngineStore.now + duration, lease.token])
     }
 
-    /// Checks that a run still has the lease. Extends the lease if less than half of its time is left.
+    /// Checks that no other run took the lease. Extends the lease if less than half of its time is left.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` if another engine has taken the lease.
+    /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
     static func check(_ lease: EngineLease, in db: Database) throws {
         let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = try row?.decode(atIndex: 0)

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// A many-to-many list of a row: the keys of the linked rows, ordered by position or by key.
+/// A many-to-many list of a row: the keys of the linked rows, ordered by position, or by key if they have no positions.
 struct LinkedRowList {
     private let sql: String
     private let positionSQL: String?
@@ -19,8 +19,8 @@ struct LinkedRowList {
         try DatabaseValue.fetchAll(db.cachedStatement(sql: sql), arguments: [key])
     }
 
-    /// Sets the order of an ordered list. Rows that are not in `others` come last. Writes nothing if the list already
-    /// has this order.
+    /// Sets the order of an ordered list. Rows that are not in `others` come last. Writes nothing if the list is not
+    /// ordered, or if `others` contains all its rows in their stored order.
     func order(_ others: [DatabaseValue], of key: DatabaseValue, in db: Database) throws {
         guard let positionSQL else { return }
         let stored = try self.others(of: key, in: db)

@@ -6,7 +6,7 @@ struct LocalEditTimes {
     /// The field name of the whole row in `sync_made`.
     private static let row = ""
 
-    /// The time that marks a row to be created again. Its edited columns have base values, or have edit times if they
+    /// The time that marks a row to be created again. Its edited columns have base values, and also edit times if they
     /// were set since.
     private static let restored: Int64 = -1
 

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows whose foreign key was edited locally and not sent yet, so that they reference another row than at the service.
+/// Rows with a pending edit of a foreign key, so that they reference another row than at the service.
 ///
 /// When the service deletes a row, it also deletes the rows that belong to that row. A row that was moved to it only
 /// locally still belongs to its former owner at the service.
@@ -94,7 +94,7 @@ struct LocallyMovedRows {
     }
 
     /// Sets the foreign keys of moved rows to their local values again, if the referenced rows are stored. Otherwise
-    /// logs the edits as lost.
+    /// logs the edits as lost. If a moved row is deleted, stores its local value in the log entry.
     ///
     /// - Parameter line: The ID of the last log entry before the deletion.
     func reapply(_ moves: [Move], since line: Int) throws {

@@ -22,8 +22,9 @@ struct MigratedKeyMap {
         self.init(old, map.new.model.entities[new], map, keys)
     }
 
-    /// Returns the new key of a row; nil if other attributes are the primary key now. If the row is not stored,
-    /// converts its key to the new type.
+    /// Returns the new key of a row. If no new key is recorded, converts the old key to the new type.
+    ///
+    /// Returns nil if the old key cannot be converted, for example because another attribute is the primary key now.
     func key(_ key: DatabaseValue) throws -> DatabaseValue? {
         if key.isNull || keys.isStable(old.table) { return key }
         if let position = keys.row(of: key, in: old.table) { return position.key }
@@ -31,7 +32,8 @@ struct MigratedKeyMap {
         return MigratedValue.convert(key, from: types.old, to: types.new)
     }
 
-    /// Returns an old key as a remote ID in JSON text; nil if the key is temporary, or if its type does not change.
+    /// Returns an old key as a remote ID in JSON text. Nil for a temporary key, and unless the same attribute is the
+    /// primary key with another type.
     func spelled(_ key: DatabaseValue) -> String? {
         guard let types, types.old != types.new, !TemporaryKey.isLocal(key) else { return nil }
         return RowKey(key)?.recordKey(.single(types.old)).json.text

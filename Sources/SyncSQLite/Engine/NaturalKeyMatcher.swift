@@ -11,7 +11,7 @@ struct NaturalKeyMatcher {
     private let slots: [Slot]
     private let rows: NewRows
 
-    /// Returns nil if the entity has no natural key, or if no rows are new.
+    /// Returns nil if the entity has no natural key, or if the index is empty.
     init?(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
         guard !table.registration.naturalKey.isEmpty else { return nil }
         self.engine = engine
@@ -67,7 +67,8 @@ struct NaturalKeyMatcher {
     /// Finds the new row with the natural key of a pulled record, and gives it the key of the record.
     ///
     /// - Parameter key: The key of the pulled row in the engine's tables.
-    /// - Returns: The key of the new row afterwards; nil if no new row matches.
+    /// - Returns: The key of the new row afterwards. Nil if no new row with another key matches, or if a row with the
+    ///   key of the record is stored.
     func matchNewRow(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let record = row.record, case .object = record, let id = table.key.rowKey(row.id) else { return nil }
         let values = try AttributeMapper(record, of: table.entity, in: engine.model).values

@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The locally edited links that nested lists of a page also assert. A nested list is complete: rows that it omits are
+/// The locally edited links that nested lists of a page affect. A nested list is complete: rows that it omits are
 /// unlinked from its owner.
 ///
-/// Only rows in a nested list, and rows that are linked to the owner of a nested list, are examined.
+/// Only rows in a nested list, and rows that are or were linked to the owner of a nested list, are examined.
 struct NestedListLinks {
     /// The nested lists of a payload graph for one association.
     private struct Lists {

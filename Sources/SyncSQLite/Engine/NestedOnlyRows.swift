@@ -5,7 +5,7 @@ import SyncStore
 /// Known rows that the service has returned only inside other records.
 ///
 /// Such a row may be absent from listings. It does not count as missing if the record of a linked stored row may
-/// contain it: the engine does not read unchanged records again. When a record no longer contains the row, the merge
+/// contain it. The engine does not read unchanged records again. When a record no longer contains the row, the merge
 /// removes the link.
 struct NestedOnlyRows {
     /// The SQL condition of such a row in `sync_known`. The value 4 also means that edits of the row may not have been

@@ -76,7 +76,8 @@ struct NestedRecordMerge {
         }
     }
 
-    /// Deletes a row again. Clears optional references first, so that foreign key actions delete no referencing rows.
+    /// Deletes a row again. Clears optional references first, so that foreign key actions do not delete the rows that
+    /// have them.
     private func remove(_ key: DatabaseValue, _ table: TrackedTable) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table && column.isOptional {

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The new rows of a table, by creation ID and by natural key. A run reads them once.
+/// The new rows of a table, by creation ID and by natural key. A run reads them once, unless the cache is discarded.
 ///
 /// Rows that are no longer new stay in the index. ``CreationIDIndex`` and ``NaturalKeyMatcher`` therefore check each
 /// row that they find.
@@ -14,7 +14,7 @@ final class NewRows {
 }
 
 extension SQLiteEngineStore {
-    /// Adds a row to the index: a row that became new at the service, or a new row whose key changed.
+    /// Adds a row to the index: a known row that is to be created again, or a new row whose key changed.
     func insertNew(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let rows = memory.newRows(of: table.number)
         if rows.byCreationID != nil { try CreationIDIndex.read(into: rows, self, table, key, db) }

@@ -14,9 +14,10 @@ extension OutgoingRecordBuilder {
 
     /// Returns the body of a request: a record with the given fields.
     ///
-    /// - Parameter newID: The ID that the client assigns to a new row; nil if the service assigns it.
-    /// - Returns: The body, and the members of the natural key.
-    /// - Throws: ``Unsendable`` if a value cannot be sent.
+    /// - Parameter newID: The ID that the client assigns to a new row; nil if the service assigns it. Ignored for other
+    ///   rows.
+    /// - Returns: The body, and the members of the natural key; nil if the entity has none.
+    /// - Throws: ``Unsendable`` if the row or a value cannot be sent.
     func body(
         of key: DatabaseValue, _ table: TrackedTable, _ fields: [OutgoingField], newID: JSONValue?, isNew: Bool
     ) throws -> (body: JSONValue, naturalKey: JSONValue?) {

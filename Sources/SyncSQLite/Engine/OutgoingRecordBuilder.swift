@@ -28,7 +28,7 @@ final class OutgoingRecordBuilder {
         return record
     }
 
-    /// Returns the remote ID of a row, as the service spells it.
+    /// Returns the remote ID of a row, as the service spells it; the primary key if the row has no remote ID.
     func remoteID(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {
         let statement = try db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?")
         let spelled = try String.fetchOne(statement, arguments: [table.number, key])

@@ -16,8 +16,8 @@ struct OutgoingRequestBuilder {
     private let lastEdit: Int64
     /// The objects that determine the fields to send, by the number of the entity.
     let edits: [Int: DirtyFields]
-    /// The numbers of the entities with rows in `sync_gone`: the service deleted or lacks these rows, and they are
-    /// still stored.
+    /// The numbers of the entities with rows in `sync_gone`: the service deleted or lacks these rows, and they may
+    /// still be stored.
     private let tablesWithTombstones: Set<Int>
     private let scan: OutboxScan
     private var requests: [OutgoingRequest] = []
@@ -150,7 +150,7 @@ struct OutgoingRequestBuilder {
 
     /// Returns the query for changes to send. Changes that have a request are excluded.
     ///
-    /// A create that was rejected after an attempt without a response is not excluded, if the row was edited since.
+    /// A create with an earlier attempt is not excluded if its outcome is unknown and the row was edited since.
     private static func changes(_ keys: String, _ kinds: Kinds) -> String {
         """
         SELECT k, kind, birth, seq, attempts FROM sync_change AS c\(kinds.index)
@@ -324,7 +324,7 @@ struct OutgoingRequestBuilder {
                 isRestoration: isRestoration))
     }
 
-    /// Deletes the request of a create that was rejected after an attempt without a response.
+    /// Deletes the earlier request of a change, whose outcome is unknown.
     ///
     /// - Returns: The idempotency key and the number of attempts, for the next request; nil if there is no such
     ///   request.

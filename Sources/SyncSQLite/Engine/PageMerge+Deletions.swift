@@ -64,7 +64,8 @@ extension PageMerge {
         return isSame
     }
 
-    /// Returns whether the service has a list as it was before the local deletion, or as it was sent.
+    /// Returns whether the service has a list as it was sent, or with the rows that it had before the local edits and
+    /// the deletion.
     private func hasAsSent(
         _ joinTable: TrackedTable.JoinTable, _ tried: [DatabaseValue], of key: DatabaseValue
     ) throws -> Bool {
@@ -127,7 +128,7 @@ extension PageMerge {
         try log(standing.key, field: "", local: .null, remote: .null, .init(winner: .local, reason: reason))
     }
 
-    /// The number of rows to delete together.
+    /// The maximum number of rows that one savepoint deletes.
     private static let deletedTogether = 100
 
     /// Deletes rows by the delete rules of the model. Triggers log the edits of these rows and of rows that cascades
@@ -219,7 +220,8 @@ extension PageMerge {
         try Int.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_conflict")) ?? 0
     }
 
-    /// Deletes all entries of a row, and its open create request.
+    /// Deletes the open create request of a row, and the entries that
+    /// ``SQLiteEngineStore/deleteState(_:_:isKnown:in:)`` deletes.
     func deleteState(_ key: DatabaseValue) throws {
         try engine.answerOpen(key, table, in: db)
         try engine.deleteState(key, table, in: db)

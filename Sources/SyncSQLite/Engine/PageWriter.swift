@@ -4,7 +4,7 @@ import SyncCore
 import SyncStore
 
 /// Writes pulled rows into the store, inside a transaction. It merges the rows with local edits, records their
-/// versions, and quarantines records that a constraint rejects.
+/// versions, and quarantines records that cannot be stored.
 struct PageWriter {
     let engine: SQLiteEngineStore
     let table: TrackedTable
@@ -43,8 +43,8 @@ struct PageWriter {
         try recordEnd(page, hasUnreadableIDs: hasUnreadableIDs)
     }
 
-    /// Returns whether the ID of a record is not a valid key and the record is not quarantined yet. The service may
-    /// have meant another row, which only a pull of all rows returns.
+    /// Returns whether the ID of a record is not a valid key and the same record is not quarantined yet. The service
+    /// may have meant another row, which only a pull of all rows returns.
     private func isNewAndWithoutKey(_ row: PulledPage.Record) throws -> Bool {
         guard let record = row.record, table.key.rowKey(row.id) == nil else { return false }
         return try !db.finds(
@@ -52,14 +52,15 @@ struct PageWriter {
             arguments: [table.number, row.id.text, record.text])
     }
 
-    /// Returns the rows, except rows in an older version than the known version. Such rows come from a stale replica.
+    /// Returns the rows. If versions are ordered, omits rows in an older version than the known version, which come
+    /// from a stale replica.
     func current(_ rows: [PulledPage.Record]) throws -> [PulledPage.Record] {
         guard engine.registration.ordersVersions else { return rows }
         return try rows.filter { try !engine.isBehind($0, table, serverTime, in: db) }
     }
 
-    /// Writes rows together. If a constraint rejects a row, writes each half separately, and finally quarantines the
-    /// rejected record.
+    /// Writes rows together. If a row cannot be stored, writes each half separately, and finally quarantines the record
+    /// of that row.
     mutating func apply(_ rows: [PulledPage.Record]) throws {
         guard let first = rows.first else { return }
         do {
@@ -155,8 +156,9 @@ struct PageWriter {
 
     /// Records where the pull continues.
     ///
-    /// - Parameter hasUnreadableIDs: Whether a record has an ID that is not a valid key. The next pull then gets all
-    ///   rows. That pull returns the row that was meant, and quarantined records that it lacks are removed.
+    /// - Parameter hasUnreadableIDs: Whether a record that is not quarantined yet has an ID that is not a valid key.
+    ///   The next pull then gets all rows. It returns the row that was meant, and quarantined records that it lacks are
+    ///   removed.
     private func recordEnd(_ page: PulledPage, hasUnreadableIDs: Bool) throws {
         var (cursor, next): (String?, String?)
         switch page.end {
@@ -190,6 +192,6 @@ struct PageWriter {
 }
 
 extension JSONValue {
-    /// The value as compact JSON text.
+    /// The value as JSON text in canonical form. See ``CanonicalJSON``.
     var text: String { String(decoding: CanonicalJSON.bytes(self), as: UTF8.self) }
 }

@@ -22,8 +22,8 @@ struct PreexistingRows {
 
     init(_ db: Database) { self.db = db }
 
-    /// Records the values of a preexisting row before the page is written. Ignores edited rows, which ``EditRebase``
-    /// merges.
+    /// Records the values of a preexisting row before the page is written. Ignores other rows, and edited rows, which
+    /// ``EditRebase`` merges.
     mutating func insert(_ standing: LocalRowState, of table: TrackedTable) throws {
         guard standing.isPreexisting, standing.state == .clean,
             recorded[table.number, default: []].insert(standing.key.exact).inserted,

@@ -45,7 +45,8 @@ struct PreservedReferences {
 
     // MARK: Edits
 
-    /// Resets edited foreign keys to their base values, and logs the edits.
+    /// Resets edited foreign keys to removed rows to their base values, and logs the edits. The value becomes NULL if
+    /// the row with that key is not stored.
     private func revert(_ column: TrackedTable.Column) throws {
         let (name, own) = (owners.table.name.quoted, column.name.quoted)
         let (key, target) = ("r.\(owners.table.keyColumn.quoted)", "t.\(targets.table.keyColumn.quoted)")

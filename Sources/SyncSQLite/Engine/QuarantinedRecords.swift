@@ -15,8 +15,8 @@ struct QuarantinedRecords {
         self.db = db
     }
 
-    /// Removes the record with an ID. The service has sent another version of the record, deleted it, or no longer
-    /// lists it.
+    /// Removes the record with an ID. Call this method when the record is stored or tried again, and when the service
+    /// has deleted it or no longer lists it.
     func remove(_ id: JSONValue) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id.text])
@@ -116,7 +116,7 @@ struct QuarantinedRecords {
         }
     }
 
-    /// Returns the SQL of a value that no other row has; nil if the column allows no such value.
+    /// Returns the SQL of a value that violates no unique index; nil if none can be generated for the column.
     private static func nothing(_ column: TrackedTable.Column, _ type: AttributeType) -> String? {
         if column.isOptional { return "NULL" }
         switch type {

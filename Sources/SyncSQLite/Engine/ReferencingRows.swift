@@ -37,8 +37,8 @@ struct ReferencingRows {
         }
     }
 
-    /// Deletes the pending references to a row that the service deleted. Sets the foreign keys to NULL, unless they
-    /// were edited locally, and unblocks the changes of the rows that have them.
+    /// Deletes the pending references to a row that the service deleted. Sets optional foreign keys to NULL, unless
+    /// they were edited locally, and unblocks the changes of the rows with these references.
     func deletePendingReferences(_ key: DatabaseValue) throws {
         let isPending = "target_entity IN (\(table.family)) AND target_key = ?"
         let owners = try Row.fetchAll(

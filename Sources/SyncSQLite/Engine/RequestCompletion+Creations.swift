@@ -5,8 +5,8 @@ import SyncStore
 // Completion of creates. The service may already have the row under another key, or the row may be deleted locally by
 // now.
 extension RequestCompletion {
-    /// Completes a create of a row that the service already has. Either this request created the row, or a request from
-    /// an older copy of the store, possibly with other values.
+    /// Completes a create of a row that the service already has. This request, an earlier one or another device created
+    /// the row, possibly with other values.
     mutating func mergeDuplicate(_ row: PulledPage.Record, _ old: DatabaseValue) throws {
         let sent = try sentFields()
         try AttemptedValues.insert(reply.request.id, in: db)

@@ -5,8 +5,7 @@ import SyncStore
 /// Completes one request by its outcome. Edits made after the request was built stay in the outbox. The caller merges
 /// ``answer``, the service's version of the row.
 struct RequestCompletion {
-    /// The number of consecutive times that the service may have another version. After them, the change is blocked
-    /// until the next run.
+    /// The number of consecutive responses with another version after which a change is blocked until the next run.
     static let maximumRounds = 3
     /// The reason of a change that is blocked because the service no longer has the row. When a run confirms this, the
     /// row is deleted or created again.
@@ -307,8 +306,8 @@ struct RequestCompletion {
         if let row { answer = Answer(table: table, row: row, isSame: false) }
     }
 
-    /// Keeps the request of a rejected create, since an earlier attempt may have created the row. The next attempt uses
-    /// the same idempotency key.
+    /// Keeps the request of a rejected create and blocks the change, since an earlier attempt may have created the row.
+    /// The next attempt uses the same idempotency key.
     ///
     /// If the row was deleted in the meantime, the deletion waits for the outcome. If the row was edited, its current
     /// values are sent.

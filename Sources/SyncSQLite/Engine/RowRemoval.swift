@@ -3,14 +3,15 @@ import SyncCore
 import SyncStore
 
 /// Removes the rows that an engine syncs, and their entries. It sends no deletions to the service. Rows and entries of
-/// entities that only other engines sync stay.
+/// entities that only other engines sync stay, except rows that cascades delete. The next pull restores these rows.
 struct RowRemoval {
     private let engine: SQLiteEngineStore
     private let db: Database
 
     init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
-    /// Deletes the rows of an entity and its subentities. Other rows of its table stay.
+    /// Deletes the rows of an entity and its subentities. Other rows of its table stay, unless a foreign key action
+    /// deletes them.
     static func deleteRows(of entity: CompiledEntity, _ layout: StoreLayout, in db: Database) throws {
         let isPart = entity.family.count < layout.model[entity.table].entities.count
         let own = isPart ? " WHERE \(SchemaSQL.entityCondition(entity.family, layout))" : ""

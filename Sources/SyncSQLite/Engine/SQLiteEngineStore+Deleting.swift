@@ -87,7 +87,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Returns the number of stored rows that the service is known to have. Rows that were never sent are not counted.
+    /// Returns the number of stored rows that are known or preexisting. New rows are not counted.
     private func count(_ table: TrackedTable, in db: Database) throws -> Int {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         return try Int.fetchOne(

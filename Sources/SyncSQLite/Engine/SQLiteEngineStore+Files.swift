@@ -130,7 +130,7 @@ extension SQLiteEngineStore {
         return (own, table.table.columns[slot])
     }
 
-    /// Returns the key of a stored row, also if `key` is its former temporary key; nil if the row is not stored.
+    /// Returns the key of a stored row, also if `key` is its former key; nil if the row is not stored.
     private func currentKey(_ key: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue? {
         guard let own = try table.key.k(of: key, in: db) else { return nil }
         if try table.isStored(own, in: db) { return own }

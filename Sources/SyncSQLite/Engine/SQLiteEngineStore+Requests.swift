@@ -42,7 +42,8 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// The registered tables, referenced tables before referencing tables.
+    /// The registered tables, referenced tables before referencing tables. In a cycle, one table precedes a table that
+    /// it references.
     var parentsFirst: [TrackedTable] {
         var ordered: [TrackedTable] = []
         var visited: Set<Int> = []

@@ -154,6 +154,8 @@ extension SQLiteEngineStore {
     }
 
     /// Returns the key for a restored row: its former key, or a temporary key if another row has the former key by now.
+    ///
+    /// - Throws: ``SyncError`` `rowNotFound` if another row has the former key, and the key is composite.
     private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
         guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
         guard !table.key.hasParts, let free = try RowKey(stack.makeTemporaryKey(for: table.entity, in: db)) else {

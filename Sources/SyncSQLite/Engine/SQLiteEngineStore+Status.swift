@@ -116,7 +116,8 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Deletes the join edits of an entity's rows. The join edits of other entities in the same table stay.
+    /// Deletes the join edits of an entity's rows. The join edits of stored rows of other entities in the same table
+    /// stay.
     func removeLinks(of table: TrackedTable, in db: Database) throws {
         for joinTable in table.joinTables {
             try db.execute(

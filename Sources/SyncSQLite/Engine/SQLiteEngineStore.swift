@@ -46,7 +46,8 @@ package struct SQLiteEngineStore: EngineStore {
         try table(destination, holding: key, among: tables, in: db)
     }
 
-    /// Returns the table of a referenced row, among the given tables; nil if none has the row.
+    /// Returns the table of a referenced row, among the given tables; nil if none has the row. If only one table is
+    /// possible, the row need not be stored.
     func table(
         _ destination: TableID?, holding key: DatabaseValue, among tables: [TrackedTable], in db: Database
     ) throws -> TrackedTable? {
@@ -55,7 +56,7 @@ package struct SQLiteEngineStore: EngineStore {
         return try tables.first { try $0.isStored(key, in: db) }
     }
 
-    /// Returns the primary key of a referenced row, as JSON.
+    /// Returns the primary key of a referenced row as JSON. For a row that is not synced, returns the given key.
     func id(_ key: DatabaseValue, of destination: TableID?, in db: Database) throws -> JSONValue {
         guard let table = try table(destination, holding: key, in: db) else { return key.json }
         return try table.recordKey(key, in: db).json
@@ -74,7 +75,7 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Deletes the pending change, base values and join edits of a row.
+    /// Deletes the pending change, base values, unconfirmed sent values and join edits of a row.
     ///
     /// - Parameter isKnown: Whether the row stays known. If false, its known version, unreadable values and former keys
     ///   are deleted too.
@@ -92,7 +93,7 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Deletes the open create request of a row that the service has.
+    /// Deletes the open create request of a row, because its outcome is known or not needed any more.
     ///
     /// A request is open if an attempt got no response, or if the service accepted it without returning the row.
     func answerOpen(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
@@ -107,7 +108,7 @@ package struct SQLiteEngineStore: EngineStore {
     /// Runs one transaction of an engine run.
     ///
     /// - Parameter keepsMemory: Whether the state in ``EngineRunCache`` is still valid after the transaction.
-    /// - Throws: ``SyncError`` `engineBusy` if another process has taken the lease.
+    /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
     func writing<T: Sendable>(
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -157,8 +158,9 @@ package struct SQLiteEngineStore: EngineStore {
 extension DataStack {
     /// Prepares the database for an engine: creates missing tables and triggers, and records preexisting rows.
     ///
-    /// - Throws: ``SyncError`` `serviceMismatch`, `userMismatch` if the database syncs with another service or user;
-    ///   `unknownEntity`, `invalidOption` if an entity cannot be synced.
+    /// - Throws: ``SyncError`` `serviceMismatch`, `userMismatch` if the database syncs with another service or user.
+    ///   `unknownEntity`, `keylessEntity`, `unknownAttribute` or `invalidOption` if an entity cannot be synced as
+    ///   registered. `cannotOpenStore` if the engine's tables are of an unknown version.
     package func engine(_ registration: EngineRegistration) throws -> SQLiteEngineStore {
         var (tables, others): ([TrackedTable], [TrackedTable]) = ([], [])
         try DatabaseErrorMapper.mapped(.databaseError, "cannot create the engine's tables") {

@@ -4,8 +4,8 @@ import SyncStore
 /// Corrects the engine's entries after surrogate keys changed while changes were not captured. SQLite may have given
 /// the key of a deleted row to another row.
 struct SurrogateKeyRepair {
-    /// The tables with entries of rows. `sync_known` comes last, because it has the names that other statements look
-    /// up.
+    /// The tables with entries of rows with surrogate keys, by entity and key. `sync_known` comes last, because it has
+    /// the names that other statements look up.
     static let tables = [
         "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_tried",
         "sync_made", "sync_known",

@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The columns and join tables of an entity whose values come from the service or from captured edits.
+/// The columns and join tables of an entity that were pulled for all rows, from the key paths that the model uses now.
 ///
-/// All rows were pulled with these columns, while triggers existed, from the key paths that the model uses now. Columns
-/// that are new in the model, or that have other key paths now, are not included. Their differences are not edits.
+/// Columns that are new in the model, or that have other key paths now, are not included. Their differences are not
+/// edits.
 struct SyncedColumns {
     private let table: TrackedTable
     private let db: Database

@@ -6,8 +6,9 @@ import SyncStore
 /// The key `k` of a row in the engine's tables, which is the key of the row in its own table.
 ///
 /// With a surrogate key, `k` is the surrogate key while the row is stored. When the row is not stored, `k` is its
-/// *name*: its primary key as a JSON array of all parts. SQLite may reuse surrogate keys, so entries of a deleted row
-/// must not stay under its surrogate key. ``ChangeCaptureTriggers`` moves them to the name.
+/// *name*: its primary key as a JSON array of all parts. If no name is recorded, `k` is a placeholder. SQLite may reuse
+/// surrogate keys, so entries of a deleted row must not stay under its surrogate key. ``ChangeCaptureTriggers`` moves
+/// them to the name.
 struct TrackedKey: Sendable {
     let table: TableLayout
     let entity: CompiledEntity
@@ -45,7 +46,7 @@ struct TrackedKey: Sendable {
 
     // MARK: Keys from IDs
 
-    /// Returns the key that an ID stands for; nil if the ID is not a valid key.
+    /// Returns the key that an ID identifies; nil if the ID is not a valid key.
     func rowKey(_ id: JSONValue) -> RowKey? {
         guard !conversions.isEmpty else { return model.rowKey(id, of: entity) }
         return model.rowKey(
@@ -53,7 +54,7 @@ struct TrackedKey: Sendable {
             ?? model.rowKey(id, of: entity)
     }
 
-    /// Returns an ID whose parts are converted. Parts without a conversion stay as they are.
+    /// Returns an ID whose parts are converted. Parts that have no conversion, or cannot be converted, stay unchanged.
     private func converting(
         _ id: JSONValue, _ convert: (ValueConversion, JSONValue, AttributeType) -> JSONValue?
     ) -> JSONValue {
@@ -86,7 +87,8 @@ struct TrackedKey: Sendable {
 
     // MARK: IDs from keys
 
-    /// Returns the primary key of a row as an export writes it; nil if the row is not stored and `k` is not a name.
+    /// Returns the primary key of a row as an export writes it. Nil for the surrogate key of a row that is not stored,
+    /// and for a name that is not a valid key.
     func json(_ k: DatabaseValue, in db: Database) throws -> JSONValue? {
         let id = try recordKey(k, in: db)?.json
         guard let id, !conversions.isEmpty else { return id }
@@ -95,7 +97,8 @@ struct TrackedKey: Sendable {
         }
     }
 
-    /// Returns the primary key of a row as a result reports it; nil if the row is not stored and `k` is not a name.
+    /// Returns the primary key of a row as a result reports it. Nil for the surrogate key of a row that is not stored,
+    /// and for a name that is not a valid key.
     func recordKey(_ k: DatabaseValue, in db: Database) throws -> PrimaryKeyValue? {
         guard isSurrogate else { return RowKey(k)?.recordKey(type) }
         if case .string(let name) = k.storage { return rowKey(id(named: name))?.recordKey(type) }
@@ -112,13 +115,15 @@ struct TrackedKey: Sendable {
 
     /// Returns the values of the key columns for a key.
     ///
-    /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored.
+    /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored; `typeMismatch` if the
+    ///   key is not of this type.
     func values(of key: RowKey, in db: Database) throws -> [(column: String, value: DatabaseValue)] {
         Array(zip(columns.columns, try columns.values(of: key, entity: entity.name, in: db)))
             .map { (column: $0, value: $1) }
     }
 
-    /// Returns the ID that a name stands for. A name has the parts of nested keys in one array.
+    /// Returns the ID with this name; null if the name is not a JSON array. A name has the parts of nested keys in one
+    /// array.
     private func id(named name: String) -> JSONValue {
         guard case .array(let leaves)? = try? JSONValue(parsing: name) else { return .null }
         var rest = leaves[...]
@@ -127,7 +132,7 @@ struct TrackedKey: Sendable {
 
     // MARK: SQL
 
-    /// The SQL condition that a row `r` has a temporary key.
+    /// The SQL condition that a row `r` has a temporary key. It is false for composite keys.
     var isLocal: String {
         guard case .single(let type) = type, let column = ownColumns.first else { return "0" }
         let key = "r.\(column.quoted)"
@@ -144,7 +149,7 @@ struct TrackedKey: Sendable {
         columns.condition(of: row, equals: columns.leaves.indices.map { "json_extract(\(name), '$[\($0)]')" })
     }
 
-    /// Records the name of a known row in `sync_known`, if the table has a surrogate key.
+    /// Records the name of a known row in `sync_known`, if the table has a surrogate key and no name is recorded.
     func insertName(_ k: DatabaseValue, _ number: Int, in db: Database) throws {
         guard isSurrogate else { return }
         try db.cachedStatement(

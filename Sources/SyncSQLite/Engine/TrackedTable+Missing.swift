@@ -14,8 +14,9 @@ extension TrackedTable {
                 """)
     }
 
-    /// Deletes the entries of rows that are not stored and not recorded as deleted. Their deletion is not sent, and the
-    /// next pull gets all rows and inserts them again.
+    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log.
+    ///
+    /// The deletion of these rows is not sent. The next pull gets all rows, and inserts the rows that the service has.
     ///
     /// - Returns: Whether there were such rows.
     @discardableResult
@@ -48,7 +49,7 @@ extension TrackedTable {
         try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.name.quoted) AS r WHERE true\(isOwn("r"))") ?? 0
     }
 
-    /// Makes the next pull get all rows.
+    /// Makes the next pull of the entity get all rows.
     func pullAll(in db: Database) throws {
         try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [number])
     }

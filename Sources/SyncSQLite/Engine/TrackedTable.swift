@@ -43,11 +43,11 @@ struct TrackedTable: Sendable {
     let fieldReader: FieldReader
     /// The SQL list of the names of the entity and its subentities.
     let family: String
-    /// Whether the table also has rows of other entities.
+    /// Whether the table can also have rows of entities that are neither the entity nor its subentities.
     let isPart: Bool
 
-    /// - Throws: ``SyncError`` `keylessEntity`, and `unknownAttribute` or `invalidOption` if the entity cannot be
-    ///   synced as registered.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`, and `unknownAttribute` or `invalidOption` if the
+    ///   entity cannot be synced as registered.
     init(
         _ registration: EngineRegistration.Entity, number: Int, supportsCompositeIDs: Bool, _ model: SyncModel,
         _ layout: StoreLayout
@@ -160,8 +160,8 @@ struct TrackedTable: Sendable {
 
     // MARK: Rows
 
-    /// Returns the SQL condition that a row of the table belongs to the entity, beginning with `AND`; empty if all rows
-    /// do.
+    /// Returns the SQL condition that a row of the table belongs to the entity or a subentity, beginning with `AND`;
+    /// empty if all rows do.
     ///
     /// - Parameter row: The alias of the table in the statement.
     func isOwn(_ row: String) -> String {
@@ -174,7 +174,8 @@ struct TrackedTable: Sendable {
 
     /// Returns the outgoing schema of a stored row.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity` if the row is of another entity, or of an abstract one.
+    /// - Throws: ``SyncError`` `unknownEntity` if the row is not of the entity or a subentity, or is of an abstract
+    ///   entity.
     func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingSchema {
         let kind = try kind(of: key, model, in: db)
         guard let shape = shapes[kind.id], !kind.isAbstract else {
@@ -203,7 +204,8 @@ struct TrackedTable: Sendable {
         return model.entities[id]
     }
 
-    /// Returns the entity that the discriminator of a record states; nil if it states none.
+    /// Returns the entity that the discriminator of a record states; nil if it states neither the entity nor a
+    /// subentity.
     func kind(of record: JSONValue, _ model: CompiledModel) -> CompiledEntity? {
         shapes.first { _, shape in
             guard let kind = shape.kind else { return false }
@@ -211,7 +213,7 @@ struct TrackedTable: Sendable {
         }.map { model.entities[$0.key] }
     }
 
-    /// Returns the columns that an entity does not have, because they belong to other subentities.
+    /// Returns the names of the columns that an entity does not have, because they belong to other subentities.
     func foreignColumns(to kind: CompiledEntity) -> [String] {
         let own = Set(shapes[kind.id]?.members.map(\.field) ?? [])
         return columns.filter { $0.field != .kind && !own.contains($0.field) }.map(\.name)
@@ -225,7 +227,7 @@ struct TrackedTable: Sendable {
             .filter { seen.insert($0).inserted }
     }
 
-    /// Returns the key paths of a field, as JSON, in the records of each entity that has it.
+    /// Returns the key path of a field in the records of each entity that has it, as a JSON array.
     func members(of field: OutgoingSchema.Field) -> String {
         JSONValue.array(
             shapes.sorted { $0.key < $1.key }.compactMap { _, shape in
@@ -235,12 +237,13 @@ struct TrackedTable: Sendable {
         ).text
     }
 
-    /// Returns the primary key of a row as JSON. The service may spell the ID in another way.
+    /// Returns the primary key of a row as JSON; null if ``TrackedKey/json(_:in:)`` returns nil. The service may spell
+    /// the ID in another way.
     func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue {
         try self.key.json(key, in: db) ?? .null
     }
 
-    /// Returns an ID as the service spells it; nil if the spelling is the same as in an export.
+    /// Returns an ID as the service spells it; nil if an export spells it the same, or if a part is a whole record.
     func spelling(of id: JSONValue, _ key: DatabaseValue, in db: Database) throws -> String? {
         guard id.isSpelledID, try json(key, in: db) != id else { return nil }
         return id.text
@@ -250,14 +253,14 @@ struct TrackedTable: Sendable {
         try self.key.recordKey(key, in: db) ?? RowKey(key)?.recordKey(nil) ?? .text("")
     }
 
-    /// Returns the name of a field for users. A foreign key or list has the name of its relationship.
+    /// Returns the name of a field for users: the relationship of a foreign key or list, or else the column.
     func displayName(ofField name: String) -> String {
         columns.first { $0.name == name }?.relationship ?? joinTables.first { $0.field == name }?.relationship ?? name
     }
 }
 
 extension JSONValue {
-    /// Whether the value can be sent as an ID. False if a part of the ID is given as a whole record.
+    /// Whether no part of the ID is given as a whole record.
     fileprivate var isSpelledID: Bool {
         switch self {
         case .array(let parts): parts.allSatisfy(\.isSpelledID)

@@ -1,8 +1,8 @@
 import GRDB
 import SyncCore
 
-/// The checksums of an entity's triggers. If the database has the triggers with the stored checksums, no edit was
-/// missed.
+/// The checksums of an entity's triggers. If the database has the triggers with the stored checksums, the engine
+/// assumes that they missed no edit.
 struct TriggerChecksums {
     /// The word in the stored text that marks an entity of another engine than the one that was opened last.
     private static let ofOther: Substring = "-"

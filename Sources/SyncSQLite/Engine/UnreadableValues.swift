@@ -4,7 +4,8 @@ import SyncStore
 
 /// Remote values that the model cannot read, so that the stored row does not have them.
 ///
-/// If a row is sent whole, these values are sent back unchanged. Otherwise the service would lose them.
+/// If the field of such a value is sent although it was not edited, the value is sent back unchanged. Otherwise the
+/// service would lose the value.
 struct UnreadableValues {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -17,9 +18,10 @@ struct UnreadableValues {
         areSent = engine.registration.sendsWholeRows || !table.groups.isEmpty
     }
 
-    /// Stores the values of a record that the model cannot read, and deletes stored values that it can read now.
+    /// Stores the values of a record that the model cannot read, and deletes stored values that it can read now. Does
+    /// nothing if requests contain only edited fields.
     ///
-    /// - Parameter isAny: Whether any value of the page could not be read.
+    /// - Parameter isAny: Whether writing the page returned diagnostics.
     func record(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
         guard areSent, let record, case .object = record else { return }
         guard

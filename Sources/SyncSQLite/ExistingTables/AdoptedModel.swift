@@ -9,14 +9,15 @@ package import SyncCore
 /// for note in adopted.notes { print(note) }
 /// try adopted.model.schemaFile().write(to: modelURL)
 /// ```
-/// Tables become entities, and columns become attributes of their declared types. Foreign keys become relationships
-/// with inverses, and tables that consist of two foreign keys become many-to-many relationships. Tables and columns
-/// that a sync cannot write to are left out and listed in ``notes``. The model therefore opens with
-/// ``DataStack/init(model:existingTablesIn:transformers:)``.
+/// Tables become entities, and columns become attributes of their declared types. Suitable foreign keys become
+/// relationships with inverses, and tables that consist of two foreign keys become many-to-many relationships.
+/// Generated columns are left out. Other columns and tables that a sync cannot write to are left out and listed in
+/// ``notes``. The model therefore opens with ``DataStack/init(model:existingTablesIn:transformers:)``.
 package struct AdoptedModel: Sendable {
     /// The model, with the entities of the suitable tables.
     package let model: SyncModel
-    /// The tables and columns that were left out, with the reason: `tables.post.rating: …`.
+    /// The tables and columns that were left out, and foreign keys that are no relationships, with the reason:
+    /// `tables.post.rating: …`.
     package let notes: [String]
 
     /// Derives a model from the tables of a database. It reads all rows of these tables and writes nothing.
@@ -88,7 +89,8 @@ struct IntrospectedTables {
         }
     }
 
-    /// Adds a table, without the columns whose names a model cannot have.
+    /// Adds a table, without the columns whose names a model cannot have. Excludes a table if its own name or a key
+    /// column has such a name.
     private mutating func add(_ table: ExistingTable) {
         if let problem = IntrospectedNames.problem(with: table.name) {
             return addNote("tables.\(table.name)", "the table is excluded: \(problem)")
@@ -132,8 +134,8 @@ struct IntrospectedTables {
         if !notes.contains(problem) { notes.append(problem) }
     }
 
-    /// Returns the column with this name if rows can be inserted without it; nil for any other column, or if the column
-    /// does not exist.
+    /// Returns the column with this name if it can be left out; nil otherwise. Rows can be inserted without such a
+    /// column, and it is not part of a key or a foreign key.
     private static func droppable(
         _ name: String?, of table: ExistingTable, _ keys: [String: Set<String>]
     ) -> ExistingTable.Column? {
@@ -144,7 +146,7 @@ struct IntrospectedTables {
         return column
     }
 
-    /// Leaves out the column of a problem if rows can be inserted without the column; otherwise, leaves out its table.
+    /// Leaves out the column of a problem if the column can be left out; otherwise, leaves out its table.
     private mutating func exclude(
         _ found: TableIncompatibilities.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
     ) {
@@ -227,7 +229,7 @@ struct IntrospectedNames {
         return isOdd ? "a name must not be empty or contain quotes or control characters" : nil
     }
 
-    /// Returns a name without characters that a model does not allow.
+    /// Returns a name that a model allows: replaces other characters by `_`, and adds `_` before a reserved name.
     private static func allowed(_ name: String) -> String {
         let letters = name.map { $0.isLetter || $0.isNumber || $0 == "_" ? String($0) : "_" }.joined()
         let isReserved = ["sync_", "sqlite_"].contains { letters.lowercased().hasPrefix($0) }

@@ -13,21 +13,22 @@ extension DataStack {
     /// ```
     /// If names of tables and columns differ from the defaults, the model must contain them (schema members `table` and
     /// `column`). `syncdb schema adopt` writes such a model. Each call checks the tables against the model. If the
-    /// model has changed or was not stored yet, it also checks all rows.
+    /// model requires different tables or was not stored yet, it also checks all rows.
     ///
     /// The stack does not create, alter or drop tables of the app. If a table does not fit, the error contains the SQL
-    /// for a migration of the app. The call adds two internal tables, `sync_model` and `sync_pending`.
+    /// for a migration of the app, where SQL can correct the table. The call adds two internal tables, `sync_model` and
+    /// `sync_pending`.
     ///
     /// Columns that are not in the model keep their values when a row is updated, and get their defaults in a new row.
     /// Later stacks of the same file use the existing tables too, whichever initializer creates them.
     ///
     /// - Parameters:
     ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
-    ///   - transformers: Whether all transformers that the model names must be registered on the model.
-    /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities (``SyncError/problems``) and the SQL
-    ///   that corrects them (``SyncError/fixes``). `modelMismatch` if the database has tables that a stack created.
-    ///   `incompatibleConnection`, `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The database is then
-    ///   unchanged.
+    ///   - transformers: Whether every transformer that the model names must be standard or registered on the model.
+    /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities (``SyncError/problems``) and the known
+    ///   corrections in SQL (``SyncError/fixes``). `modelMismatch` if the database has tables that a stack created.
+    ///   `nameCollision`, `incompatibleConnection`, `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The
+    ///   database is then unchanged.
     public convenience init(
         model: SyncModel, existingTablesIn writer: some DatabaseWriter, transformers: TransformerPolicy = .required
     ) throws {

@@ -34,8 +34,8 @@ struct ExistingTable: Sendable {
     let sql: String
     let columns: [Column]
     let foreignKeys: [ForeignKey]
-    /// The columns of the primary key and of each unique index. Partial indexes, and indexes with another collation
-    /// than `BINARY`, are not included.
+    /// The columns of the primary key and of each unique index. Partial indexes, and indexes with expressions or with
+    /// another collation than `BINARY`, are not included.
     let uniqueKeys: [[String]]
     /// The column that is an alias of the rowid.
     let rowIDColumn: String?
@@ -92,7 +92,7 @@ struct ExistingTable: Sendable {
         columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
     }
 
-    /// Returns whether these columns identify a row, in any order.
+    /// Returns whether these columns, in any order, are one of ``uniqueKeys``.
     func isUnique(_ columns: [String]) -> Bool {
         let wanted = Set(columns.map(\.foldedForSQL))
         return uniqueKeys.contains { Set($0.map(\.foldedForSQL)) == wanted }

@@ -20,7 +20,7 @@ struct IntrospectedEntities {
         self.excludedColumns = excluded
     }
 
-    /// Returns the entities, in the order of the tables.
+    /// Returns the entities, in the order of the tables; none if a table has no key.
     mutating func entities(_ db: Database) throws -> [SyncModel.Entity] {
         let joins = tables.filter(isJoinTable)
         let rows = tables.filter { table in !joins.contains { $0.name == table.name } }
@@ -51,7 +51,7 @@ struct IntrospectedEntities {
         return rows.compactMap { entities[$0.name] }
     }
 
-    /// Returns the columns of the primary key, or of a unique key that is never NULL.
+    /// Returns the columns of the primary key, or of a unique key that is never NULL; nil if there is neither.
     private func key(of table: ExistingTable) -> [String]? {
         if !table.primaryKey.isEmpty { return table.primaryKey }
         return table.uniqueKeys.first { key in key.allSatisfy { table.column($0)?.isNotNull ?? false } }
@@ -130,8 +130,8 @@ struct IntrospectedEntities {
         return leadsTo.map(\.foldedForSQL) == wanted.map(\.foldedForSQL) ? (target, key) : nil
     }
 
-    /// Returns a note that explains why a foreign key is not a relationship, with the SQL that makes it a relationship.
-    /// Returns nil if there is nothing to report.
+    /// Returns a note that explains why a foreign key is not a relationship, with SQL that makes it a relationship if
+    /// that is possible. Returns nil if there is nothing to report.
     private func addNote(
         onForeignKeyOf column: ExistingTable.Column, _ table: ExistingTable, _ db: Database
     ) throws -> (path: String, message: String, sql: String?)? {
@@ -160,7 +160,8 @@ struct IntrospectedEntities {
         )
     }
 
-    /// A relationship without an inverse. Inverses are named after all relationships of foreign key columns have names.
+    /// A relationship without an inverse. Inverses get their names last, when all relationships of foreign key columns
+    /// have names.
     private struct OneWay {
         let table: ExistingTable
         let index: Int
@@ -205,7 +206,7 @@ struct IntrospectedEntities {
     // MARK: Join tables
 
     /// Returns whether a table has two foreign key columns that are unique together, and no other column except a
-    /// rowid.
+    /// rowid. Their `ON DELETE` action must be `CASCADE` or `NO ACTION`.
     private func isJoinTable(_ table: ExistingTable) -> Bool {
         let columns = table.columns.filter { $0.name != table.rowIDColumn }
         let actions = columns.map { table.foreignKey(of: $0.name)?.onDelete }

@@ -37,7 +37,7 @@ struct SQLTokens {
         texts.filter { $0.unicodeScalars.first.map(Self.isPart) ?? false }.map { $0.uppercased() }
     }
 
-    /// Returns a quoted name without its quotes.
+    /// Returns a quoted name without its quotes, and any other token unchanged.
     static func name(_ token: String) -> String {
         guard let first = token.unicodeScalars.first, let end = quotes[first], token.count > 1 else { return token }
         let inner = String(token.dropFirst().dropLast())
@@ -83,7 +83,7 @@ struct SQLTokens {
         }
     }
 
-    /// Returns the index after the closing quote. A doubled quote is part of the text.
+    /// Returns the index after the closing quote. A doubled quote is part of the text, except `]]`.
     private static func end(of quote: Unicode.Scalar, in scalars: [Unicode.Scalar], from start: Int) -> Int {
         var next = start + 1
         while next < scalars.count {

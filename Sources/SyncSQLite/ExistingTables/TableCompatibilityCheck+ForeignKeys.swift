@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 extension TableCompatibilityCheck {
-    /// The use of a foreign key column.
+    /// The purpose of a foreign key column: a to-one relationship, or an end of a join table.
     enum ForeignKeyUse {
         case relationship(CompiledAssociation)
         case joinTable
@@ -68,7 +68,7 @@ extension TableCompatibilityCheck {
         if keeps, readsValues { try checkValues(of: name, type, isKey: true, &found) }
     }
 
-    /// Returns the column that foreign keys to a table reference.
+    /// Returns the column that foreign keys to a table must reference; nil if the table has no such column.
     private func targetColumn(_ target: TableID) -> String? {
         guard layout[target].hasSurrogateKey else { return layout[target].keyColumn }
         return tables[target].map(\.rowIDColumn) ?? TableLayout.surrogateKeyColumn
@@ -79,7 +79,8 @@ extension TableCompatibilityCheck {
     /// A problem of the foreign keys of a column.
     private struct ForeignKeyProblem {
         enum Kind {
-            /// The column references the key of the right table. Only the `ON DELETE` action is wrong.
+            /// A foreign key of the column references the right key. Its `ON DELETE` action, or another foreign key of
+            /// the column, is wrong.
             case clause
             /// The column references the right table by a column other than the key.
             case otherColumn(String)
@@ -128,7 +129,7 @@ extension TableCompatibilityCheck {
     // MARK: Fixes
 
     /// Returns a message and a fix that preserves which rows the column references. The fix is `none` if these rows are
-    /// unknown.
+    /// unknown, or if a value has no new key.
     private func fix(
         _ problem: ForeignKeyProblem, of table: ExistingTable, _ name: String, to target: TableID, _ key: String,
         _ clause: String

@@ -212,8 +212,8 @@ extension TableCompatibilityCheck {
 /// Keys of existing tables that are UUIDs in another form than a sync writes: blobs, as GRDB writes them by default, or
 /// lowercase text. A sync would not find their rows and would insert them again.
 enum OtherUUIDs {
-    /// Returns whether a table has such keys. It reads only the end of the key's index, because blobs sort after all
-    /// text, and lowercase letters after uppercase letters. It does not find a UUID that begins with a digit and
+    /// Returns whether a table has such keys. It searches only for keys that sort after `G`, because blobs sort after
+    /// all text, and lowercase letters after uppercase letters. It does not find a UUID that begins with a digit and
     /// contains lowercase letters.
     static func exist(in db: Database, of layout: StoreLayout) throws -> Bool {
         for hierarchy in layout.model.hierarchies {

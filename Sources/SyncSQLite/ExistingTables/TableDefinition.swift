@@ -1,14 +1,15 @@
 import GRDB
 import SyncCore
 
-/// A `CREATE TABLE` statement whose parts can be changed. Parts that are not changed stay as written.
+/// A `CREATE TABLE` statement whose parts can be changed. Parts that are not changed keep their tokens, without
+/// comments and line breaks.
 struct TableDefinition {
     /// The tokens of each column definition.
     private var columns: [[String]] = []
     private var constraints: [[String]] = []
     private var options: [String] = []
 
-    /// Returns nil for any other statement.
+    /// Returns nil if the statement has no complete list in parentheses.
     init?(_ sql: String) {
         let words = SQLTokens(sql).texts
         guard let open = words.firstIndex(of: "("), words.last != "(" else { return nil }
@@ -219,7 +220,7 @@ struct TableRebuild {
     }
 
     /// Returns SQL that runs the statements with foreign keys off. `PRAGMA foreign_keys` has no effect in a
-    /// transaction. There, a guard statement fails before the statements run.
+    /// transaction. There, a guard statement fails if foreign keys are on, before the other statements run.
     static func withoutForeignKeys(_ statements: [String]) -> String {
         let guardTable = "temp.\"sync_foreign_keys\""
         let all =
@@ -261,7 +262,7 @@ struct TableIncompatibilities {
 
     init(_ table: ExistingTable) { self.table = table }
 
-    /// Whether a fix looks values up in another table, whose own values must be fixed first.
+    /// Whether a fix looks values up in another table, whose values must be fixed first.
     var hasLookups: Bool { entries.contains { if case .lookup = $0.fix { true } else { false } } }
 
     /// Adds a problem of the whole table.
@@ -311,7 +312,7 @@ struct TableIncompatibilities {
         return values + first + rest
     }
 
-    /// Returns the changed definition of the table; nil if no rebuild is needed.
+    /// Returns the changed definition of the table; nil if no rebuild is needed, or if the definition cannot be parsed.
     private func rebuiltDefinition(_ fixes: [Fix]) -> TableDefinition? {
         let isNeeded = fixes.contains {
             switch $0 {

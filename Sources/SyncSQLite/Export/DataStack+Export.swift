@@ -9,13 +9,15 @@ extension DataStack {
     /// let users = try await stack.export("User", where: "age >= 18")
     /// // [{"id": 6, "first_name": "Ann", "notes": [{"id": 1, "text": "Buy milk"}]}, …]
     /// ```
-    /// A nil attribute is `null`. A to-one relationship without a row is omitted. Related rows are exported to any
-    /// depth. The export skips the inverse of the relationship that led to a row, and it skips rows that enclose the
-    /// current row. A list with a skipped row is omitted completely, and so is a relationship with pending references.
-    /// If the rows came from a sync, a sync of the export changes nothing.
+    /// A nil attribute is `null`, but is omitted if its key is also the ID of a relationship. A to-one relationship
+    /// without a row is omitted. Related rows are exported to any depth that a sync can read. The export skips the
+    /// inverse of the relationship that led to a row, and it skips rows that enclose the current row. A list with a
+    /// skipped row is omitted completely, and so is a relationship with pending references. If the rows came from a
+    /// sync, a sync of an export with the default options changes nothing.
     ///
     /// - Parameter limit: The maximum number of rows to export; nil for all.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidOption` for an order by
+    ///   a to-many relationship, or `databaseError`.
     package func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
@@ -118,7 +120,8 @@ extension DataStack {
 extension DataStack {
     /// Exports the rows of an entity as the text of one JSON object, `{"AD": {…}, "AE": {…}}`.
     ///
-    /// - Throws: ``SyncError`` `typeMismatch` if a row has no object key, or if two rows have the same object key.
+    /// - Throws: ``SyncError`` `typeMismatch` if a row has no object key, or if two rows have the same object key;
+    ///   `unknownAttribute` if the entity lacks the attribute of the keys.
     func exportMembers(
         _ name: String, namedBy names: KeyedBy, where predicate: RowPredicate, orderedBy order: RowOrder,
         limit: Int?, offset: Int, options: ExportOptions, in db: Database, write: (Data) throws -> Void
@@ -161,10 +164,14 @@ extension DataStack {
     /// try stack.writeExport("User", as: .ndjson) { try file.write(contentsOf: $0) }
     /// ```
     /// - Parameters:
-    ///   - form: `.json` for an array of records, or `.ndjson` for one record on each line. The encoding is UTF-8.
+    ///   - form: `.json` for an array of records (with `keyedBy`, an object), or `.ndjson` for one record on each line.
+    ///     The encoding is UTF-8.
     ///   - offset: The number of rows to skip.
-    ///   - write: Called with each buffer of about 64 KB. An error of `write` ends the export and is rethrown.
-    /// - Throws: The errors of ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)``.
+    ///   - write: Called with each buffer, of at least 64 KB except the last. An error of `write` ends the export and
+    ///     is rethrown.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `databaseError`.
+    ///   `invalidOption` if the format or an option does not allow an export. `typeMismatch` if `keyedBy` gives a row
+    ///   no unique object key.
     public func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,

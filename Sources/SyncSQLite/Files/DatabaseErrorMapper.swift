@@ -4,8 +4,8 @@ import SyncStore
 
 /// Maps errors of the database to `SyncError`.
 enum DatabaseErrorMapper {
-    /// Runs `body`, and maps an error of the database to a `SyncError` with this code and message. Other errors are
-    /// rethrown.
+    /// Runs `body`. Maps an error of the database to the result of ``refusal(_:)``, or else to a `SyncError` with this
+    /// code and message. Other errors are rethrown.
     static func mapped<T>(_ code: SyncError.Code, _ message: String, _ body: () throws -> T) throws -> T {
         do {
             return try body()
@@ -24,7 +24,7 @@ enum DatabaseErrorMapper {
         }
     }
 
-    /// Returns the error for a busy store, a read-only store or an exceeded limit of SQLite; nil for any other error.
+    /// Returns the error for a busy store, a read-only store or an exceeded limit; nil for any other error.
     static func refusal(_ error: DatabaseError) -> SyncError? {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
@@ -56,7 +56,7 @@ enum DatabaseErrorMapper {
             .databaseError, "a constraint of a table rejected a write", underlying: text(error), underlyingError: error)
     }
 
-    /// Returns the error for an exceeded limit of SQLite; nil for any other error.
+    /// Returns the error for an exceeded limit of SQLite or of regular expressions; nil for any other error.
     private static func tooMuch(_ error: DatabaseError) -> SyncError? {
         let message = error.message ?? ""
         if message == RegularExpression.tooManySteps { return SyncError(.invalidPredicate, message) }
@@ -108,8 +108,8 @@ enum DatabaseErrorMapper {
     }
 }
 
-/// Dangling links of a store, and dangling foreign keys of other tables to rows of the store. Other violations in
-/// tables of the app are ignored.
+/// The first few dangling links of a store, and dangling foreign keys of other tables to rows of the store. Other
+/// violations in tables of the app are ignored.
 struct ForeignKeyViolations {
     private static let shownCount = 5
 

@@ -136,7 +136,7 @@ package struct ResolvedPath: Sendable, Hashable {
             target.utf8.first == slash ? target : folder(of: link) + target
         }
 
-        /// Returns the target of a symbolic link; nil if the path is not a link.
+        /// Returns the target of a symbolic link; nil if the path is not a link or does not exist.
         ///
         /// - Throws: ``SystemError`` if the target cannot be read, or is not UTF-8. Repaired text would name another
         ///   file.
@@ -151,8 +151,8 @@ package struct ResolvedPath: Sendable, Hashable {
             return try text(bytes)
         }
 
-        /// Returns the path up to its last slash. It compares bytes, because a slash with combining marks is a
-        /// `Character` that is not equal to a slash.
+        /// Returns the path up to and including its last slash; an empty string if it has none. It compares bytes,
+        /// because a slash with combining marks is a `Character` that is not equal to a slash.
         private static func folder(of path: String) -> String {
             path.utf8.lastIndex(of: slash).map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""
         }

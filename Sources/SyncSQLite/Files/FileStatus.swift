@@ -15,7 +15,7 @@ package struct FileStatus: Sendable, Hashable {
     package let linkCount: Int
     package let owner: UInt32
     package let group: UInt32
-    /// The time of the last write, in seconds and nanoseconds.
+    /// The time of the last write, in a form that is only compared for equality.
     let modified: [Int]
     /// The permission bits.
     package let permissions: UInt32
@@ -46,7 +46,8 @@ package struct SystemError: LocalizedError {
     }
     package var errorDescription: String? { message }
 
-    /// Runs code that uses Foundation, and converts an error of Foundation to the system error that caused it.
+    /// Runs code that uses Foundation, and converts an error of Foundation to the system error that caused it, or to
+    /// `EIO` if this is unknown.
     static func mapping<Value>(_ body: () throws -> Value) throws(SystemError) -> Value {
         do {
             return try body()

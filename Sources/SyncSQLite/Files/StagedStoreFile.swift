@@ -2,8 +2,8 @@ package import Foundation
 import GRDB
 import SyncCore
 
-/// A new store that is filled in a temporary folder and then moved to its path as a whole. No store may exist at the
-/// path.
+/// A new store that is filled in a temporary folder and then published at its path as a whole. It does not replace an
+/// existing store.
 package struct StagedStoreFile: Sendable {
     private let target: ResolvedPath
     /// The path of the store as the caller gave it.
@@ -38,7 +38,8 @@ package struct StagedStoreFile: Sendable {
         }
     }
 
-    /// Throws if a log of another database is beside the path. SQLite would apply that log to the new store.
+    /// Throws if no file or an empty file is at the path, and a log of another database is beside it. SQLite would
+    /// apply that log to the new store.
     private static func refuseLeftovers(_ target: ResolvedPath) throws {
         guard let leftover = StoreFiles(target.path).filledLogs.first, FileStatus(at: target.path)?.size ?? 0 == 0
         else {
@@ -88,7 +89,7 @@ package struct StagedStoreFile: Sendable {
     package func remove() { folder.remove() }
 
     /// Copies the store into an existing empty file, such as one that `mktemp` created. The file keeps its inode.
-    /// Returns false if the file is not empty.
+    /// Returns false if it is not an empty regular file.
     private func fillEmptyFile() throws -> Bool {
         guard let status = FileStatus(at: target.path), status.isRegular, status.size == 0 else { return false }
         do {
@@ -122,7 +123,7 @@ package struct StagedStoreFile: Sendable {
 package struct StoreFiles: Sendable, Hashable {
     /// The suffixes of all files of a store.
     package static let suffixes = ["", "-wal", "-shm", "-journal"]
-    /// The suffixes of logs, which may contain transactions that the database file lacks.
+    /// The suffixes of logs. When SQLite opens the database, it may have to apply them to the database file.
     static let logSuffixes = ["-wal", "-journal"]
 
     /// The canonical path of the database, to which the suffixes are added.
@@ -138,7 +139,7 @@ package struct StoreFiles: Sendable, Hashable {
         logs = Self.logSuffixes.map { suffix in FileStatus(at: path + suffix).flatMap { $0.size > 0 ? $0 : nil } }
     }
 
-    /// The paths of logs that may contain transactions that the database file lacks.
+    /// The paths of the logs that are not empty.
     var filledLogs: [String] {
         zip(Self.logSuffixes, logs).compactMap { suffix, status in status == nil ? nil : path + suffix }
     }

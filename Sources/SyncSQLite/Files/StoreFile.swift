@@ -35,7 +35,8 @@ package struct StoreFile {
 
     // MARK: Opening
 
-    /// Opens the store. If the file does not exist, creates it with this model.
+    /// Opens the store, after a migration if the model requires different tables. If the file does not exist, creates
+    /// it with this model.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         guard url.isFileURL else { throw unreadable("'\(url.absoluteString)' is not a file") }
         if FileStatus(at: path) == nil { try create(model) }
@@ -132,7 +133,7 @@ package struct StoreFile {
         }
     }
 
-    /// Opens a pool and runs `prepare`. Afterwards the store has the tables of the model.
+    /// Opens a pool and runs `prepare`, which creates the tables of the model or checks them.
     private func pool(of model: SyncModel, _ prepare: (Database) throws -> Void) throws -> OpenStore {
         var version: Int?
         var hasExistingTables = false
@@ -186,7 +187,7 @@ package struct StoreFile {
 enum PageCache {
     /// The default size, in KiB.
     static let size = 8192
-    /// The size for the writer while it inserts very many rows or reads a payload in chunks, in KiB.
+    /// The largest size, for insertions of very many rows and for payloads that are read in chunks, in KiB.
     static let largeSize = 65_536
     /// The cache size in bytes per new row: about one index entry. Indexes are filled out of order.
     private static let bytesPerRow = 16

@@ -3,7 +3,8 @@ import GRDB
 import GRDBSQLite
 public import SyncCore
 
-/// The file of a store that is opened for reading only. The file stays unchanged, and its folder may be read-only.
+/// The file of a store that is opened for reading only. The stored data stays unchanged, and the folder of the file may
+/// be read-only.
 struct StoreReader {
     private let name: String
     private let files: StoreFiles
@@ -133,10 +134,10 @@ struct UnlockedStore: Sendable {
 // MARK: - DataStack+Reading
 
 extension DataStack {
-    /// Opens an existing store to fetch, count and plan, and leaves its file unchanged.
+    /// Opens an existing store to fetch, count and plan, and leaves its data unchanged.
     ///
     /// The store may be in a folder where this user cannot write. Apps use ``init(at:registering:transformers:)``
-    /// instead. That initializer allows readers and a writer at the same time, but may write to the file.
+    /// instead. That initializer allows readers and a writer at the same time, but needs write access.
     ///
     /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store.
     ///   `databaseBusy` if another process has locked the store exclusively. `missingTransformer`.
@@ -149,9 +150,9 @@ extension DataStack {
     /// Computes the table changes and data losses of a migration of a store to another model, and writes nothing.
     ///
     /// - Returns: `changes`: the differences between the models that change tables, by path in a schema file.
-    ///   `dataLosses`: the parts of the old model that do not fit the new one, with the number of lost rows, values or
-    ///   links.
-    /// - Throws: ``SyncError`` `modelMismatch` if rows lack values that the model requires, `cannotOpenStore`.
+    ///   `dataLosses`: the losses by path, each with the number of lost rows, values, links or other objects.
+    /// - Throws: ``SyncError`` `modelMismatch` if rows lack values that the model requires. `incompatibleTables` if
+    ///   existing tables do not fit the model. `cannotOpenStore`, `nameCollision`, `databaseBusy`.
     public static func migration(
         to model: SyncModel, at url: URL
     ) throws -> (changes: [SyncDiagnostic], dataLosses: [SyncDiagnostic]) {

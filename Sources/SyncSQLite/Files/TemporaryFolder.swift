@@ -1,11 +1,11 @@
 import Foundation
 
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
-    /// A folder for an incomplete file, beside its final location.
+    /// A folder for an incomplete file, usually beside its final location.
     ///
     /// The initializer creates a folder with a random name, and never uses an existing folder. Other users cannot write
-    /// into the folder. It is locked until this object is released or the process ends. Other processes can therefore
-    /// detect the folders of killed processes.
+    /// into the folder. If the file system supports locks, the folder is locked until this object is released or the
+    /// process ends. Other processes can then detect the folders of killed processes.
     package final class TemporaryFolder: Sendable {
         private static let prefix = ".sync-draft-"
         private static let file = "draft"
@@ -100,8 +100,8 @@ import Foundation
 // MARK: - Foundation
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
-    /// A folder for an incomplete file, beside its final location. The initializer creates a folder with a random name.
-    /// Folders of killed processes stay, because they cannot be detected.
+    /// A folder for an incomplete file, usually beside its final location. The initializer creates a folder with a
+    /// random name. Folders of killed processes stay, because they cannot be detected.
     package final class TemporaryFolder: Sendable {
         private let folder: String
 

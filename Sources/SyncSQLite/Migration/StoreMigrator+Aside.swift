@@ -61,7 +61,7 @@ extension StoreMigrator {
         }
     }
 
-    /// Returns all indexes and triggers, by the case-folded name of their table or view.
+    /// Returns all indexes and triggers except automatic indexes, by the case-folded name of their table or view.
     private func attachments() throws -> [String: [Attachment]] {
         let rows = try Row.fetchAll(
             db,

@@ -110,7 +110,7 @@ extension StoreMigrator {
     // MARK: Keys
 
     /// Returns the primary key or surrogate key of a row in its new table. NULL lets the table assign a surrogate key.
-    /// Returns nil if the row has no key, or if another row has the same key.
+    /// Returns nil if the row has no key and none can be generated, or if another row has the same key.
     private mutating func rowKey(
         _ oldKey: DatabaseValue, _ row: Row, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ values: inout [Int: DatabaseValue], _ seen: inout Set<KeyOfRow>
@@ -155,7 +155,7 @@ extension StoreMigrator {
         }
     }
 
-    /// Returns a temporary key for a row without a key.
+    /// Returns a new key for a row without a key; nil if a key of this type cannot be generated.
     private func localKey(_ type: AttributeType, _ count: Int) -> DatabaseValue? {
         switch type {
         case .integer: (Int64.min + 1 + Int64(count) + (1 << 40)).databaseValue

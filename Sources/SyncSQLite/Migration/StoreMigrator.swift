@@ -25,7 +25,7 @@ struct StoreMigrator {
     ///
     /// - Returns: The table changes and the data losses.
     /// - Throws: ``SyncError`` `modelMismatch` if data would be lost and the policy forbids it, or if rows lack values
-    ///   that the new model requires. The caller must then roll back.
+    ///   that the new model requires. `databaseError` if dangling links would stay. The caller must then roll back.
     static func migrate(
         _ db: Database, from old: SyncModel, to new: SyncModel, policy: MigrationPolicy
     ) throws -> MigrationReport {
@@ -284,7 +284,7 @@ struct MigrationMap {
     }
 }
 
-/// What a migration may do with rows, values and links that do not fit the new model.
+/// Whether a migration may delete rows, values and links that do not fit the new model.
 public enum MigrationPolicy: Sendable, Hashable {
     /// A migration keeps all data. If rows, values or links would be lost, it fails.
     case keepingData
@@ -296,6 +296,6 @@ public enum MigrationPolicy: Sendable, Hashable {
 package struct MigrationReport: Sendable, Hashable, Codable {
     /// The differences between the models that change tables, by path in a schema file.
     package let changes: [SyncDiagnostic]
-    /// The parts of the old model that do not fit the new one, with the number of lost rows, values or links.
+    /// The losses by path, each with the number of lost rows, values, links or other objects.
     package let dataLosses: [SyncDiagnostic]
 }

@@ -13,7 +13,7 @@ public struct RowChanges<Row: Sendable>: Sendable {
         /// The index in the new list.
         public let new: Int
 
-        /// Creates an index change.
+        /// Creates a change from the index `old` to the index `new`.
         package init(old: Int, new: Int) {
             self.old = old
             self.new = new
@@ -30,7 +30,7 @@ public struct RowChanges<Row: Sendable>: Sendable {
     /// The rows whose order relative to other rows changed, by new index. The list is as short as possible. It does not
     /// contain rows that only shift because other rows are removed or inserted.
     public let moved: [IndexChange]
-    /// The rows whose values or to-one links changed, whether they moved or not, by new index.
+    /// The rows whose values, foreign keys or loaded related rows changed, whether they moved or not, by new index.
     public let updated: [IndexChange]
 
     init<Listed: ObservedListItem>(from old: [Listed], to new: [Listed]) where Listed.Element == Row {
@@ -86,11 +86,11 @@ extension RowChanges: Hashable where Row: Hashable {}
 
 /// A row of an observed list. Two values are equal if there is no change to report.
 protocol ObservedListItem: Sendable, Equatable {
-    /// The type of the values that an observer receives.
+    /// The type of the row that an observer receives.
     associatedtype Element: Sendable
 
     var element: Element { get }
-    /// The identity of the row, which does not change with its values.
+    /// The identity of the row: its row key, and the entity that declares the key.
     var identity: ListedRowIdentity { get }
 }
 
@@ -105,7 +105,7 @@ struct ListedRowIdentity: Hashable, Sendable {
     }
 }
 
-/// A row and the foreign keys of its to-one relationships, so that a changed link counts as a change of the row.
+/// A row and its foreign keys, so that a changed foreign key counts as a change of the row.
 struct ObservedRow: ObservedListItem {
     let record: SyncRow
     let links: [DatabaseValue]

@@ -46,7 +46,7 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let nextValue: () async throws -> Value?
 
-        /// Waits for the next value and returns it; nil after the task is cancelled.
+        /// Waits for the next value and returns it; nil after the task is cancelled or an error was thrown.
         ///
         /// - Throws: ``SyncError`` of a fetch, or `storeClosed`.
         public mutating func next() async throws -> Value? { try await nextValue() }
@@ -82,9 +82,10 @@ extension DataStack {
     /// ```swift
     /// for try await users in stack.observe("User", where: "age >= 18", orderedBy: "lastName") { show(users) }
     /// ```
-    /// A transaction produces at most one value. It produces no value if these rows, their order and their to-one links
+    /// A transaction produces at most one value. It produces no value if these rows, their order and their foreign keys
     /// are unchanged. The observation notices all writes through the database of this stack: syncs, single rows, and
-    /// writes of the app with GRDB. It notices writes of other processes only at the next write of this process.
+    /// writes of the app with GRDB. It notices writes of other stacks and processes only at the next write of this
+    /// stack to the observed tables.
     ///
     /// - Parameter limit: The maximum number of rows to read; nil for all.
     public func observe(
@@ -124,10 +125,11 @@ extension DataStack {
             changesOf: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })
     }
 
-    /// The results of the syncs and single-row changes that this stack commits from now on, except empty results. A
-    /// payload that is written in several transactions has a result for each transaction.
+    /// The results of the syncs, and of `insertOrUpdate`, `update` and `delete` for single rows, that this stack
+    /// commits from now on. Empty results are omitted. A payload that is written in several transactions has a result
+    /// for each transaction.
     ///
-    /// Syncs in the caller's transaction are not included, because only the caller knows whether it commits. The
-    /// sequence ends when the stack is closed or released.
+    /// Engine runs are not included. Calls in the caller's transaction are not included, because only the caller knows
+    /// whether it commits. The sequence ends when the stack is closed or released.
     public var syncResults: AsyncStream<SyncResult> { feed.stream() }
 }

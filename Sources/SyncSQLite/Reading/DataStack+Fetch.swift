@@ -9,7 +9,8 @@ extension DataStack {
     /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
     /// ```
     /// - Parameter limit: The maximum number of rows to fetch; nil for all.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidOption` for an order by
+    ///   a to-many relationship, or `databaseError`.
     package func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil

@@ -6,7 +6,7 @@ import SyncStore
 /// Access to the internals of a store for the test kit.
 extension DataStack {
     /// Returns the number of rows that the writing connection has changed since it was opened. If two calls return the
-    /// same number, it wrote nothing between them.
+    /// same number, it changed no rows between them.
     package func totalChanges() async throws -> Int {
         try await database.writeWithoutTransaction { db in db.totalChangesCount }
     }

@@ -1,7 +1,7 @@
 public import Foundation
 public import SyncCore
 
-/// The order of fetched rows: by attributes, then by key.
+/// The order of fetched rows: by attributes or paths, then by key.
 ///
 /// ```swift
 /// try await stack.fetch("User", orderedBy: "firstName")
@@ -18,7 +18,7 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
         /// Whether the order is ascending.
         package var isAscending: Bool
 
-        /// Creates a term for an attribute, ascending by default.
+        /// Creates a term for an attribute or a path, ascending by default.
         package init(_ attribute: String, ascending isAscending: Bool = true) {
             self.attribute = attribute
             self.isAscending = isAscending
@@ -31,16 +31,16 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
     /// Creates an order from terms.
     package init(_ terms: [Term]) { self.terms = terms }
 
-    /// Creates an order from names of attributes. A minus before a name means descending order.
+    /// Creates an order from names of attributes, or paths. A minus before a name means descending order.
     public init(_ names: [String]) {
         terms = names.map { name in
             name.hasPrefix("-") ? Term(String(name.dropFirst()), ascending: false) : Term(name)
         }
     }
 
-    /// Creates an order from the name of one attribute. A minus before the name means descending order.
+    /// Creates an order from the name of one attribute, or one path. A minus before it means descending order.
     public init(stringLiteral name: String) { self.init([name]) }
-    /// Creates an order from names of attributes. A minus before a name means descending order.
+    /// Creates an order from names of attributes, or paths. A minus before a name means descending order.
     public init(arrayLiteral names: String...) { self.init(names) }
 
     /// The order by key: numbers by size, text by code points, dates by time.
@@ -50,8 +50,8 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
 // MARK: - Key paths
 
 extension RowOrder {
-    /// Creates an order by an attribute of a type: `RowOrder(\User.lastName, ascending: false)`. A key path to another
-    /// property causes an error when the order is used.
+    /// Creates an order by an attribute of a type: `RowOrder(\User.lastName, ascending: false)`. A key path to a to-one
+    /// relationship works too. Any other key path causes an error when the order is used.
     public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init([Term(path, ascending: isAscending)])
     }
@@ -65,7 +65,7 @@ extension RowOrder {
 }
 
 extension RowOrder.Term {
-    /// Creates an order by an attribute of a type.
+    /// Creates a term for an attribute or a to-one relationship of a type.
     package init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init(Value.syncProperties[path]?.name ?? "\(path)", ascending: isAscending)
     }
@@ -79,7 +79,7 @@ extension RowOrder {
     /// .reverse)])`.
     ///
     /// Text is ordered by code points. On Apple platforms the default comparator of `SortDescriptor(\.name)` is
-    /// localized, and no database index has that order. Use `SortDescriptor(\.name, comparator: .lexical)`.
+    /// localized, and this initializer rejects it. Use `SortDescriptor(\.name, comparator: .lexical)`.
     ///
     /// - Throws: ``SyncError`` `invalidOption` for a localized order or a custom comparator; `unknownAttribute` for a
     ///   property that is not an attribute.
@@ -95,7 +95,7 @@ extension RowOrder {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension RowOrder.Term {
-    /// Creates an order from a sort descriptor of Foundation.
+    /// Creates a term from a sort descriptor of Foundation.
     ///
     /// - Throws: The errors of ``RowOrder/init(_:)-([SortDescriptor<Value>])``.
     package init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws {

@@ -6,7 +6,7 @@ import SyncStore
 /// A statement that reads columns of the rows of an entity, one row at a time.
 package struct RowSelection: Sendable {
     package struct Column: Sendable {
-        /// The path, as the caller gave it.
+        /// The path that the column contains, such as `user.login`.
         package let name: String
         package let type: AttributeType
     }

@@ -45,7 +45,8 @@ struct SQLiteDialect: SQLDialect {
 
     func isSame(_ expression: String, _ value: String) -> String { "\(expression) IS \(value)" }
 
-    /// Binds a long list as one JSON array, because SQLite limits the number of bound values.
+    /// Binds a list of more than 100 texts or integers as one JSON array, because SQLite limits the number of bound
+    /// values.
     func isIn(_ expression: String, _ values: [SQLArgument], _ arguments: inout SQLArguments) -> String {
         if values.count > 100, let array = Self.json(values) {
             return "\(expression) IN (SELECT value FROM json_each(\(bind(.text(array), &arguments))))"
@@ -121,8 +122,8 @@ extension SQLiteDialect {
 
 // Text is compared as bytes, because SQLite's text functions stop at a NUL.
 extension SQLiteDialect {
-    /// Returns an expression for the bytes of folded text. `sync_fold` returns text, because GRDB would turn an empty
-    /// blob into NULL.
+    /// Returns an expression for the bytes of folded text. `sync_fold` returns text unless it contains a NUL, because
+    /// GRDB would turn an empty blob into NULL.
     func folded(_ expression: String) -> String { "CAST(sync_fold(\(bytes(expression))) AS BLOB)" }
 
     func holds(

@@ -12,8 +12,8 @@ package enum ColumnValue {
 
     /// Returns the column value of an attribute of this type.
     ///
-    /// A value of another type is converted by its own type, so that the table rejects it. A value that does not fit
-    /// (``fits(_:_:)``) may become NULL.
+    /// A value of another type is converted by its own type, unless the attribute is JSON or transformable. A value
+    /// that does not fit (``fits(_:_:)``) may become NULL.
     package static func databaseValue(_ value: StoredValue, as type: AttributeType) -> DatabaseValue {
         if type == .transformable || type == .json { return jsonText(value) }
         return switch value {
@@ -30,8 +30,8 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns the attribute value of a column. A value of another type, which another program wrote, becomes
-    /// ``StoredValue/null``.
+    /// Returns the attribute value of a column. A value that does not fit the type, which another program may have
+    /// written, becomes ``StoredValue/null``.
     ///
     /// - Parameter isKey: Whether the column is the key of the row. A temporary key then becomes ``StoredValue/null``.
     package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue
@@ -92,7 +92,8 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns the JSON text of a value. JSON null becomes NULL, so that a column has only one form of nil.
+    /// Returns the JSON text of a value. JSON null becomes NULL, so that a column has only one form of nil. A number
+    /// that JSON cannot express becomes NULL too.
     private static func jsonText(_ value: StoredValue) -> DatabaseValue {
         let json: JSONValue =
             switch value {

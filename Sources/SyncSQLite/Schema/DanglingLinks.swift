@@ -28,7 +28,7 @@ struct DanglingLinks {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table(link)) WHERE \(condition(link)))") ?? false
     }
 
-    /// Returns whether there are dangling links, provided that only rows in `ends` can be missing.
+    /// Returns whether there are dangling links. If `ends` are all rows that can be missing, looks up only these rows.
     func exist(_ link: AssociationID, among ends: DanglingCandidates) throws -> Bool {
         guard ends.areAll else { return try exist(link) }
         return try isMissing(ends.first, at: .first, of: link) || isMissing(ends.second, at: .second, of: link)
@@ -55,7 +55,7 @@ struct DanglingLinks {
         return try exist("SELECT 1 FROM \(table(link)) WHERE \(key) = ? AND \(condition(link))", rows)
     }
 
-    /// Returns whether there are links to rows that are not stored.
+    /// Returns whether links reference these missing rows.
     ///
     /// - Parameter rows: The keys of missing rows at this end of the association.
     func exist(_ link: AssociationID, to rows: [RowKey], at end: CompiledAssociation.End) throws -> Bool {

@@ -125,7 +125,8 @@ struct KeyColumns: Sendable {
 
     /// Returns the values of the key columns of a row with this key.
     ///
-    /// - Throws: ``SyncError`` `rowNotFound` if the key references a row that is not stored.
+    /// - Throws: ``SyncError`` `rowNotFound` if the key references a row that is not stored; `typeMismatch` if a
+    ///   composite key does not have this type.
     func values(of key: RowKey, entity: String, in db: Database) throws -> [DatabaseValue] {
         guard case .composite(let types) = type else { return [key.databaseValue] }
         guard let values = key.parts(types), values.count == parts.count else {
@@ -146,7 +147,7 @@ struct KeyColumns: Sendable {
         }
     }
 
-    /// Returns the leaves of a key as parameters; nil if the key is not of this type.
+    /// Returns the leaves of a key as parameters; nil if a composite key does not have this type.
     func bound(_ key: RowKey) -> [(sql: String, value: DatabaseValue)]? {
         guard let leaves = key.leaves(type), leaves.count == self.leaves.count else { return nil }
         return leaves.map { ColumnValue.bound($0.databaseValue) }
@@ -154,7 +155,7 @@ struct KeyColumns: Sendable {
 
     /// Binds the leaves of a key, starting at a parameter.
     ///
-    /// - Returns: Whether the key is of this type.
+    /// - Returns: False if a composite key does not have this type.
     func bind(_ key: RowKey, to statement: RawStatement, at first: Int) -> Bool {
         guard let leaves = key.leaves(type), leaves.count == self.leaves.count else { return false }
         for (index, leaf) in leaves.enumerated() { statement.bind(leaf, at: first + index) }

@@ -1,7 +1,7 @@
 package import SyncCore
 package import SyncStore
 
-/// The statements that create the tables of a model.
+/// The statements that create the tables, indexes and views of a store.
 package struct SchemaSQL: Sendable {
     /// The statements in order, to be executed in one transaction.
     package let statements: [String]
@@ -71,7 +71,7 @@ package struct SchemaSQL: Sendable {
         return entityCondition(sharing, layout, alias: alias)
     }
 
-    /// Returns the declared type of a column.
+    /// Returns the declared type of a column for attributes of this type.
     package static func columnType(_ type: AttributeType) -> String {
         switch type {
         case .integer, .boolean: "INTEGER"
@@ -219,7 +219,7 @@ enum JoinTableSQL {
     }
 }
 
-/// Creates the SQL of the outbox's triggers.
+/// Creates the SQL of change capture triggers.
 enum TriggerSQL {
     /// - Parameters:
     ///   - event: `AFTER INSERT`, `BEFORE UPDATE OF "a"`, …

@@ -16,8 +16,8 @@ enum StoredModel {
 
         init(_ model: SyncModel) { text = String(decoding: model.schemaFile(), as: UTF8.self) }
 
-        /// Compares bytes. Swift strings are equal if they are canonically equivalent, but SQLite compares names by
-        /// bytes.
+        /// Compares bytes. Swift strings are equal if they are canonically equivalent, but SQLite distinguishes such
+        /// names.
         static func == (left: Schema, right: Schema) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
         /// - Throws: ``SyncError`` `cannotOpenStore`.
@@ -70,7 +70,8 @@ enum StoredModel {
         return Schema(text: schema)
     }
 
-    /// Migrates the tables to another model and stores that model, in one transaction.
+    /// Migrates the tables to another model and stores that model, in one transaction. Existing tables are only
+    /// checked.
     static func migrate(_ db: Database, to model: SyncModel, policy: MigrationPolicy) throws -> MigrationReport {
         try db.execute(sql: "PRAGMA foreign_keys = OFF")
         defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
@@ -100,7 +101,8 @@ enum StoredModel {
         return report
     }
 
-    /// Creates the tables and stores the model. Throws for a model whose schema file could not be read back.
+    /// Creates the tables and stores the model. Throws if a name is taken, or if the schema file of the model could not
+    /// be read back.
     static func create(_ model: SyncModel, in db: Database) throws {
         let schema = Schema(model)
         _ = try schema.model()
@@ -151,8 +153,8 @@ enum StoredModel {
         return version
     }
 
-    /// Creates the tables if there are none. Otherwise stores the new model, which may differ only in the mapping of
-    /// JSON.
+    /// Creates the tables if there are none. Otherwise stores the new model, and throws if it requires different
+    /// tables.
     static func createOrUpdate(_ model: SyncModel, in db: Database, or empty: Empty = .empty) throws {
         guard let kept = try schema(db, or: empty) else { return try create(model, in: db) }
         if try hasExistingTables(db) { return try useExistingTables(of: model, in: db) }

@@ -164,10 +164,10 @@ struct JoinTableStatements {
         "SELECT \(first), \(second), \(firstOrder ?? "NULL"), \(secondOrder ?? "NULL") FROM \(table)"
     }
 
-    /// Reads all join rows.
+    /// Returns a statement that reads all join rows.
     func all() throws -> RawStatement { try RawStatement(db, select) }
 
-    /// Reads the join rows whose key at one end is in a range, in the order of that key.
+    /// Returns a statement that reads the join rows whose key at one end is in a range, in the order of that key.
     func joinRows(of rows: KeyRange, at end: CompiledAssociation.End) throws -> RawStatement {
         let column = column(end)
         let statement = try RawStatement(db, select + KeyRange.condition(column) + " ORDER BY \(column)")
@@ -175,22 +175,23 @@ struct JoinTableStatements {
         return statement
     }
 
-    /// Reads the join rows of one row. The parameter is its key.
+    /// Returns a statement that reads the join rows of one row. The parameter is its key.
     func joinRows(ofRowAt end: CompiledAssociation.End) throws -> RawStatement {
         try RawStatement(db, select + " WHERE \(column(end)) = ?")
     }
 
-    /// Reads one join row. The parameters are its two keys.
+    /// Returns a statement that reads one join row. The parameters are its two keys.
     func one() throws -> RawStatement { try RawStatement(db, select + " WHERE \(first) = ? AND \(second) = ?") }
 
     // MARK: Writing
 
-    /// Deletes one join row. The parameters are its two keys.
+    /// Returns a statement that deletes one join row. The parameters are its two keys.
     func removal() throws -> RawStatement {
         try RawStatement(db, "DELETE FROM \(table) WHERE \(first) = ? AND \(second) = ?")
     }
 
-    /// Inserts join rows. The parameters of each join row are its two keys and its position at each ordered end.
+    /// Returns an insertion of join rows. The parameters of each join row are its two keys and its position at each
+    /// ordered end.
     func insertion(of count: Int) throws -> BulkInsertion {
         let names = [first, second] + [firstOrder, secondOrder].compactMap { $0 }
         return try BulkInsertion(

@@ -39,7 +39,7 @@ struct NodeBinding {
 
     // MARK: Rows
 
-    /// Returns the name of a node in errors: the parts of its key that the payload contains, and its entity.
+    /// Returns the name of a node in errors: the key attributes that the payload contains, and its entity.
     func name(of node: NodeID) -> String {
         let entity = table.payloadEntity(of: node)
         let (slots, start) = slots(of: node)

@@ -24,7 +24,8 @@ final class RawStatement {
 
     // MARK: Binding
 
-    /// Binds a packed value. Texts are not copied, so they must live until the next step.
+    /// Binds a packed value. Texts and blobs are not copied, so their bytes must stay valid until the statement is
+    /// reset.
     @inline(__always)
     func bind(_ slot: PackedValue, at parameter: Int, _ pool: TextPool) {
         let index = Int32(truncatingIfNeeded: parameter)
@@ -120,7 +121,7 @@ final class RawStatement {
     @inline(__always)
     func real(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(truncatingIfNeeded: column)) }
 
-    /// Returns the bytes of a text, valid until the next step.
+    /// Returns the bytes of a text, valid until the next step or reset.
     @inline(__always)
     func text(_ column: Int) -> UnsafeBufferPointer<UInt8> {
         let index = Int32(truncatingIfNeeded: column)
@@ -148,7 +149,7 @@ final class RawStatement {
         }
     }
 
-    /// Returns whether a column contains exactly what the packed value would store.
+    /// Returns whether a column contains the stored form of a packed value; true for an absent value.
     @inline(__always)
     func column(_ column: Int, equals slot: PackedValue, _ pool: TextPool) -> Bool {
         // The value is read once, because each `sqlite3_column_…` function looks up the column again.

@@ -199,7 +199,7 @@ struct RowMatcher {
 
     // MARK: Unmatched rows
 
-    /// Records an unmatched row, if it is in scope or references a node.
+    /// Records an unmatched row if it is of the entity in scope, or if a watched foreign key references a node.
     mutating func addUnmatchedRow(_ statement: RawStatement, entity: Int, _ watch: UnmatchedRowFilter) {
         guard let key = statement.key(0) else { return }
         var isNeeded = watch.scope.map { model.entity(entity, isKindOf: $0) } ?? false
@@ -244,7 +244,7 @@ final class RowColumns: Sendable {
     let hasSurrogateKey: Bool
     /// The slot of the table's primary key; -1 for a surrogate key.
     let keySlot: Int
-    /// Whether the key is the rowid, so that rows are read in its order.
+    /// Whether the key is an integer attribute, by which rows can be read in order.
     let isOrderedByKey: Bool
     /// The referenced table of each foreign key.
     let targets: [TableID]
@@ -255,7 +255,7 @@ final class RowColumns: Sendable {
 
     /// The composite key of each entity that declares one, and the index of its first column.
     private let compositeKeys: [Int: (key: KeyColumns, first: Int)]
-    /// The selected expressions.
+    /// The column names, and the expressions of composite keys.
     private let selected: [String]
 
     private let model: CompiledModel
@@ -310,12 +310,12 @@ final class RowColumns: Sendable {
         return names.indices.filter { seen.insert(names[$0]).inserted }
     }
 
-    /// Returns the composite key that an entity declares, and the index of its first column.
+    /// Returns the composite key that an entity declares, and the index of its first column; nil if it declares none.
     func compositeKey(_ owner: Int) -> (key: KeyColumns, first: Int)? { compositeKeys[owner] }
 
     /// Returns the entity that a row names in a column, or the root of the hierarchy if the table has no such column.
     ///
-    /// - Throws: ``SyncError`` `databaseError` if the model has no such entity.
+    /// - Throws: ``SyncError`` `databaseError` if the table has no entity of this name.
     func entity(_ statement: RawStatement, at column: Int?) throws -> Int {
         guard let column else { return hierarchy.root }
         guard let id = model.entityID(statement.string(column)), model.entities[id].table == hierarchy.id else {

@@ -160,8 +160,8 @@ extension SQLiteSession {
 
 // Compares stored join rows with the join rows that a payload asserts.
 extension SQLiteSession {
-    /// Compares all join rows if the payload has many nodes. Otherwise it compares the join rows of nodes with replaced
-    /// lists, and all other asserted join rows one by one.
+    /// Compares all join rows of a table that is small compared with the payload. In a larger table, compares the join
+    /// rows of nodes with replaced lists, and the other asserted join rows one by one.
     package func diff(_ asserted: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws
         -> JoinTableDiff
     {

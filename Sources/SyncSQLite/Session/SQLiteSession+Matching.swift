@@ -40,7 +40,8 @@ extension SQLiteSession {
         }
     }
 
-    /// Compares the number of rows of a table with a limit. A table that was found to be large is not counted again.
+    /// Compares the number of rows of a table with a limit. A table that was found to exceed this limit, or a higher
+    /// one, is not counted again.
     func size(of table: String, limit: Int) throws -> TableSize {
         if let known = scratch[table], known >= limit { return .large }
         let size = try TableSize(of: table, limit: limit, in: db)
@@ -48,7 +49,7 @@ extension SQLiteSession {
         return size
     }
 
-    /// The number of unmatched rows that are filtered at once.
+    /// The largest number of unmatched rows that are filtered at once.
     private static let unmatchedBatchSize = 4096
 
     private func scan(
@@ -251,11 +252,11 @@ final class NodeLookup: Sendable {
 
     var isEmpty: Bool { batch.nodes.isEmpty }
 
-    /// Whether the payload has nodes that are identified by their owners.
+    /// Whether the batch has nodes that are identified by their owners.
     var hasOwned: Bool { !batch.owners.isEmpty }
 
-    /// Returns the node whose key is in a column. It tries the node `guess` first, because rows are often in the order
-    /// of the payload. Pass -1 for no guess.
+    /// Returns the node whose key is in a column; nil if there is none. For keys other than text, it tries the node
+    /// `guess` first, because rows are often in the order of the payload. Pass -1 for no guess.
     @inline(__always)
     func node(
         _ statement: RawStatement, _ column: Int, _ type: AttributeType, _ keyOwner: Int, _ pool: TextPool, guess: Int
@@ -275,7 +276,7 @@ final class NodeLookup: Sendable {
         }
     }
 
-    /// Returns the node whose key is this text.
+    /// Returns the node whose key is this text; nil if there is none. It tries the node `guess` first.
     func node(_ text: UnsafeBufferPointer<UInt8>, _ keyOwner: Int, _ pool: TextPool, guess: Int) -> Int? {
         if guess >= 0, guess < batch.nodes.count, batch.hasOneSetOfKeys,
             TextPool.equal(pool.bytes(batch.nodes[guess].key), text)

@@ -57,7 +57,7 @@ extension SQLiteSession {
         }
     }
 
-    /// Returns the references without duplicates, ordered by owner and position.
+    /// Returns the references without duplicates, ordered by owner, relationship and position.
     private func ordered(_ references: [PositionedReference]) -> [PositionedReference] {
         guard references.count > 1 else { return references }
         var seen: Set<PendingReference> = []
@@ -157,7 +157,7 @@ extension SQLiteSession {
 // tables. Once it finds a dangling link of a node, it searches all links. Links stay valid until another connection
 // writes.
 extension SQLiteSession {
-    /// Tables with at most this number of rows are always searched.
+    /// Link tables with at most this number of rows are searched without evidence of a dangling link.
     private static let few = 1000
 
     private var dangling: DanglingLinks { DanglingLinks(layout: layout, db: db) }
@@ -174,7 +174,7 @@ extension SQLiteSession {
         return found
     }
 
-    /// Finds the dangling links of join tables that were read completely and have links to rows without a node.
+    /// Finds the dangling links of join tables in which the diff of a snapshot found links to rows without a node.
     package func danglingJoinRows() throws -> [DanglingJoinRows] {
         try model.links.compactMap { link -> DanglingJoinRows? in
             guard let ends = danglingCandidates[link.id], link.storage == .joinTable, !isValid(link.id) else {
@@ -219,7 +219,8 @@ extension SQLiteSession {
         return false
     }
 
-    /// Returns whether a foreign key of a node, or of a row that references a node, is dangling.
+    /// Returns whether a foreign key of a node is dangling. If the session scanned the table, this includes foreign
+    /// keys of unmatched rows.
     private func hasDanglingTargets(
         _ table: SyncTable, _ link: CompiledAssociation, _ index: Int, _ tables: SyncTables
     ) throws -> Bool {
@@ -250,7 +251,7 @@ extension SQLiteSession {
         return false
     }
 
-    /// Returns whether there are links to nodes that are not stored.
+    /// Returns whether there are links to nodes that are not stored. In a small link table, any dangling link counts.
     private func mayReferenceMissingRows(
         _ link: CompiledAssociation, _ end: CompiledAssociation.End, _ tables: SyncTables
     )

@@ -172,7 +172,7 @@ extension SQLiteSession {
 
     // MARK: Conditions
 
-    /// The number of row keys that are passed to `keeping` at once.
+    /// The largest number of row keys that are passed to `keeping` at once.
     private static let rowsAtOnce = 4096
 
     package func rows(
@@ -241,8 +241,8 @@ extension SQLiteSession {
 /// per statement.
 ///
 /// `OR FAIL` avoids the statement journal that SQLite needs to undo a statement of several rows. The statement journal
-/// is not needed, because any failure rolls back the whole transaction. Triggers would inherit `OR FAIL`, so rows of a
-/// table with triggers are inserted one at a time.
+/// is not needed if the caller rolls back after any failure. Triggers would inherit `OR FAIL`, so rows of a table with
+/// triggers are inserted one at a time.
 struct BulkInsertion {
     private static let rowsPerStatement = 16
 

@@ -12,7 +12,7 @@ package final class SQLiteSession {
     let statements: StatementCache
     /// The access to the facts of the ``StoreMonitor``.
     private let visit: StoreMonitor.Visit
-    /// By quoted table name, a number that the table's row count is known to exceed.
+    /// By quoted table name, a number that the table's row count was found to exceed.
     package var scratch: [String: Int] = [:]
 
     // The state of the running sync.
@@ -22,12 +22,12 @@ package final class SQLiteSession {
     private(set) var steps = ProgressReporter(nil)
     /// The moment when the sync began.
     private var start: StoreMonitor.Moment?
-    /// Whether the store had pending references when the sync began.
+    /// Whether the store had pending references when the sync began, or has got some since.
     private(set) var hasReferences = false
     /// The resolved tables: only syncs have added rows, so no pending reference waits for a row that they already
     /// contain.
     private(set) var resolvedTables: Set<TableID> = []
-    /// The associations whose links are known to be valid.
+    /// The associations that were checked for dangling links.
     var validLinks = StoreMonitor.ValidLinks()
     /// By association, the rows that have no node, but that links reference. These rows may be missing from the store.
     var danglingCandidates: [AssociationID: DanglingCandidates] = [:]
@@ -68,7 +68,8 @@ extension SQLiteSession: StoreSession {
         validLinks = visit.validLinks(at: start)
     }
 
-    /// Ends the sync. If the transaction commits, the monitor records the resolved tables.
+    /// Ends the sync. If there are pending references, the monitor records the resolved tables when the transaction
+    /// commits.
     package func end(awaits: Bool) throws {
         // Release the payload graph now. It may be large, and so may the graph of the next chunk.
         (plan, tables, lookups) = (nil, nil, [])
@@ -84,7 +85,7 @@ extension SQLiteSession: StoreSession {
 
     func addResolvedTables(_ tables: some Sequence<TableID>) { resolvedTables.formUnion(tables) }
 
-    /// Records the valid links for later transactions.
+    /// Records ``validLinks`` for later transactions.
     func storeValidLinks() {
         guard let start, !validLinks.checked.isEmpty else { return }
         visit.storeValidLinks(validLinks, at: start)

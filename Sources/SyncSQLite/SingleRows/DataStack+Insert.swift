@@ -10,10 +10,12 @@ extension DataStack {
     /// let tag = try stack.insert("Tag", values: ["remoteID": 1, "name": "red"])
     /// let note = try stack.insert("Note", values: ["text": "Hello"], relationships: ["tags": [tag]])
     /// ```
-    /// Missing values get the defaults of the model. A row without a key gets a temporary key.
+    /// Missing values get the defaults of the model. A row without a key gets the key that ``makeTemporaryKey(for:)``
+    /// returns.
     ///
     /// - Parameters:
-    ///   - values: The values by attribute name. They are converted to the types of the attributes as in a sync.
+    ///   - values: The values by attribute name. They are converted to the types of the attributes, without
+    ///     transformers and formats.
     ///   - relationships: The related rows by relationship name. If the inverse is to-one, a related row loses its
     ///     previous link.
     /// - Returns: The stored row.

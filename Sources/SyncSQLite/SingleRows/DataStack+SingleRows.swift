@@ -5,8 +5,8 @@ import SyncStore
 extension DataStack {
     /// Inserts a row from a JSON record, or updates the stored row with the same primary key.
     ///
-    /// Nested records are synced too, and children that a nested list omits are deleted. Other rows of the entity stay
-    /// unchanged.
+    /// Nested records are synced too, and children that a nested one-to-many list of records omits are deleted. Rows to
+    /// which the record has no relationship stay unchanged.
     ///
     /// ```swift
     /// try await stack.write { db in
@@ -99,8 +99,9 @@ extension DataStack {
     ///   - id: The key, which is converted to the type of the primary key. It may be a temporary key.
     ///   - values: A JSON record, which need not contain the primary key.
     /// - Returns: The stored row and the changes; nil if no row has this key.
-    /// - Throws: ``SyncError`` `duplicateKey` if another row has the new primary key, `recordExpected`,
-    ///   `unknownEntity`, `keylessEntity`. Nothing is written then.
+    /// - Throws: ``SyncError`` `duplicateKey` if another row has the new primary key, `rowNotFound` if the new key
+    ///   references a row that is not stored, `recordExpected`, `unknownEntity`, `keylessEntity`. Nothing is written
+    ///   then.
     @discardableResult
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database

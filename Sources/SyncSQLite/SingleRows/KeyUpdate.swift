@@ -63,7 +63,7 @@ struct KeyUpdate {
             arguments: [key, row.rowKey])
     }
 
-    /// Notifies observers of the referencing tables. SQLite does not report changes by foreign key actions to GRDB.
+    /// Notifies observers of the tables whose foreign keys follow the new key.
     private func notifyReferring(to hierarchy: EntityHierarchy) throws {
         var region = DatabaseRegion()
         for link in stack.model.compiled.links

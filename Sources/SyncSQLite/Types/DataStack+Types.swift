@@ -13,7 +13,7 @@ extension DataStack {
     ///     such a row is an error. Rows can be unreadable if they are older than the type, or if other code wrote them.
     ///   - relationships: The relationships whose rows are loaded. The properties of other relationships are empty.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `invalidPredicate`,
-    ///   `typeMismatch` for a value that does not fit the type of its property, or `databaseError`.
+    ///   `invalidOption`, `typeMismatch` for a value that does not fit the type of its property, or `databaseError`.
     package func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -42,8 +42,8 @@ extension DataStack {
         try TypedRows(type, self, relationships, skipping: skip).fetch(predicate, order, limit, db).map(\.element)
     }
 
-    /// Fetches the row with a key as a value of its type; nil if no row has the key. The key is an `Int`, a `String` or
-    /// a `UUID`, or a ``JSONValue`` for a composite key.
+    /// Fetches the row with a key as a value of its type; nil if no row has the key. The key is a value such as an
+    /// `Int` or a `UUID`, or a ``JSONValue`` for a composite key.
     package func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) throws -> Value? {
@@ -51,8 +51,8 @@ extension DataStack {
         return try reading { db in try rows.fetch(id: id, db)?.element }
     }
 
-    /// Fetches the row with a key as a value of its type; nil if no row has the key. The key is an `Int`, a `String` or
-    /// a `UUID`, or a ``JSONValue`` for a composite key.
+    /// Fetches the row with a key as a value of its type; nil if no row has the key. The key is a value such as an
+    /// `Int` or a `UUID`, or a ``JSONValue`` for a composite key.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) async throws -> Value? {

@@ -8,7 +8,8 @@ public import SyncCore
 /// same format as syncs. `update`, `save`, `delete` and `exists` find the row by the primary key of the entity, even if
 /// the table has a different primary key.
 public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
-    /// The type of the key in foreign keys: the type of the primary key, or ``RowNumber`` for a composite key.
+    /// The type of the key in foreign keys: the type of the primary key, or ``RowNumber`` if the primary key is not one
+    /// attribute.
     associatedtype SyncKey: AttributeValue
 
     /// The key in foreign keys that reference the row; nil if the value does not contain it.
@@ -35,14 +36,14 @@ extension EntityRecord {
     /// Does nothing. This default implementation is for types without relationships.
     public mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) {}
 
-    /// Returns a primary key as JSON: a value, or an array for a composite key.
+    /// Returns a primary key as JSON: a value, an array for a composite key, or null without parts.
     public static func syncID(of parts: any AttributeValue...) -> JSONValue {
         parts.count == 1
             ? keyPart(parts[0]) : parts.isEmpty ? .null : .array(parts.map { keyPart($0) })
     }
 
     /// The name of the entity, which is the default name of its table. For a subentity, this is the name of a view of
-    /// its rows in the shared table.
+    /// its rows in the shared table. Existing tables have no such view.
     public static var databaseTableName: String { entityName }
 
     /// Decodes a row that GRDB fetched.
@@ -129,7 +130,7 @@ public struct EntityRowEncoder {
                 isRowNumber: Key.self == RowNumber.self))
     }
 
-    /// Encodes the related rows of a relationship; nil if they are not loaded.
+    /// Encodes the related rows of a relationship. Does nothing if `rows` is nil, because the rows are not loaded.
     public mutating func setRelated<Row: EntityRecord>(_ relationship: String, to rows: [Row]?) {
         if let rows { related[relationship] = rows }
     }
@@ -240,7 +241,8 @@ extension RelatedRows where Row: EntityRecord {
 
 extension SyncResult {
     /// The changes of the rows of a type. For example, `result[User.self].inserted` contains `Int` keys if the primary
-    /// key of `User` is an `Int`.
+    /// key of `User` is an `Int`. The changes of subentities are not included. For a composite key, the lists are
+    /// empty; use `result["User"]`.
     public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<Value.SyncKey> {
         typedChanges(of: Value.entityName, by: Value.SyncKey.self)
     }

@@ -52,8 +52,8 @@ struct RecordRow: Sendable {
         for (column, value) in current.primaryKey { container[column] = value }
     }
 
-    /// Finds the row of a value. Returns nil if the value has the primary key of the table, or if no row has the key of
-    /// the value.
+    /// Finds the row of a value. Returns nil for a view, if the value contains the primary key of the table, or if no
+    /// row has its key.
     private static func find<Value: EntityRecord>(
         _ value: Value, _ needsKey: Bool, _ db: Database
     ) throws -> RecordRow? {
@@ -84,7 +84,8 @@ struct RecordRow: Sendable {
             table: table, key: key.map(\.value), primaryKey: Array(zip(primaryKey, row.databaseValues)))
     }
 
-    /// Returns the columns of the entity's primary key, with their values; nil if the entity has no primary key.
+    /// Returns the columns of the entity's primary key, with their values. Returns nil if the entity has no primary
+    /// key, or if the value lacks a part.
     private static func key<Value: EntityRecord>(of type: Value.Type, _ values: EntityRowEncoder) throws -> [Cell]? {
         let names = Value.syncEntity.keyNames
         let cells = try values.cells.filter { names.contains($0.name) }.map { ($0.column, $0.value) }
@@ -111,7 +112,7 @@ extension EntityRecord {
         _ = try RecordRow.during(self, db, save)
     }
 
-    /// Lets SQLite assign the primary key of a new row.
+    /// Inserts the value as a new row. If the value lacks the primary key of its table, SQLite assigns it.
     public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
         _ = try RecordRow.unknown(insert)
     }

@@ -135,7 +135,7 @@ public struct UnreadableRow: Sendable, Hashable {
     package let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The error, with the column of the unreadable value in ``SyncError/path``.
+    /// The error. For an ``EntityRecord``, its ``SyncError/path`` is the column of the unreadable value.
     public let error: SyncError
 }
 
@@ -192,7 +192,7 @@ struct TypedSource: ExportSource {
         try (row.related[relationship.name] ?? []).map { try self.row($0) }
     }
 
-    /// Relationships that are not loaded are treated like pending references: the export omits them.
+    /// To-many relationships that are not loaded are treated like pending references: the export omits them.
     func isPending(_ row: SourceRow, along relationship: String) -> Bool {
         row.related[relationship] == nil && row.references[relationship] == nil
             && row.entity.relationship(named: relationship)?.isToMany == true

@@ -50,7 +50,7 @@ package struct WatermelonService: SyncService {
     /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the values of secret headers in a text.
+    /// Masks the secrets of requests in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The URL of the endpoint.
@@ -210,8 +210,9 @@ extension JSONValue {
 extension WatermelonService {
     /// Pushes all changes in one atomic request.
     ///
-    /// - Throws: ``ServiceError`` `stalePush` if a row changed since the last pull; `batchRejected` if the service
-    ///   rejects a change; errors of ``ServiceHTTPClient``. In all cases, repeating the push is harmless.
+    /// - Throws: ``ServiceError`` `stalePush` if a row changed since the last pull, or without a pull; `batchRejected`
+    ///   if the service rejects a change; errors of ``ServiceHTTPClient``. In all cases, repeating the push is
+    ///   harmless.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         // The service cannot detect conflicts without the timestamp of a pull.
         guard let cursor = operations.first?.cursor else { throw ServiceError.stalePush }

@@ -52,8 +52,8 @@ extension EngineRun {
         }
     }
 
-    /// Returns whether there is another page. If the pages form a loop, throws an error, and the next run begins with
-    /// the first page.
+    /// Returns whether there is another page. If the pages form a loop or are too many, throws an error, and the next
+    /// run begins with the first page.
     private func hasNextPage(after response: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws
         -> Bool
     {
@@ -66,7 +66,7 @@ extension EngineRun {
         }
     }
 
-    /// Checks that each record has a modification time, which the policy `lastWriterWins` needs.
+    /// Checks that each record has a modification time, if the conflict policy of the entity is `lastWriterWins`.
     func checkTimes(_ rows: [RemoteRecord], of entity: String) throws {
         guard registration.entities.contains(where: { $0.name == entity && $0.policy == .lastWriterWins }),
             let row = rows.first(where: { $0.record != nil && $0.modifiedAt == nil })
@@ -274,8 +274,8 @@ extension EngineRun {
         try await asking { [service, entities] in try await service.pull(entities, since: cursor) }
     }
 
-    /// Returns the oldest cursor. Returns nil to pull everything, if an entity has no cursor or the cursors have no
-    /// order.
+    /// Returns the oldest cursor. Returns nil to pull everything, if an entity has no cursor, or if the cursors differ
+    /// and are not all numbers.
     static func oldest(_ cursors: [String?]) -> String? {
         guard let first = cursors.first, !cursors.contains(nil) else { return nil }
         let known = cursors.compactMap(\.self)

@@ -5,7 +5,7 @@ import SyncStore
 // It stores outcomes as they arrive.
 extension EngineRun {
     private static let preparedRequestLimit = 100
-    /// The most pulls during one push, each after the service rejected the push as outdated.
+    /// The most pulls while the engine pushes the outbox once, each after the service rejected the push as outdated.
     private static let mostRounds = 4
 
     func push() async throws {
@@ -133,8 +133,8 @@ extension EngineRun {
         return count
     }
 
-    /// Returns unsent requests to the outbox after a failure. If an atomic push may have succeeded without a response,
-    /// the requests stay in doubt instead, and the next run resolves them.
+    /// Returns the requests without an outcome to the outbox after a failure. Repeated creates stay in doubt. If an
+    /// atomic push may have succeeded without a response, all requests stay in doubt, and the next run resolves them.
     private func postpone(_ requests: ArraySlice<OutgoingRequest>, after failure: ServiceError) async throws {
         switch failure {
         case .unreachable, .invalidResponse: if service.capabilities.pushesAtomically { return }
@@ -199,7 +199,7 @@ extension EngineRun {
 
     /// Stores the outcomes of requests.
     ///
-    /// - Parameter isReplay: Whether the requests are in doubt and were sent again unchanged.
+    /// - Parameter isReplay: Whether the requests are in doubt, and no attempt had other values.
     /// - Returns: The number of changes that the service applied.
     func complete(_ requests: [OutgoingRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int
     {
@@ -316,7 +316,8 @@ extension PulledPage.Record {
 // The engine uses a response only if it has the requested row. A cache may return another row; the outcome is then
 // unknown.
 extension EngineRun {
-    /// Sends changes, and checks that each response has the row of its request. If not, the outcome is unknown.
+    /// Sends changes, and checks that each returned record is the row of its request. If it is not, the outcome is
+    /// unknown.
     ///
     /// - Parameter isReplay: Whether the requests are in doubt.
     func pushed(_ requests: [OutgoingRequest], isReplay: Bool = false) async throws -> [PushOutcome] {
@@ -340,13 +341,13 @@ extension EngineRun {
 
     /// Fetches the record of a row.
     ///
-    /// - Returns: Nil if the response has another row, or no row.
+    /// - Returns: The outcome; nil if the response contains another row, or contains no outcome.
     func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchOutcome? {
         let rows = try await asking { [service] in try await service.fetch([id], of: entity) }
         return try checked(rows.first, id, entity)
     }
 
-    /// Returns the response to a fetch; nil if it has another row.
+    /// Returns the outcome of a fetch; nil if it contains another row, or if there is none.
     func checked(_ response: FetchOutcome?, _ id: JSONValue, _ entity: String) throws -> FetchOutcome? {
         if case .found(let row)? = response, try !store.areSame(row.id, id, of: entity) { return nil }
         return response
@@ -374,7 +375,7 @@ extension EngineRun {
     }
 }
 
-/// The row in a response.
+/// The entity and the ID of a row in a response.
 private struct AnsweredRow: Hashable {
     let entity: String
     let id: JSONValue

@@ -43,15 +43,15 @@ extension EngineRun {
 
     /// Deletes the rows that the service deleted or lacks.
     ///
-    /// - Throws: ``SyncError`` `deletionLimitExceeded` if a deletion exceeds the deletion limit.
+    /// - Throws: ``SyncError`` `deletionLimitExceeded` if the deletions exceed the deletion limit.
     func delete() async throws {
         if let refusal = try await deleteWithinLimit() { throw refusal }
     }
 
-    /// Deletes the rows that the service deleted or lacks. If the deletions exceed the deletion limit, the rows stay,
-    /// and the engine does not send rows that reference them.
+    /// Deletes the rows that the service deleted, and the rows that it lacks. If deleting the missing rows would exceed
+    /// the deletion limit, they stay, and the engine sends no references to them.
     ///
-    /// - Returns: The error of the deletion limit, to throw at the end of the run.
+    /// - Returns: The error of the deletion limit, to throw at the end of the run; nil if the limit was not exceeded.
     func deleteWithinLimit() async throws -> SyncError? {
         let (outcome, refusal) = try await store.applyDeletions(
             limit: configuration.deletionLimit, listed: entities.filter(reconciledEntities.value.contains), lease)

@@ -15,7 +15,8 @@ extension EngineRun {
         if start.hasInDoubtRequests { try await recoverAll(isBeforePull: isBeforePull) }
     }
 
-    /// Resolves all in-doubt requests, including those of this run.
+    /// Resolves the in-doubt requests, including those of this run, except those that the run could not resolve or
+    /// resolves later.
     func recoverAll(isBeforePull: Bool = false) async throws {
         var requests = try await unanswered()
         if !requests.isEmpty { send(.phase(.recovering)) }
@@ -39,7 +40,7 @@ extension EngineRun {
     /// created the row, and another device may have deleted it. The pull must then return the tombstone first. See
     /// `LocalRowState.isTried`.
     ///
-    /// - Returns: False if the create does not depend on the pull.
+    /// - Returns: False if the request does not depend on the pull.
     private func resolveOrPostpone(_ request: OutgoingRequest) async throws -> Bool {
         let capabilities = service.capabilities
         guard request.kind == .create, capabilities.createIdempotency == .clientID,
@@ -101,9 +102,10 @@ extension EngineRun {
     /// accepted rows that the service did not list.
     private static let pauses = [1.0, 2, 4, 8].map { $0 / 15 }
 
-    /// Waits until the service lists the rows that it accepted, as long as ``SyncEngine/Configuration/retryTimeout``
-    /// allows. Then blocks the changes of rows that the service still does not list. This run does not send these
-    /// changes again.
+    /// Waits until the service lists the rows that it accepted, at most for
+    /// ``SyncEngine/Configuration/inDoubtTimeout``. Then blocks the changes of rows that the service still does not
+    /// list, unless a later run sends them once more. If ``SyncEngine/Configuration/retryTimeout`` ends the wait,
+    /// blocks no changes.
     ///
     /// - Returns: Whether the service now lists any of these rows.
     func waitForAcceptedRows() async throws -> Bool {
@@ -272,8 +274,8 @@ extension EngineRun {
         try await backoff.wait(until: deadline, "an in-doubt request may still be executed")
     }
 
-    /// Looks for the row that a request created: by its marker field, or by its values among the rows that the store
-    /// does not have. Returns nil if the service does not list the row.
+    /// Looks for the row that a request created: by its marker field, its natural key, or its values. Without a marker
+    /// field, ignores rows that the store already knew. Returns nil if the service does not list the row.
     func find(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         let isMarked = service.capabilities.markerField != nil
         var trail = PageLoopDetector(request.entity)
@@ -291,7 +293,7 @@ extension EngineRun {
         }
     }
 
-    /// Returns whether a record is the row that a request creates: by its marker field, or by its values.
+    /// Returns whether a record is the row of a request: by its marker field, its natural key, or its values.
     func isSame(_ row: RemoteRecord, _ request: OutgoingRequest) -> Bool {
         guard let record = row.record else { return false }
         if let name = service.capabilities.markerField {

@@ -18,7 +18,7 @@ final class EngineRun: Sendable {
     let cursor = Locked<String?>(nil)
     private let feed: Feed<SyncEvent>
     private let heartbeat: Task<Void, Never>
-    /// The entities whose rows this run has listed completely.
+    /// The entities whose rows a pull of this run has listed completely.
     let listed = Locked<Set<String>>([])
     /// The entities that this run has pulled completely.
     let pulled = Locked<Set<String>>([])
@@ -132,7 +132,8 @@ final class EngineRun: Sendable {
 }
 
 extension SyncService {
-    /// Masks the secrets of requests in the message of an error, which may quote a response.
+    /// Masks the secrets of requests in the message of a ``SyncError``, which may quote a response. Returns any other
+    /// error unchanged.
     func hidingSecrets(of error: any Error) -> any Error {
         guard var error = error as? SyncError else { return error }
         error.message = hidingSecrets(in: error.message)
@@ -160,7 +161,7 @@ actor EngineRunQueue {
         case sync
         case pull
         case push
-        /// A run for records or a change that the caller passed. It never joins another run.
+        /// A run for records or a change that the caller passed, or a reset. It never joins another run.
         case single
     }
 
@@ -175,8 +176,8 @@ actor EngineRunQueue {
 
     var isAnyOnItsWay: Bool { current != nil }
 
-    /// Executes a run, or joins a run in progress of the same kind and entities. A joined run is executed once more,
-    /// because it may have missed local changes that were made while it was in progress.
+    /// Executes a run, or joins a run in progress of the same kind and entities. A joined run that succeeds is executed
+    /// once more, because it may have missed local changes that were made while it was in progress.
     func join(
         _ kind: Kind, _ entities: [String], _ run: @escaping @Sendable () async throws -> SyncReport
     ) async throws -> SyncReport {
@@ -266,7 +267,7 @@ actor RetryBackoff {
         try await pause(seconds, failure.description)
     }
 
-    /// Waits until a date.
+    /// Waits until a date. Returns at once if the date is past, or more than a day away.
     ///
     /// - Parameters:
     ///   - reason: The reason, as a clause.
@@ -290,7 +291,7 @@ actor RetryBackoff {
     /// Waits, unless the run would wait longer than ``SyncEngine/Configuration/retryTimeout`` in total.
     ///
     /// - Parameter reason: The reason, as a clause.
-    /// - Returns: Whether the run waited.
+    /// - Returns: False if the run would wait longer.
     func pauses(_ seconds: Double, _ reason: String) async throws -> Bool {
         guard waited + seconds <= configuration.retryTimeout.seconds else { return false }
         if seconds > 0 { try await pause(seconds, reason) }
@@ -304,14 +305,14 @@ actor RetryBackoff {
     }
 
     /// The delay that a failed run stores for the next run: its end in milliseconds since 1970, and the number of
-    /// failures in a row. The number is 0 if the service asked for the delay.
+    /// failures in a row. The end is nil for no delay. The number is 0 if the service asked for the delay.
     var debt: (notBefore: Int64?, failures: Int) {
         guard let notBefore else { return (nil, failures) }
         return (notBefore.milliseconds, isRequestedByService ? 0 : max(1, failures))
     }
 }
 
-/// A detector of lists whose pages have no end.
+/// A detector of lists whose pages repeat without end.
 ///
 /// A page may repeat rows of the previous page, because rows that change during a pull move the other rows. Such a
 /// repetition is not an error. In a loop, the same pages return again and again, even with new page tokens.
@@ -349,7 +350,7 @@ struct PageLoopDetector {
     /// - Parameters:
     ///   - next: The token of the next page; nil after the last page.
     ///   - ids: The IDs of the rows of the page.
-    /// - Throws: ``ServiceError`` `invalidResponse` if the pages repeat.
+    /// - Throws: ``ServiceError`` `invalidResponse` if the pages form a loop, or if the list has too many pages.
     mutating func hasNext(_ next: String?, after ids: [JSONValue]) throws -> Bool {
         guard let next else { return false }
         guard seen.insert(next).inserted else {

@@ -9,9 +9,9 @@ package import SyncStore
 /// let engine = try SyncEngine(stack: stack, service: BuiltInService.rest(baseURL: url), entities: ["Project", "Task"])
 /// let report = try await engine.sync()
 /// ```
-/// Once the engine is created, triggers record each local write, including writes of other programs.
-/// `Docs/SyncProtocol.md` describes the protocol. It explains why an interrupted run loses nothing and sends nothing
-/// twice.
+/// Once the engine is created, triggers record each local write to rows of its entities, including writes of other
+/// programs. `Docs/SyncProtocol.md` describes the protocol. It explains how an interrupted run continues without lost
+/// changes or duplicate rows.
 public actor SyncEngine {
     let store: any EngineStore
     let service: any SyncService
@@ -26,8 +26,9 @@ public actor SyncEngine {
 
     /// Creates an engine for the store of a host.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice, or a setting that
-    ///   the service does not support; `serviceMismatch`; `userMismatch`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`, `serviceMismatch`, `userMismatch`; `unknownAttribute`
+    ///   in a natural key or field group. Also `invalidOption` for no entities, an entity that is named twice, or an
+    ///   entity or setting that the engine or service does not support.
     package init(
         host: any StoreHost, service: any SyncService, entities: [SyncedEntity], configuration: SyncEngine.Configuration
     ) throws {
@@ -41,13 +42,13 @@ public actor SyncEngine {
 
     /// Pulls remote changes, resolves conflicts and pushes local changes.
     ///
-    /// If a sync of the same entities is in progress, the call joins it, and the joined sync runs once more. If any
-    /// other run is in progress, the call waits for its end.
+    /// If a sync of the same entities is in progress, the call joins it. The joined sync runs once more if it succeeds.
+    /// If any other run is in progress, the call waits for its end.
     ///
     /// - Parameter entities: The entities to sync; nil for all.
-    /// - Throws: ``SyncError`` `deletionLimitExceeded` if the service lacks more rows than the deletion limit allows.
-    ///   The missing rows stay, and the engine does not send changes of rows that reference them. It has sent all other
-    ///   changes. Also throws errors of the service and of the store.
+    /// - Throws: ``SyncError`` `deletionLimitExceeded` if deleting the rows that the service lacks would exceed the
+    ///   deletion limit. These rows stay, and the engine sends no references to them, and no new rows with such
+    ///   references. It still pushes other changes. Also throws errors of the service and of the store.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.sync, entities) { run in
@@ -95,7 +96,7 @@ public actor SyncEngine {
         return try await runs.join(kind, names) { [self] in try await once(names, phases) }
     }
 
-    /// Runs a closure while no engine run is in progress.
+    /// Runs a closure while no run of this engine is in progress.
     func betweenRuns(_ body: @escaping @Sendable () async throws -> Void) async throws {
         _ = try await runs.join(.single, []) {
             try await body()
@@ -122,12 +123,13 @@ public actor SyncEngine {
     /// A new stream of the events of runs. The stream ends when the engine is deallocated.
     public nonisolated var events: AsyncStream<SyncEvent> { feed.stream() }
 
-    /// Whether a run is in progress.
+    /// Whether a run or a reset of this engine is in progress.
     public var isSyncing: Bool { get async { await runs.isAnyOnItsWay } }
 
     // MARK: Single records
 
-    /// Stores records that the app fetched from the service, as if the engine had pulled them. Pending changes stay.
+    /// Stores records that the app fetched from the service, as if the engine had pulled them. The engine merges them
+    /// with pending changes.
     ///
     /// - Parameter json: One record, or an array of records.
     @discardableResult
@@ -135,8 +137,8 @@ public actor SyncEngine {
         try await run(.single, [entity]) { run in try await run.write(json, entity) }
     }
 
-    /// Sends a change, then stores the record that the service returned. Use it for a change that must not be stored
-    /// before the service accepts it.
+    /// Sends a change. If the service accepts it, the engine stores the record of the service, or deletes the row. Use
+    /// it for a change that must not be stored before the service accepts it.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
         try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }
@@ -153,8 +155,8 @@ public struct PendingFile: Sendable, Hashable {
     public let attribute: String
     /// The name that was passed when the file was attached.
     public let name: String
-    /// The reason why the service rejected the file; nil if it did not. To resolve a rejection, attach another file, or
-    /// set the attribute to nil.
+    /// The reason why the engine does not upload the file, such as a rejection by the service; nil for none. To resolve
+    /// it, attach another file.
     public let reason: String?
 }
 
@@ -188,9 +190,8 @@ extension SyncEngine {
         return try await store.conflicts().filter { names.contains($0.entity) }
     }
 
-    /// Returns whether the service has changes that the store does not have. The engine writes nothing. It sends one
-    /// request for each entity, or one for all entities if the service has a shared cursor. It requests further pages
-    /// only while all records so far are known.
+    /// Returns whether the service has changes that the store does not have. The engine writes nothing. It pulls the
+    /// changes of all entities, page by page, until it finds a change that is not stored.
     ///
     /// The method does not find deletions if the service has no tombstones; the next reconciliation does. If the
     /// service has no versions, any record that it returns counts as a change.
@@ -201,7 +202,8 @@ extension SyncEngine {
     /// Returns the number of rows with pending changes. Blocked changes do not count.
     public func pendingChangeCount() async throws -> Int { try await status().reduce(0) { $0 + $1.pendingChanges } }
 
-    /// The date of the last sync of the entity that was synced least recently; nil if an entity was never synced.
+    /// The date of the last successful sync of the entity that was synced least recently. Nil if an entity was never
+    /// synced, or was reset since. A push alone does not count.
     public var lastSyncDate: Date? {
         get async throws {
             let dates = try await status().map(\.lastSyncDate)
@@ -209,7 +211,7 @@ extension SyncEngine {
         }
     }
 
-    /// Whether each entity was pulled completely at least once.
+    /// Whether each entity was pulled completely in a successful run since its last reset.
     public var isInitialSyncComplete: Bool {
         get async throws { try await status().allSatisfy(\.isInitialSyncComplete) }
     }
@@ -218,15 +220,16 @@ extension SyncEngine {
 
     /// Resolves an open conflict. The engine sends the local value, or stores the remote value.
     ///
-    /// - Parameter field: The name of an attribute or to-one relationship; nil for all open conflicts of the row.
+    /// - Parameter field: The name of an attribute, a to-one relationship, or an ordered many-to-many relationship; nil
+    ///   for all open conflicts of the row.
     public func resolve(_ entity: String, key: JSONValue, field: String? = nil, keeping side: SyncConflict.Side)
         async throws
     {
         try await store.resolve(entity, key: key, field: field, keeping: side)
     }
 
-    /// Restores a row from the conflict log, where its local edits were logged when the service deleted the row. The
-    /// next run pushes the row.
+    /// Inserts a row again that the engine deleted because the service no longer had it. The row gets its values in the
+    /// conflict log, which omits most rows without local edits. The next push sends the row.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
     public func restoreDeleted(_ entity: String, key: JSONValue) async throws {
@@ -236,8 +239,8 @@ extension SyncEngine {
     /// Resets the state of the engine, as ``EngineReset`` describes.
     ///
     /// - Parameter entities: The entities to reset; nil for all. ``EngineReset/localData`` requires nil, because rows
-    ///   of all entities reference each other.
-    /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; `invalidOption` for
+    ///   of different entities may reference each other.
+    /// - Throws: ``SyncError`` `engineBusy` while another engine syncs the database; `invalidOption` for
     ///   ``EngineReset/localData`` of some entities; `unknownEntity`. The call waits for a run of this engine to end.
     public func reset(_ kind: EngineReset, only entities: [String]? = nil) async throws {
         guard kind != .localData || entities == nil else {
@@ -252,18 +255,19 @@ extension SyncEngine {
 
 // MARK: - Files
 
-/// Files that belong to rows. An attribute has the name that the service assigned to a file. The contents are in
-/// ``SyncEngine/Configuration/fileStore``.
+/// Files that belong to rows. An attribute contains the name that the service assigned to a file. The contents are at
+/// the service and in ``SyncEngine/Configuration/fileStore``.
 extension SyncEngine {
-    /// Attaches a file to a row. A run uploads the file once the service has the row. Then the engine sets the
-    /// attribute to the name that the service assigned. A second file for the attribute replaces the first. To remove a
-    /// file, set the attribute to nil.
+    /// Attaches a file to a row. A sync or push uploads the file once the service has the row. Then the engine sets the
+    /// attribute to the name that the service assigned. A second file for the attribute replaces the first. To remove
+    /// an uploaded file, set the attribute to nil.
     ///
     /// - Parameters:
     ///   - name: The name of the file, such as `cat.png`.
     ///   - type: The media type, such as `image/png`.
-    /// - Throws: ``SyncError`` `invalidOption` if ``SyncEngine/Configuration/fileStore`` is nil or the service does not
-    ///   support files; `unknownAttribute`; `rowNotFound`; ``FileError``.
+    /// - Throws: ``SyncError`` `invalidOption` if ``SyncEngine/Configuration/fileStore`` is nil, or if the service, the
+    ///   key or the attribute does not support files; `unknownEntity`, `unknownAttribute`, `rowNotFound`;
+    ///   ``FileError``.
     public func attachFile(
         _ data: Data, named name: String, type: String = "application/octet-stream", to entity: String, key: JSONValue,
         attribute: String
@@ -278,7 +282,8 @@ extension SyncEngine {
     /// Returns the local URL of an attribute's file; nil if the attribute has no file. If an upload is pending, returns
     /// the file to upload. Otherwise downloads the file of the service if the folder does not have it.
     ///
-    /// - Throws: The errors of ``attachFile(_:named:type:to:key:attribute:)``; ``ServiceError``.
+    /// - Throws: The errors of ``attachFile(_:named:type:to:key:attribute:)``; ``ServiceError``;
+    ///   ``RowAddress/Refusal``.
     public func fileURL(of entity: String, key: JSONValue, attribute: String) async throws -> URL? {
         let (files, service) = try fileKeepers()
         let held = try await store.file(of: entity, key: key, attribute: attribute)

@@ -8,11 +8,12 @@ public struct SyncReport: Sendable, Hashable, Codable {
         public var pulledInserts = 0
         /// The number of rows that the run updated with values of the service.
         public var pulledUpdates = 0
-        /// The number of rows that the run deleted because the service no longer has them.
+        /// The number of rows that the run deleted because the service no longer has them, including rows that delete
+        /// rules cascade to.
         public var pulledDeletes = 0
         /// The number of new rows that the service accepted.
         public var pushedInserts = 0
-        /// The number of updates that the service accepted.
+        /// The number of updates that the service accepted, and of files that it stored.
         public var pushedUpdates = 0
         /// The number of deletions that the service accepted.
         public var pushedDeletes = 0
@@ -20,24 +21,25 @@ public struct SyncReport: Sendable, Hashable, Codable {
         public var linksAdded = 0
         /// The number of links that remote changes removed.
         public var linksRemoved = 0
-        /// The number of rows with a conflict: both sides changed a field, or one side deleted the row.
+        /// The number of rows for which the run added entries to the conflict log. Rows that only a cascade deleted do
+        /// not count.
         public var conflicts = 0
-        /// The number of new entries in the conflict log: one for each field in conflict.
+        /// The number of entries that the run added to the conflict log for these rows.
         package var conflictingValues = 0
-        /// The number of changes that were blocked, and of records that were quarantined.
+        /// The number of changes and files that were blocked, and of records that were quarantined.
         public var blockedChanges = 0
         /// The number of pulled records without an ID. The engine skips such records.
         public var invalidRecords = 0
         /// The index of the first skipped record in the pulled list.
         package var firstInvalidRecord: Int?
-        /// The number of remote values with the wrong type. The engine keeps the stored values instead.
+        /// The number of remote values that the model cannot read. The rows do not get these values.
         public var unreadableValues = 0
-        /// A description of the first value with the wrong type: its row, member and problem.
+        /// A description of the first value that the model cannot read: its row, member and problem.
         package var firstUnreadableValue: String?
 
         package init() {}
 
-        /// Whether there are no changes.
+        /// Whether all numbers are zero.
         public var isEmpty: Bool { self == Changes() }
     }
 
@@ -47,7 +49,7 @@ public struct SyncReport: Sendable, Hashable, Codable {
     /// Creates an empty report.
     package init() {}
 
-    /// Whether there are no changes.
+    /// Whether all numbers of all entities are zero.
     public var isEmpty: Bool { entities.values.allSatisfy(\.isEmpty) }
 
     /// The sum of the changes of all entities.
@@ -85,7 +87,7 @@ extension SyncReport.Changes {
 public enum SyncEvent: Sendable {
     /// A phase of a run. The cases are in the order of the phases.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// The engine resolves in-doubt requests of earlier runs.
+        /// The engine resolves in-doubt requests.
         case recovering
         /// The engine pulls remote changes.
         case pulling
@@ -100,9 +102,10 @@ public enum SyncEvent: Sendable {
     /// The engine pulled records of an entity. `rows` is the number so far, and `of` is the total; nil if the service
     /// does not report it.
     case pulled(entity: String, rows: Int, of: Int?)
-    /// The engine pushed changes. `rows` is the number so far.
+    /// The engine pushed changes. `rows` is the number of accepted changes since the push, or a repetition of it,
+    /// began.
     case pushed(rows: Int)
-    /// The run waits for a duration, because the service failed, asked for a delay, or did not respond.
+    /// The run waits for a duration. `reason` states why.
     case waiting(Duration, reason: String)
     /// The run finished.
     case finished(SyncReport)

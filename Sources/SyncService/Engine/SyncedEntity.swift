@@ -18,12 +18,12 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     package var conflictPolicy: ConflictPolicy?
     /// The policy for a row that one side deleted and the other side edited; nil for the policy of the engine.
     package var deleteConflictPolicy: DeleteConflictPolicy?
-    /// Whether a row is merged as a whole instead of field by field. With `clientWins`, the device that syncs last then
-    /// determines all values of a row.
+    /// Whether all attributes and to-one relationships of a row are merged as one field. A conflict in one of them is
+    /// resolved for all.
     package var mergesWholeRow: Bool
     /// Groups of attributes and to-one relationships that are merged as one field, such as the parts of an address.
     package var fieldGroups: [[String]]
-    /// The attributes of the natural key: two new rows with equal values of these attributes are one row.
+    /// The attributes of the natural key. A new local row and a pulled record with equal values of them are one row.
     package var naturalKey: [String]
     /// The side that deletes the records that a delete rule cascades to; nil for the default of the service.
     package var cascades: Cascades?
@@ -35,10 +35,10 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     ///   - conflictPolicy: The policy for a field that both sides changed; nil for the policy of the engine.
     ///   - deleteConflictPolicy: The policy for a row that one side deleted and the other side edited; nil for the
     ///     policy of the engine.
-    ///   - mergesWholeRow: Whether a row is merged as a whole instead of field by field.
+    ///   - mergesWholeRow: Whether all attributes and to-one relationships of a row are merged as one field.
     ///   - fieldGroups: Groups of attributes and to-one relationships that are merged as one field.
-    ///   - naturalKey: The attributes of the natural key: two new rows with equal values of these attributes are one
-    ///     row.
+    ///   - naturalKey: The attributes of the natural key. A new local row and a pulled record with equal values of them
+    ///     are one row.
     ///   - cascades: The side that deletes the records that a delete rule cascades to; nil for the default of the
     ///     service.
     public init(
@@ -71,7 +71,7 @@ extension SyncEngine {
         /// A function that resolves conflicts, for example by adding up counters. The engine calls it before it applies
         /// the policy, inside a transaction. The function must not use the database.
         public var conflictResolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
-        /// The limit for deleting rows that a full listing lacks; nil for no limit.
+        /// The limit for deleting rows that the service lacks without a tombstone; nil for no limit.
         public var deletionLimit: DeletionLimit? = .half
         /// A text that identifies the user of the service. The engine rejects a database that was synced with another
         /// user.
@@ -80,11 +80,11 @@ extension SyncEngine {
         /// If the address has changed, set the former identity, so that the database continues with the service.
         public var serviceIdentity: String?
         /// Whether the service and the user are known. If false, the engine does not check them against the database,
-        /// and sends no requests.
+        /// and the caller must not start a run.
         package var isScopeKnown = true
-        /// Whether the engine only imports pages and sends nothing.
+        /// Whether the engine only imports pages. Such an engine does not capture local changes.
         package var isImport = false
-        /// The number of attempts for a request that fails with a transient error.
+        /// The largest number of attempts for a request that fails with a transient error.
         public var maxAttempts = 4
         /// The total time that a run may wait because the service fails or asks for a delay. A run that would wait
         /// longer throws an error.
@@ -93,7 +93,8 @@ extension SyncEngine {
         public var backoffPolicy = BackoffPolicy.all
         /// The time during which a service may still apply an in-doubt request.
         public var inDoubtTimeout = Duration.seconds(30)
-        /// The shortest time between two reconciliations, for a service without tombstones.
+        /// The shortest time between two listings of an entity's IDs. A service without tombstones needs them, unless
+        /// each pull lists all records.
         public var reconciliationInterval = Duration.seconds(3600)
         /// The store of the files of rows; nil for none.
         public var fileStore: FileStore?

@@ -23,13 +23,13 @@ public protocol FileService: SyncService {
     ///   - type: The media type, such as `image/png`.
     ///   - id: The remote ID of the row.
     ///   - path: The key path of the field.
-    /// - Returns: ``PushOutcome/applied(_:)`` with the changed record. ``sentName(of:)`` of the field's value begins
-    ///   with `name`.
+    /// - Returns: ``PushOutcome/applied(_:)`` with the changed record, or the outcome of a failed upload.
+    ///   ``sentName(of:)`` of the field's value begins with the hash digits of `name`.
     func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
     ) async throws -> PushOutcome
     /// Extracts the uploaded name from the value of a field. A service may add a prefix to the name, or store a URL.
-    /// After a lost response, the engine compares the name to determine whether the upload succeeded.
+    /// The engine compares the beginning of the name to determine whether the service has the file.
     func sentName(of name: String) -> String
 }
 

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// A folder with files of a service, named by their hash. It has downloaded files up to a size limit, and files to
+/// A folder with files of a service, named by their hash. It contains downloaded files up to a size limit, and files to
 /// upload.
 ///
 /// ```swift
 /// var configuration = SyncEngine.Configuration()
-/// configuration.fileStore = FileStore(folder: caches.appendingPathComponent("files"), limit: 200_000_000)
+/// configuration.fileStore = FileStore(folder: support.appendingPathComponent("files"), limit: 200_000_000)
 /// ```
-/// The store downloads each file once, also for concurrent calls. Files to upload do not count toward the limit, and
-/// the store keeps them until the service has them. Choose a folder that the system does not purge.
+/// Concurrent calls for a file download it only once. Files to upload do not count toward the limit, and the store
+/// keeps them until the service has them. Choose a folder that the system does not purge.
 public actor FileStore {
     private let contents: URL
     private let references: URL
@@ -184,8 +184,8 @@ public enum FileError: LocalizedError, Sendable, Hashable, CustomStringConvertib
     /// The service does not have the file, or hides it from the user. The row may have another file by now; sync to get
     /// its name.
     case missing(String)
-    /// The URL of the file belongs to another host. The engine does not download it, because the request would contain
-    /// the credentials.
+    /// The URL of the file has another origin than the service. The engine does not download it, because the request
+    /// would contain the credentials.
     case elsewhere(String)
     /// The folder cannot be read or written. It may be missing, or the disk may be full.
     case unusableFolder(String)

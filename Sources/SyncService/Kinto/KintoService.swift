@@ -50,7 +50,7 @@ package struct KintoService: SyncService {
     /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the values of secret headers in a text.
+    /// Masks the secrets of requests in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the bucket.

@@ -148,7 +148,7 @@ extension Date {
 }
 
 extension String {
-    /// The text after the last slash of a URL, unescaped; nil if there is none.
+    /// The last component of the path of a URL, unescaped; nil if there is none.
     var lastPathPart: String? {
         let path = prefix { $0 != "?" && $0 != "#" }
         guard let part = path.split(separator: "/").last else { return nil }
@@ -332,7 +332,7 @@ extension ParseRecords {
 }
 
 extension JSONValue {
-    /// Replaces null members.
+    /// Replaces or removes null members.
     ///
     /// - Parameter deletes: Whether a null member becomes a delete operation. If false, the result omits the member.
     fileprivate func settingNulls(deleting deletes: Bool) -> JSONValue {

@@ -68,7 +68,8 @@ extension ParseService {
         return listing
     }
 
-    /// Fetches records by ID in one request. A record that the server hides from the user counts as not found.
+    /// Fetches records by ID in one request, and each of their relations in further requests. A record that the server
+    /// hides from the user counts as not found.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var found: [JSONValue: RemoteRecord] = [:]
         for record in try await raw(ids, of: entity) {
@@ -153,7 +154,7 @@ extension ParseService {
 
     struct Found {
         let results: [JSONValue]
-        /// The number of objects that match the conditions; nil if the query did not request it.
+        /// The number of objects that match the conditions; nil if the response has no count.
         let count: Int?
         let time: Date?
         var isAll: Bool { count.map { results.count >= $0 } ?? results.isEmpty }
@@ -207,7 +208,7 @@ struct ParseQuery {
     }
 }
 
-/// The object or time at which a page of a pull begins.
+/// The object after which a page of a pull begins, or the time at which it begins.
 struct ParseCursor {
     let time: String
     /// The ID of the last object of the previous page; nil to begin with all objects of the time.

@@ -19,13 +19,13 @@ package import SyncCore
 /// copy of the file that no row uses.
 ///
 /// The service converts values to and from Parse types:
-/// - An attribute of type `date` is a Date, and one of type `binary` is Bytes.
+/// - An attribute of type `date` is a Date, and one of type `binary` is Bytes, unless the model converts its values.
 /// - A to-one relationship is a Pointer.
-/// - A many-to-many relationship is a Relation, or an array of pointers if the object has an array.
+/// - A many-to-many relationship is a Relation or an array of pointers, as the class defines.
 /// - A File becomes its URL.
-/// - An attribute of type `json` is not converted.
+/// - An attribute of type `json` or `transformable` is not converted.
 ///
-/// Fields have the names of the attributes, unless the model sets a remote key.
+/// Fields have the names of the attributes and relationships, unless the model sets a remote key or a key case.
 package struct ParseService: SyncService {
     static let batchSize = 50
     let exchange: ServiceHTTPClient
@@ -42,7 +42,8 @@ package struct ParseService: SyncService {
     /// - Parameters:
     ///   - baseURL: The URL above `/classes`.
     ///   - classes: The class of each entity whose class has a name other than the entity's.
-    ///   - credentials: The credentials, with `X-Parse-Session-Token`. The client refreshes them after error 209.
+    ///   - credentials: The credentials, with `X-Parse-Session-Token`. The client refreshes them after status 401 or
+    ///     error 209.
     package init(
         baseURL: URL, options: ParseOptions, classes: [String: String] = [:], headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
@@ -81,10 +82,10 @@ package struct ParseService: SyncService {
             hasOrderedVersions: true)
     }
 
-    /// The remaining delay from `Retry-After` in a successful response.
+    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the values of secret headers in a text.
+    /// Masks the secrets of requests in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the application ID.
@@ -143,8 +144,8 @@ package struct ParseOptions: Sendable, Hashable {
     package var sessionToken: String?
     /// The largest number of objects in a page. A server may return fewer.
     package var pageSize = 1000
-    /// The length of time before the cursor that each pull requests again. An object may become visible after objects
-    /// that changed later.
+    /// The length of time by which each pull overlaps the last one. An object may become visible after objects that
+    /// changed later.
     package var overlap = Duration.seconds(60)
     /// The side that assigns the ID of a new row. Use `.client` only with a server that has `allowCustomObjectId` set.
     package var idAssignment = ServiceCapabilities.IDAssignment.server
@@ -250,7 +251,7 @@ extension ParseService: FileService {
         }
     }
 
-    /// Removes the prefix of `PREFIX_NAME`: 32 digits that the server adds, unless a setting disables the prefix.
+    /// Extracts the name from a URL, and removes the prefix that the server adds: 32 digits and an underscore.
     package func sentName(of name: String) -> String {
         let name = name.lastPathPart ?? name
         guard let mark = name.firstIndex(of: "_"), name[..<mark].allSatisfy(\.isHexDigit) else { return name }
@@ -306,8 +307,8 @@ extension ParseService: FileService {
         path.count == 1 || path.count == 2 && ["url", "name"].contains(path[1]) ? path[0] : nil
     }
 
-    /// Returns a file name that the server accepts: at most 128 characters, with `_` in place of other characters. The
-    /// extension stays.
+    /// Returns a file name that the server accepts: at most 128 characters, with `_` in place of characters that the
+    /// server does not accept. The extension stays.
     private static func plainName(_ name: String) -> String {
         let plain = String(
             name.map { character in

@@ -8,9 +8,9 @@ extension PocketBaseService {
 
     // MARK: Lists
 
-    /// Returns one page of changes, oldest first. Each page begins after the time and ID of the last record of the
-    /// previous page. Therefore the pull misses no record, even if records have the same time or change during the
-    /// pull.
+    /// Returns one page of changes, oldest first. If records have no time, returns a page of all records by ID. Each
+    /// page begins after the time and ID of the last record of the previous page. Therefore the pull misses no record,
+    /// even if records have the same time or change during the pull.
     package func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try PocketBaseCursor($0) } ?? PocketBaseCursor()
         var query = [("perPage", "\(options.pageSize)")]
@@ -181,7 +181,8 @@ extension PocketBaseService {
 
 /// The record after which a page of a pull begins. The engine stores it as a page token.
 struct PocketBaseCursor {
-    /// The time and ID of the last record of the previous page. The time is nil if records have none.
+    /// The time and ID of the last record of the previous page; nil for the first page. The time is nil if records have
+    /// none.
     var last: (time: String?, id: String)?
     /// The time of the first response by the clock of the server.
     var began: Date?

@@ -11,8 +11,8 @@ package import SyncCore
 /// - IDs are 15 lower-case letters and digits, unless a collection sets another format.
 /// - Only JSON fields have nulls. In other fields, an empty text stands for null.
 /// - There are no tombstones and no preconditions. A batch is atomic.
-/// - The server returns 404 for a record that the collection's rules hide, and for a change that the rules do not
-///   allow.
+/// - The server returns 404 for a record that the collection's rules hide, and for an update or deletion that the rules
+///   do not allow.
 /// - An expired token is not an error. The server treats the request as that of a guest, who sees fewer records.
 ///   Therefore the service checks the token before it reports records as missing.
 package struct PocketBaseService: SyncService {
@@ -29,8 +29,8 @@ package struct PocketBaseService: SyncService {
     /// - Parameters:
     ///   - baseURL: The URL of the server, without `/api`.
     ///   - paths: The collection of each entity; by default the plural of its name in snake_case.
-    ///   - credentials: The token, as the value of `Authorization`;
-    ///     ``login(at:collection:identity:password:transport:)`` returns one.
+    ///   - credentials: The credentials with the token as the value of `Authorization`, such as those of
+    ///     ``login(at:collection:identity:password:transport:)``.
     package init(
         baseURL: URL, paths: [String: String] = [:], options: PocketBaseOptions = PocketBaseOptions(),
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -51,10 +51,10 @@ package struct PocketBaseService: SyncService {
             hasOrderedVersions: options.updatedField != nil)
     }
 
-    /// The remaining delay from `Retry-After` in a successful response.
+    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the values of secret headers in a text.
+    /// Masks the secrets of requests in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL.
@@ -106,8 +106,8 @@ package struct PocketBaseOptions: Sendable, Hashable {
     /// The field with the time of the last change, which every collection has. The field has the type `autodate` and is
     /// set on create and on update. If nil, every pull lists all records.
     package var updatedField: String? = "updated"
-    /// The length of time before the cursor that each pull requests again. A record gets its time before its
-    /// transaction commits.
+    /// The length of time by which each pull overlaps the last one. A record gets its time before its transaction
+    /// commits.
     package var overlap = Duration.seconds(60)
     /// The number of records in a page, at most 1000.
     package var pageSize = 1000
@@ -128,7 +128,8 @@ extension PocketBaseService {
     /// Sends requests, and repeats them if the token has expired. The server does not report an expired token: it
     /// treats the request as that of a guest.
     ///
-    /// - Parameter mayBeGuestResponse: A closure that returns whether an expired token may be the reason for a response.
+    /// - Parameter mayBeGuestResponse: A closure that returns whether an expired token may be the reason for a
+    ///   response.
     /// - Throws: ``ServiceError`` `unauthorized` if the client cannot get a valid token.
     func retryingAsUser<T: Sendable>(
         if mayBeGuestResponse: (T) -> Bool = { _ in true }, _ body: () async throws -> T

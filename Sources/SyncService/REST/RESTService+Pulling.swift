@@ -169,7 +169,8 @@ extension RESTService {
         }
     }
 
-    /// Returns the number of records in all pages; nil if the response does not report it.
+    /// Returns the number of records in all pages, rounded up to full pages if pages are numbered; nil if the response
+    /// does not report it.
     private func total(_ json: JSONValue) -> Int? {
         switch options.paging {
         case .page(_, _, let limit, let total?):
@@ -182,11 +183,11 @@ extension RESTService {
 
 /// The page of a list that a pull requests next. The engine stores it as a page token.
 struct RESTCursor {
-    /// The number of the page, or the number of records to skip; nil for other pagings.
+    /// The number of the page, or the number of records to skip; nil for the first page and for other kinds of paging.
     var number: Int?
-    /// The URL of the page; nil for other pagings.
+    /// The URL of the page; nil for the first page and for other kinds of paging.
     var address: String?
-    /// The token of the page; nil for other pagings.
+    /// The token of the page; nil for the first page and for other kinds of paging.
     var word: String?
     /// The times found in the earlier pages of this pull.
     var seen = TimeCursor()

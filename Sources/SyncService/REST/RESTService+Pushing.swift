@@ -104,7 +104,8 @@ extension RESTService {
     }
 
     /// Returns the outcome of a change with status 409. The outcome is a conflict only if the service has another
-    /// version than the change is based on. Otherwise the service rejects the change.
+    /// version than the change is based on. If the service has the same version, or hides the row, it rejects the
+    /// change.
     private func contested(_ response: ServiceHTTPClient.Response, _ operation: PushOperation) async throws
         -> PushOutcome
     {

@@ -49,7 +49,7 @@ package struct RESTService: SyncService {
     /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the values of secret headers in a text.
+    /// Masks the secrets of requests in a text.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL.
@@ -115,8 +115,8 @@ package struct RESTService: SyncService {
         }
     }
 
-    /// Parses a date as text, or a number of seconds since 1970. A number above 100,000,000,000 counts milliseconds.
-    /// Returns nil for any other value.
+    /// Parses a date as text, or a number above 100,000,000 as seconds since 1970. A number above 100,000,000,000
+    /// counts milliseconds. Returns nil for any other value.
     private static func time(_ value: JSONValue) -> Date? {
         switch value {
         case .string(let text): return Date(isoText: text)
@@ -180,8 +180,8 @@ public struct RESTOptions: Sendable, Hashable {
     public var paging = Paging.none
     /// The query parameter that requests the changes since a time; nil for a service that always lists all records.
     public var sinceParameter: String?
-    /// The length of time before the cursor that each pull requests again. It covers clock differences and transactions
-    /// that commit late.
+    /// The length of time by which each pull overlaps the last one. It covers clock differences and transactions that
+    /// commit late.
     public var overlap = Duration.seconds(60)
     /// The key path of the version of a record: a number or a time. Nil for a service without versions.
     public var versionField: String?

@@ -57,8 +57,8 @@ public enum BuiltInService {
     ///   - markerField: The name of a field, in all classes, for the idempotency key of a new row. After a lost
     ///     response, the engine finds the row by this key.
     ///   - pageSize: The largest number of records in a page. A server may return fewer.
-    ///   - overlap: The length of time before the cursor that each pull requests again. A record may become visible
-    ///     after records that changed later.
+    ///   - overlap: The length of time by which each pull overlaps the last one. A record may become visible after
+    ///     records that changed later.
     public static func parse(
         baseURL: URL, applicationID: String, restKey: String? = nil, sessionToken: String? = nil,
         classes: [String: String] = [:], idAssignment: ServiceCapabilities.IDAssignment = .server,
@@ -87,10 +87,10 @@ public enum BuiltInService {
     ///   - pageSize: The number of records in a page, at most 1000.
     ///   - batchSize: The largest number of changes in one atomic batch; 1 for no batches. If batches are disabled on
     ///     the server, the service sends single requests.
-    ///   - overlap: The length of time before the cursor that each pull requests again. A record gets its time before
-    ///     its transaction commits.
-    ///   - credentials: The token, as the value of `Authorization`;
-    ///     ``ServiceCredentials/pocketBase(at:collection:identity:password:transport:)`` returns one.
+    ///   - overlap: The length of time by which each pull overlaps the last one. A record gets its time before its
+    ///     transaction commits.
+    ///   - credentials: The credentials with the token as the value of `Authorization`, such as those of
+    ///     ``ServiceCredentials/pocketBase(at:collection:identity:password:transport:)``.
     public static func pocketBase(
         baseURL: URL, paths: [String: String] = [:], updatedField: String? = "updated", pageSize: Int = 1000,
         batchSize: Int = 50, overlap: Duration = .seconds(60), headers: [HTTPField.Name: String] = [:],

@@ -1,7 +1,7 @@
 public import Foundation
 public import SyncCore
 
-/// The part of a URL that identifies a row. All services convert IDs to paths with this type.
+/// The part of a URL that identifies a row. The built-in services convert IDs to paths with this type.
 ///
 /// Some IDs would address something other than a row. An empty ID gives the URL of the list, and `..` gives the path
 /// above the list. A slash or a control character may end the path early. A request to such a URL could change or
@@ -34,7 +34,7 @@ public struct RowAddress: Sendable, Hashable {
     ///
     /// - Throws: ``Refusal`` for an ID that is empty, blank, null, `.` or `..`. Also for an ID with a slash, a
     ///   backslash, a control character or an escape such as `%2F`. Each part of a composite ID follows the same rules,
-    ///   except that a part may contain single slashes.
+    ///   except that single slashes and backslashes inside a part are allowed.
     public init(_ id: JSONValue) throws {
         parts = try Self.parts(of: id, in: id)
         guard case .array = id else {

@@ -3,7 +3,7 @@ public import SyncCore
 /// The format of an entity's records, as the engine sends and reads them. A service with other value types uses this
 /// information to convert values.
 public struct ServiceEntity: Sendable, Hashable {
-    /// The type of a field.
+    /// The kind of value that a field has in a record.
     public enum FieldType: Sendable, Hashable {
         /// An attribute whose value has the export format of the attribute type.
         case value(AttributeType)
@@ -15,15 +15,16 @@ public struct ServiceEntity: Sendable, Hashable {
         case references(to: String)
     }
 
-    /// A field of a record: an attribute, a relationship or the discriminator.
+    /// A field of a record: an attribute or a relationship.
     public struct Field: Sendable, Hashable {
-        /// The name of the attribute or relationship in the model; empty for the discriminator.
+        /// The name of the attribute in the model, or the name of the relationship in the key case of the entity.
         public let name: String
         /// The key path of the field in a record.
         public let keyPath: [String]
-        /// Whether the model sets the remote key, so that the service must not rename the field.
+        /// Whether the model sets the remote key, or the key case of an attribute, so that the service must not rename
+        /// the field.
         package let hasExplicitKey: Bool
-        /// The type of the field.
+        /// The kind of value that the field has.
         public let type: FieldType
         /// Whether the value may be null.
         package let isOptional: Bool
@@ -51,7 +52,7 @@ public struct ServiceEntity: Sendable, Hashable {
     public let name: String
     /// The key path of each part of the ID of a record. Most IDs have one part.
     package let keyPaths: [[String]]
-    /// All other fields that the engine sends, including those of subentities.
+    /// All other attributes and relationships that the engine sends, including those of subentities.
     public let fields: [Field]
 
     package init(_ name: String, keyPaths: [[String]], fields: [Field]) {
@@ -114,7 +115,7 @@ extension ServiceEntity {
     }
 
     /// Returns the value that a missing field stands for: the default value, or null for an optional attribute. Returns
-    /// nil for a required attribute, and for a default value that the model converts.
+    /// nil for a required attribute without a default value, and for a default value that the model converts.
     private static func absence(of attribute: SyncModel.Attribute, _ isConverted: Bool) -> JSONValue? {
         if let value = attribute.defaultValue { return isConverted ? JSONValue?.none : value.jsonForm }
         return attribute.isOptional ? .null : JSONValue?.none

@@ -26,7 +26,7 @@ public struct PullPage: Sendable, Hashable {
     public var nextPage: String?
     /// The cursor for the next pull. The engine uses only the cursor of the last page.
     public var cursor: String?
-    /// Whether the pages of this pull list all records. The engine then deletes rows that no page lists.
+    /// Whether the pages of this pull list all records. Rows that no page lists are then missing at the service.
     package var isFullListing: Bool
     /// The time of the response by the clock of the service; nil if unknown.
     package var serverTime: Date?
@@ -41,8 +41,8 @@ public struct PullPage: Sendable, Hashable {
     ///   - records: New and changed records, and tombstones of deleted records.
     ///   - nextPage: The token of the next page; nil after the last page.
     ///   - cursor: The cursor for the next pull. Only the last page needs it.
-    ///   - isFullListing: Whether the pages of this pull list all records. The engine then deletes rows that no page
-    ///     lists.
+    ///   - isFullListing: Whether the pages of this pull list all records. Rows that no page lists are then missing at
+    ///     the service.
     ///   - serverTime: The time of the response by the clock of the service; nil if unknown.
     ///   - total: The number of records in all pages; nil if the service does not report it.
     ///   - invalidRecords: The indexes, in the list of the response, of records without an ID.
@@ -78,8 +78,8 @@ public struct PullPage: Sendable, Hashable {
 public struct ListPage: Sendable, Hashable {
     /// The IDs on the page.
     package var ids: [JSONValue]
-    /// The versions of records by ID, if the listing has them. The engine fetches a record if the stored version
-    /// differs.
+    /// The versions of records by ID, if the listing has them. The engine compares them with the stored versions to
+    /// find outdated records.
     package var versions: [JSONValue: String]
     /// The records, if the service lists complete records. The engine does not fetch these records again.
     package var records: [RemoteRecord]
@@ -123,13 +123,14 @@ public struct PushOperation: Sendable, Hashable {
     public var kind: Kind
     /// The remote ID; nil for a new row whose ID the service assigns.
     public var id: JSONValue?
-    /// The fields of a new row, or the changed fields.
+    /// The fields of a new row, or the changed fields; empty for a deletion. If the service requires complete records,
+    /// an update has all fields.
     public var record: JSONValue
     /// The key paths of the changed values in the record. The change replaces each of these values as a whole.
     package var fieldPaths: [[String]]
     /// The version that the change is based on; nil if unknown.
     public var version: String?
-    /// The cursor of the last pull, for a service that pushes atomically; nil for other services.
+    /// The cursor of the last pull, which a service that pushes atomically needs; nil if there is none.
     public var cursor: String?
     /// The idempotency key: the same for every attempt.
     public var idempotencyKey: String
@@ -205,12 +206,14 @@ public enum PushOutcome: Sendable, Hashable {
     /// The service did not apply the change, because it has another version of the row. The value is that version, if
     /// the response has it.
     case conflict(RemoteRecord?)
-    /// The service did not apply the change, because it no longer has the row.
+    /// The service did not apply the change, because it no longer has the row. For a create, the service does not
+    /// accept rows with the ID.
     case notFound
     /// The service did not create the row, because the row exists already. The value is the existing record, if the
     /// response has it.
     case alreadyExists(RemoteRecord?)
-    /// The service did not apply the change, for a temporary reason. The value is the delay that the service asked for.
+    /// The service did not apply the change, for a temporary reason. The value is the delay that the service asked for,
+    /// if any.
     case retry(after: Duration?)
     /// The service rejected the change permanently. The text is the reason.
     case rejected(String)
@@ -226,7 +229,7 @@ public struct RemoteRecord: Sendable, Hashable {
     /// The ID of the record.
     public var id: JSONValue
     /// The JSON of the record. In a pull, nil means that the record was deleted. In the response to a change, nil means
-    /// that the response has only the ID.
+    /// that the response does not contain the record.
     public var record: JSONValue?
     /// The version of the record, as the service reports it; nil if it reports none.
     public var version: String?
@@ -257,7 +260,8 @@ public enum FetchOutcome: Sendable, Hashable {
     case found(RemoteRecord)
     /// The service does not have a record with the ID.
     case notFound
-    /// The service hides the record from the user. The record may exist, so the engine does not delete its row.
+    /// The service hides the record from the user, or the ID cannot be part of a URL. The record may exist, so the
+    /// engine does not delete its row.
     case forbidden
 
     /// The reason for blocking a change of a row that the service hides from the user.

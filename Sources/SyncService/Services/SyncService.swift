@@ -31,8 +31,8 @@ public protocol SyncService: Sendable {
     ///
     /// - Parameter page: The token of the page, from the previous page; nil for the first page.
     func list(of entity: String, page: String?) async throws -> ListPage
-    /// The remaining delay that the service asked for in a successful response; nil for none. The next run waits until
-    /// the delay ends.
+    /// The remaining delay that the service asked for; nil for none. At the end of a successful run, the engine stores
+    /// the delay for the next run.
     var backoff: Duration? { get }
     /// Fetches records by ID. Returns one outcome for each ID, in the same order.
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome]
@@ -70,7 +70,7 @@ extension SyncService {
     }
 }
 
-/// The capabilities of a service.
+/// The features that a service supports or requires.
 public struct ServiceCapabilities: Sendable, Hashable {
     /// The side that assigns the ID of a new row.
     public enum IDAssignment: String, Sendable, Hashable, CaseIterable, Codable {
@@ -97,7 +97,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
         /// A field with this name contains the idempotency key. After a lost response, the engine searches for a record
         /// with the key.
         case markerField(String)
-        /// The service has no such means. After a lost response, the engine searches for a record with the same values.
+        /// The service has no such means. After a lost response, the engine searches for a record with the same natural
+        /// key, or with the same values.
         case matchByContent
     }
 
@@ -129,8 +130,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
     package var pushesAtomically: Bool
     /// Whether each change must contain all values of its row, including unchanged ones.
     package var requiresCompleteRecords: Bool
-    /// Whether versions are ordered: increasing numbers, or times. The engine then skips a record with an older version
-    /// than the stored one, because a stale replica may have sent the record.
+    /// Whether versions are ordered: increasing numbers, or times. The engine can then recognize and skip the outdated
+    /// records of a stale replica.
     package var hasOrderedVersions: Bool
 
     /// Creates a set of capabilities.
@@ -187,11 +188,11 @@ extension ServiceCapabilities {
 
 /// A failure of a whole request.
 public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The service cannot be reached, or the connection broke.
+    /// The service cannot be reached, the connection broke, or the service failed, as with status 500.
     case unreachable(String)
     /// The service asks the client to retry later, after the delay if it states one.
     case retryLater(after: Duration?, String)
-    /// The service rejects the credentials, even after a refresh.
+    /// The service rejects the credentials, or they are invalid.
     case unauthorized(String)
     /// The service no longer accepts the cursor. The engine pulls all records again.
     case cursorInvalid

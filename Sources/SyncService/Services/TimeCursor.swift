@@ -34,8 +34,8 @@ struct TimeCursor {
         self.hasRows = self.hasRows || hasRows
     }
 
-    /// Returns the time since which the next pull requests changes; nil to pull all records. The next pull requests all
-    /// records if the service reports no time.
+    /// Returns the time since which the next pull requests changes; nil to pull all records. Returns nil also if the
+    /// pull has records, but no response has a time.
     ///
     /// - Parameter known: The cursor of this pull. The result is never earlier.
     func next(after known: Date?, overlap: Duration, margin: Duration = Self.margin) -> Date? {
@@ -63,7 +63,7 @@ extension Date {
 /// page.
 enum IDOrder {
     /// Returns whether an ID comes after another one, either by bytes or in a collation that ignores case and
-    /// punctuation. Databases use one of these orders. The function returns true for IDs with characters outside ASCII,
+    /// punctuation. Databases use one of these orders. The function returns true for IDs that are not ASCII text,
     /// because their order is unknown.
     static func isAfter(_ id: JSONValue, _ other: JSONValue) -> Bool {
         guard case (.string(let id), .string(let other)) = (id, other) else { return true }

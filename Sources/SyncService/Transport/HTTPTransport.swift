@@ -12,8 +12,8 @@ public protocol HTTPTransport: Sendable {
 
 /// The default transport. It does not follow redirects, so that credentials are not sent to another host.
 ///
-/// On Linux it uses libcurl, which it loads with the first request. Foundation's `URLSession` would load libcurl into
-/// every program that links it. On other systems it uses `URLSession`, without cache and cookies.
+/// On Linux with Glibc, it uses libcurl, which it loads with the first request. Foundation's `URLSession` would load
+/// libcurl when the program starts. On other systems it uses `URLSession`, without cache and cookies.
 public struct DefaultTransport: HTTPTransport {
     #if os(Linux) && canImport(Glibc)
         private let transport: CurlTransport
@@ -24,7 +24,8 @@ public struct DefaultTransport: HTTPTransport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - timeout: The longest time without received data. On Linux, it is rounded up to whole seconds.
+    ///   - timeout: The longest time without received data. With libcurl, both timeouts are rounded up to whole
+    ///     seconds.
     ///   - totalTimeout: The longest time for a request and its complete response; by default ten times `timeout`.
     ///   - maxResponseSize: The largest size of a response in bytes, after decompression; by default 256 MiB.
     public init(timeout: Duration = .seconds(60), totalTimeout: Duration? = nil, maxResponseSize: Int? = nil) {
@@ -51,8 +52,8 @@ extension Duration {
 package enum ResponseSizeLimit {
     /// The largest size of a body in bytes, after decompression: 256 MiB.
     package static let standard = 256 << 20
-    /// The largest size of the headers and trailers of a response in bytes: 256 KiB. The limit applies on Linux; other
-    /// systems have a different limit.
+    /// The largest size of the headers and trailers of a response in bytes: 256 KiB. The limit applies to libcurl;
+    /// `URLSession` has a different limit.
     package static let head = 256 << 10
     /// The largest number of JSON values in a response: members of objects and elements of lists, at any depth. A value
     /// takes about 100 bytes of memory, even if it is short.

@@ -3,7 +3,7 @@ public import HTTPTypes
 import SyncCore
 
 /// The header fields that authenticate the user. The HTTP client requests the fields before the first request, and
-/// again after the service rejects them. The client never logs or stores the fields.
+/// again after the service rejects them. The client keeps the fields only in memory, and never logs them.
 public struct ServiceCredentials: Sendable {
     let fields: @Sendable (_ isRefresh: Bool) async throws -> [HTTPField.Name: String]
 

@@ -5,7 +5,7 @@ public import SyncCore
 /// An HTTP client for a service. It escapes paths and queries, refreshes credentials after a 401, and throws
 /// ``ServiceError`` for statuses that mean the same for every service.
 public struct ServiceHTTPClient: Sendable {
-    /// A response with any status.
+    /// The response to a request.
     public struct Response: Sendable {
         /// The HTTP status code.
         public let status: Int
@@ -91,7 +91,7 @@ public struct ServiceHTTPClient: Sendable {
     /// - Parameters:
     ///   - text: The URL, absolute or relative.
     ///   - requestURL: The URL of the request, to which a relative URL refers.
-    /// - Throws: ``ServiceError`` `invalidResponse` for another origin.
+    /// - Throws: ``ServiceError`` `invalidResponse` for another origin, or for text that is not a URL.
     public func url(following text: String, from requestURL: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: requestURL)?.absoluteURL, url.isSameOrigin(as: base) else {
             throw ServiceError.invalidResponse("its next page is at another origin: '\(secrets.hiding(text))'")
@@ -108,8 +108,8 @@ public struct ServiceHTTPClient: Sendable {
     /// Sends a request with JSON. If the service rejects the credentials, the client refreshes them and sends the
     /// request once more.
     ///
-    /// - Throws: ``ServiceError`` `unreachable`, `retryLater`, `unauthorized`, `payloadTooLarge`, or `rejected` for
-    ///   status 511; `CancellationError`; errors of the credentials.
+    /// - Throws: ``ServiceError`` `unreachable`, `retryLater`, `unauthorized`, `payloadTooLarge`, `invalidResponse`, or
+    ///   `rejected` for status 511; `CancellationError`; errors of the credentials.
     public func send(
         _ method: HTTPRequest.Method, _ url: URL, _ body: JSONValue? = nil, headers more: [HTTPField.Name: String] = [:]
     ) async throws -> Response {

@@ -5,7 +5,7 @@ package struct PulledPage: Sendable {
     /// A record that the service returned, or the tombstone of one.
     package struct Record: Sendable {
         package let id: JSONValue
-        /// The record; nil if the service deleted the row.
+        /// The record; nil in a tombstone, and in a response to a request that returned no record.
         package let record: JSONValue?
         package let version: String?
         /// When the service last changed the row, in milliseconds since 1970; nil if the service reports no times.
@@ -24,7 +24,7 @@ package struct PulledPage: Sendable {
 
     /// Where the pull continues after the page.
     package enum End: Sendable {
-        /// The page is not part of a pull: its records were requested by ID.
+        /// The page is not part of a pull, for example because its records were requested by ID.
         case none
         /// The pull continues with the page `next`.
         case more(next: String)
@@ -37,7 +37,7 @@ package struct PulledPage: Sendable {
     package let entity: String
     package let rows: [Record]
     package let end: End
-    /// Whether the pull returns all rows of the service. Rows that its pages omit are then missing at the service.
+    /// Whether the pull returns all rows of the entity. Rows that its pages omit are then missing at the service.
     package let isListing: Bool
     /// The clock of the service when it responded, in milliseconds since 1970; nil if not known.
     package let serverTime: Int64?
@@ -115,12 +115,12 @@ package struct ListedRecord: Sendable {
     }
 }
 
-/// The rows in a page of a listing that the store lacks or has in another version.
+/// The rows in a page of a listing that are unknown, or known in another version.
 package struct ListingDifference: Sendable {
-    /// The IDs of rows that are not stored.
+    /// The IDs of rows that are not known.
     package var unknown: [JSONValue] = []
-    /// The IDs of rows that are stored in another version. If versions are ordered, only rows that are stored in an
-    /// older version.
+    /// The IDs of rows that are known in another version, or without one. If versions are ordered, rows whose listed
+    /// version is older are left out.
     package var outdated: [JSONValue] = []
 
     package init() {}
@@ -154,7 +154,8 @@ package struct RowVersion: Sendable {
     /// - Parameters:
     ///   - now: The clock of this device, in milliseconds since 1970.
     ///   - serverTime: The clock of the service when it responded. A known version is in the future if it is more than
-    ///     a minute later. If the known version has no time zone, or `serverTime` is nil, the tolerance is a day.
+    ///     a minute later. If the known version has no time zone, or `serverTime` is nil, it must be more than a day
+    ///     later than both clocks.
     package func isBehind(_ known: RowVersion, at now: Int64, serverTime: Int64? = nil) -> Bool {
         guard isOlder(than: known) else { return false }
         guard let time = known.time?.0 else { return true }
@@ -198,10 +199,9 @@ package struct OutgoingRequest: Sendable {
     package let idempotencyKey: String
     /// The edit counter of the last local edit that the request contains.
     package let edit: Int64
-    /// When the request was built, in milliseconds since 1970.
+    /// When the request was built, or when an attempt last ended without a final outcome, in milliseconds since 1970.
     package let preparedAt: Int64
-    /// The number of attempts without a response. If it is more than 0, the service may have carried out an earlier
-    /// attempt.
+    /// The number of attempts that the service may have carried out, although the outcome is not final.
     package let attempts: Int
     /// The members of the natural key, which identify the sent row among records of the service; nil if the entity has
     /// none.
@@ -216,7 +216,7 @@ package struct OutgoingRequest: Sendable {
     /// accepted the request without storing the row.
     package var isSentOnceMore: Bool { acceptedAtEdit != nil && attempts == 1 }
 
-    /// Whether the request creates a row that an earlier attempt without a response may have created.
+    /// Whether the request creates a row that an earlier attempt may have created.
     package var isTriedAgain: Bool { kind == .create && attempts > 0 }
 
     package init(
@@ -243,12 +243,13 @@ package struct OutgoingRequest: Sendable {
 /// The outcome of one request.
 package struct RequestOutcome: Sendable {
     package enum Outcome: Sendable {
-        /// The service carried out the request and returned this record. The record of a new row has at least the ID.
+        /// The service carried out the request and returned this record; nil if it returned none. The record of a new
+        /// row has at least the ID.
         case applied(PulledPage.Record?)
-        /// The service has another version of the row, or the row exists already. The engine merges the record and
-        /// sends the change again.
+        /// The service has another version of the row, or the row exists already. The engine merges the record, and
+        /// sends the remaining differences again a limited number of times.
         case conflict(PulledPage.Record?)
-        /// The service no longer has the row.
+        /// The service does not have the row, or does not accept new rows at its URL.
         case notFound
         /// An earlier attempt created the row, and the service deleted it since.
         case createdThenDeleted
@@ -267,7 +268,8 @@ package struct RequestOutcome: Sendable {
         /// The service accepted a new row and does not list it yet. If `isCertain` is false, an intermediary may have
         /// responded in place of the service.
         case accepted(isCertain: Bool)
-        /// The service accepted a new row and did not list it in time. The change is blocked with this reason.
+        /// The service accepted a new row and did not list it in time. The text is the reason of the change if it is
+        /// blocked.
         case notListed(String)
     }
 

@@ -1,19 +1,20 @@
 package import SyncCore
 
-/// The database operations of the two-way engine. Each call is one transaction, and no call waits for the network.
+/// The database operations of the two-way engine. Each `async` call is one transaction, and no call waits for the
+/// network.
 package protocol EngineStore: Sendable {
     var model: SyncModel { get }
     /// The key path of each value that requests send, by entity.
     var memberPaths: [String: [[String]]] { get }
 
-    /// Takes the lease for one run, so that no other process syncs at the same time.
+    /// Takes the lease for one run, so that no other engine syncs at the same time. Returns the state of the engine.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` if another process holds the lease.
+    /// - Throws: ``SyncError`` `engineBusy` if another engine holds the lease.
     func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState
 
     /// Extends the lease of a run. One request may take longer than a lease lasts.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` if another process has taken the lease.
+    /// - Throws: ``SyncError`` `engineBusy` if another engine has taken the lease.
     func renew(_ lease: EngineLease) async throws
 
     /// Applies pages of several entities in one transaction, referenced entities first. Writes and merges rows, and
@@ -53,12 +54,13 @@ package protocol EngineStore: Sendable {
     func beginListing(of entity: String, _ lease: EngineLease) async throws
 
     /// Returns the IDs of known rows that a finished listing lacks, whether edited locally or not. The caller confirms
-    /// with the service that the rows are missing.
+    /// with the service that the rows are missing. If the client assigns IDs, preexisting rows that the listing lacks
+    /// become new rows instead.
     func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue]
 
     /// Records rows of a listing.
     ///
-    /// - Returns: The rows to fetch, because the store lacks them or has another version.
+    /// - Returns: The rows to fetch, because they are unknown or known in another version.
     func insertListed(_ listed: [ListedRecord], of entity: String, _ lease: EngineLease) async throws
         -> ListingDifference
 
@@ -66,8 +68,8 @@ package protocol EngineStore: Sendable {
     /// a listing.
     func finishListing(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
 
-    /// Deletes rows that the service deleted, and missing rows within the deletion limit. Then tries the quarantined
-    /// records again.
+    /// Applies the deletions of the service, and deletes missing rows if the deletion limit allows this for each
+    /// entity. Then tries the quarantined records again, unless the limit kept the missing rows.
     ///
     /// - Parameter listed: The entities whose listings have ended.
     /// - Returns: The changes. `refusal` is a ``SyncError`` `deletionLimitExceeded` if the limit kept all missing rows;
@@ -98,19 +100,20 @@ package protocol EngineStore: Sendable {
     /// Inserts a row again that was deleted because the service deleted it. The row gets the values in the conflict
     /// log.
     ///
-    /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
+    /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row, or if another row has its key and no temporary
+    ///   key is possible.
     func restore(_ entity: String, key: JSONValue) async throws
 
     /// Resets the state of entities. See ``EngineReset``.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` while another process holds the lease.
+    /// - Throws: ``SyncError`` `engineBusy` while another engine holds the lease.
     func reset(_ kind: EngineReset, of entities: [String], holder: String) async throws
 
     // MARK: Files
 
     /// Checks that an attribute of a row can hold the name of a file.
     ///
-    /// - Throws: ``SyncError`` `unknownAttribute`, `invalidOption`, `rowNotFound`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidOption`, `rowNotFound`.
     func checkFile(of entity: String, key: JSONValue, attribute: String) async throws
 
     /// Records a file to upload. The file replaces a pending file of the same attribute.
@@ -137,7 +140,7 @@ package protocol EngineStore: Sendable {
     /// Returns where the pull of each entity continues.
     func cursors(_ registration: EngineRegistration) async throws -> [String: PullState]
 
-    /// Returns whether a page has a change that is not stored.
+    /// Returns whether a page can have a change that is not stored. A record without a version counts as changed.
     func hasChanges(_ page: PulledPage) async throws -> Bool
 
     /// Returns the IDs of rows that are not known. With an edit counter, the result includes rows that became known at
@@ -152,7 +155,7 @@ package protocol EngineStore: Sendable {
 }
 
 extension EngineStore {
-    /// Applies a page.
+    /// Applies one page in a transaction.
     package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> AppliedChanges {
         try await apply([page], lease)
     }
@@ -175,7 +178,7 @@ package struct RunState: Sendable {
     package let notBefore: Int64?
     /// The number of consecutive failures of the service; 0 if the service itself asked for the delay.
     package let attempts: Int
-    /// Whether there are in-doubt requests.
+    /// Whether there are requests that are not completed.
     package let hasInDoubtRequests: Bool
     /// Whether there are blocked changes.
     package let hasBlockedChanges: Bool

@@ -28,7 +28,7 @@ package struct PendingUpload: Sendable {
     package let number: Int64
     package let entity: String
     package let key: PrimaryKeyValue
-    /// The remote ID of the row.
+    /// The remote ID of the row, or its primary key if the service does not have the row.
     package let remoteID: JSONValue
     package let attribute: String
     /// The key path of the attribute in a record.
@@ -56,9 +56,9 @@ package struct PendingUpload: Sendable {
 package struct FileAttributeState: Sendable {
     /// The hash of the pending upload, if there is one.
     package let pendingHash: String?
-    /// The name of the file at the service.
+    /// The stored value of the attribute, which is the name of the file at the service.
     package let name: String?
-    /// The remote ID of the row.
+    /// The remote ID of the row, or its primary key if the service does not have the row.
     package let remoteID: JSONValue
 
     package init(pendingHash: String?, name: String?, remoteID: JSONValue) {

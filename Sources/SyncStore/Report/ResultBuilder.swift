@@ -252,8 +252,9 @@ extension SyncTransaction {
             relationship: link.side(end).relationship?.name ?? "", target: target.key)
     }
 
-    /// Returns the end whose relationship the result names. For a foreign key, it is the to-one end. For a join table,
-    /// it is the end whose links the payload gives.
+    /// Returns the end whose relationship the result names. For a foreign key, it is the first end. For a join table,
+    /// it is the end whose links the payload gives last. If the payload gives none, it is the second end if that is at
+    /// the root entity's table, and otherwise the first.
     private func reportedEnd(of link: CompiledAssociation) -> CompiledAssociation.End {
         if link.storage == .foreignKey { return .first }
         if let said = plan[link.id].assertions.last?.assertedBy ?? plan[link.id].replacements.last?.end { return said }

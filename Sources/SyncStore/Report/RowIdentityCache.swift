@@ -26,7 +26,7 @@ final class RowIdentityCache {
         }
     }
 
-    /// Clears the cache after rows were inserted.
+    /// Clears the cache after rows were inserted or changed.
     func removeAll() { known = [:] }
 
     func recordDeleted(_ rows: [StoredRow]) {
@@ -57,8 +57,8 @@ final class RowIdentityCache {
         return .init(entity: entity, key: row.key.recordKey(model.keyType(of: entity)))
     }
 
-    /// Returns whether a stored row has no remote ID yet, or has pending changes. The sync does not delete such a row,
-    /// because the service may not know its current state.
+    /// Returns whether a stored row has no remote ID yet, or has pending changes. A sync does not delete such a row for
+    /// being omitted, because the service may not know its current state.
     func hasPendingChanges(_ row: StoredRow) throws -> Bool {
         if try isLocal(row) { return true }
         if rowsWithPendingChanges[row.table] == nil {

@@ -168,7 +168,8 @@ package struct PredicateSQL: Sendable {
     /// - Parameters:
     ///   - alias: The alias of the entity's table in the statement.
     ///   - preceding: The number of arguments before those of the condition.
-    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the message lists the known names.
+    /// - Throws: ``SyncError`` `invalidPredicate`, also for too many values. For an unknown name, the message lists
+    ///   known names.
     package init(
         _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String,
         dialect: any SQLDialect, after preceding: Int = 0

@@ -153,7 +153,7 @@ extension PredicateCompiler {
 // MARK: - PredicateCompiler+Calculations
 
 extension PredicateCompiler {
-    /// Returns the comparison of two calculated values, in parentheses.
+    /// Returns the comparison of two calculated values. It needs no parentheses as an operand.
     mutating func condition(
         _ calculation: ResolvedCalculation, from entity: CompiledEntity, _ alias: String
     ) -> String {

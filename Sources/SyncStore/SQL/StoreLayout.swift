@@ -79,7 +79,8 @@ package enum LinkLayout: Sendable {
     /// nil if the list is not ordered.
     case foreignKey(table: String, column: String, order: String?)
     /// A join table. `firstOrder` is the column of a link's position in the list of its first row, and `secondOrder` in
-    /// the list of its second row. Each is nil if the list is not ordered.
+    /// the list of its second row. Each is nil if the list is not ordered. `secondOrder` is also nil in a symmetric
+    /// association.
     case joinTable(name: String, first: String, second: String, firstOrder: String?, secondOrder: String?)
 
     init(_ link: CompiledAssociation, _ model: CompiledModel, _ taken: ReservedColumnNames) {

@@ -64,7 +64,8 @@ package struct DanglingJoinRows: Sendable {
     }
 }
 
-/// The positions of a link in the lists of the rows at its ends; nil at an end without an ordered list.
+/// The positions of a link in the lists of the rows at its ends. A position is nil if there is none, as in a list that
+/// is not ordered.
 package struct LinkPositions: Equatable, Sendable {
     package var first: Int64?
     package var second: Int64?

@@ -3,7 +3,7 @@ package import SyncCore
 /// The entity and key of a stored row.
 package struct StoredIdentity: Sendable {
     package var entity: Int
-    /// The value of the primary key attribute; nil if the row has none.
+    /// The primary key; nil for a keyless row, or if a part of the key has no value.
     package var key: RowKey?
 
     package init(entity: Int, key: RowKey?) {

@@ -12,16 +12,17 @@ package protocol StoreHost: AnyObject, Sendable {
         _ body: @escaping @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result
 
-    /// Prepares change capture, and returns the store operations for the engine.
+    /// Prepares the store for an engine, and returns its operations.
     func engineStore(_ registration: EngineRegistration) throws -> any EngineStore
 }
 
 /// A writer to a store. Its transactions run one after the other.
 package protocol StoreWriter {
-    /// Runs a sync in a new transaction or in the transaction of the caller, and notifies observers of its result.
+    /// Runs a sync in a new transaction, or in a savepoint of the caller's transaction. Publishes the result of a new
+    /// transaction, except of a dry run.
     ///
-    /// - Parameter body: The sync. It runs again in a new transaction if a statement violates a constraint that only
-    ///   the final state must satisfy. For a part of a payload (``SyncRequest/isChunkOrPage``), it runs only once.
+    /// - Parameter body: The sync. It runs a second time, after a rollback, if a statement violates a constraint that
+    ///   only the final state must satisfy. For a part of a payload (``SyncRequest/isChunkOrPage``), it runs only once.
     /// - Throws: ``SyncError``, `CancellationError`, or an error of `body`. The store is then unchanged.
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult
 

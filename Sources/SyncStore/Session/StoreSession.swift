@@ -2,8 +2,8 @@ package import SyncCore
 
 /// The database operations of a sync, inside one transaction.
 ///
-/// Every operation takes and returns many rows. The number of operations of a sync therefore does not depend on the
-/// number of rows. Over a network, each operation may cost a round trip.
+/// Most operations take and return many rows, so that a sync needs few operations. Over a network, each operation may
+/// cost a round trip.
 ///
 /// The session decides how values are stored and compared, and ``SyncTransaction`` makes all other decisions. Callers
 /// give rows by distinct keys, in any order. Results are in the order of the keys.
@@ -26,7 +26,7 @@ package protocol StoreSession: AnyObject {
     /// Prepares for the insertion of rows and join rows.
     func reserveCapacity(forInserting count: Int) throws
 
-    /// Checks that every link references stored rows.
+    /// Checks that no link that the transaction wrote is dangling.
     ///
     /// - Throws: ``SyncError`` `databaseError`, naming some dangling links.
     func checkLinks() throws
@@ -37,13 +37,14 @@ package protocol StoreSession: AnyObject {
 
     // MARK: Matching
 
-    /// Finds the stored rows of the nodes that have a key, and records the state and values of the rows in
+    /// Finds the stored rows of the nodes that have a key, and records the results of the pass in
     /// ``SyncTable/matches``.
     ///
     /// - Parameter watch: The unmatched rows that the session collects.
     func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws
 
-    /// Records the state and values of the rows of nodes that were matched through their owners.
+    /// Records the results of the pass for nodes whose row keys are known, such as nodes that were matched through
+    /// their owners.
     func match(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws
 
     /// Compares the asserted join rows with the stored rows of a join table. Marks the asserted join rows that are
@@ -56,19 +57,19 @@ package protocol StoreSession: AnyObject {
     // MARK: Rows
 
     /// Returns the row keys of the rows with these primary keys; nil for each key without a row. Looks up the keys
-    /// among the rows of all entities that share them with `entity`.
+    /// among the rows of all entities with the same ``CompiledEntity/keyOwner`` as `entity`.
     func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?]
 
-    /// Returns the entity and key attribute value of each row; nil for rows that are not stored.
+    /// Returns the entity and primary key of each row; nil for rows that are not stored.
     func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?]
 
     /// Returns the values of rows; nil for rows that are not stored.
     func values(of rows: [RowKey], in table: TableID) throws -> [StoredValues?]
 
-    /// Returns the rows of an entity that satisfy a condition.
+    /// Returns the rows of an entity and its subentities that satisfy a condition.
     ///
-    /// - Parameter keeping: Returns the rows of a set to include in the result. The session calls it several times with
-    ///   a part of the rows, which limits memory.
+    /// - Parameter keeping: Returns the rows of a set to include in the result. The session calls it with a part of the
+    ///   rows at a time, which limits memory.
     func rows(
         of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
     ) throws -> [RowKey]
@@ -109,7 +110,7 @@ package protocol StoreSession: AnyObject {
     /// Returns the links from rows at one end to stored rows.
     func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws -> [StoredLink]
 
-    /// Returns the join keys that a join table contains.
+    /// Returns the given join keys that a join table contains.
     func stored(_ joinRows: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey>
 
     /// Returns the next free position in the list of each row: after linked rows and after positions reserved for
@@ -140,10 +141,12 @@ package protocol StoreSession: AnyObject {
         _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End)
         throws
 
-    /// Returns the dangling links of foreign keys that affect the payload graph.
+    /// Looks for dangling links that can affect the payload graph. If there is one, returns the dangling links of all
+    /// associations.
     func danglingLinks() throws -> [DanglingJoinRows]
 
-    /// Returns the dangling join rows that affect the payload graph. Call it after comparing the join tables.
+    /// Returns the dangling rows of join tables in which the comparison found links to rows without a node. Call it
+    /// after comparing the join tables.
     func danglingJoinRows() throws -> [DanglingJoinRows]
 
     /// Removes all dangling links of these associations.
@@ -151,8 +154,8 @@ package protocol StoreSession: AnyObject {
 
     // MARK: Pending references
 
-    /// Returns the pending references that affect the payload graph: from its rows, to its rows, and to rows that code
-    /// other than a sync inserted. They are sorted by owner and position.
+    /// Returns at least the pending references that affect the payload graph. These are from its rows, to its rows, and
+    /// to rows that code other than a sync inserted. They are sorted by owner, relationship and position.
     func pendingReferences() throws -> [PositionedReference]
 
     /// Stores pending references, or updates their positions.

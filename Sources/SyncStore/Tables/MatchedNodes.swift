@@ -99,7 +99,8 @@ package struct EffectiveValues: Sendable {
         return merged[(version - batch.versionCount) * batch.stride + slot]
     }
 
-    /// Merges, for each node, the versions whose occurrences are effective. Later values replace earlier ones.
+    /// Merges, for each node, the versions whose occurrences are effective. Later values replace earlier ones, except
+    /// absent values.
     mutating func resolve(_ batch: NodeBatch, isEffective: (_ occurrence: Int32) -> Bool) {
         merged.removeAll()
         for node in batch.nodes.indices {
@@ -132,10 +133,10 @@ package struct EffectiveValues: Sendable {
 /// The stored values of one foreign key, by node.
 package struct StoredForeignKeys: Sendable {
     package var targets: [LinkTarget]
-    /// Positions in the lists of the referenced rows; empty if the lists are not ordered.
+    /// Positions in the lists of the referenced rows; empty if the lists are not ordered or no row is matched.
     package var positions: [Int64?] = []
-    /// The surrogate keys of the referenced rows; empty if the referenced table has none. ``SyncTables`` finds their
-    /// nodes after all tables are matched.
+    /// The surrogate keys of the referenced rows; empty if there are none. ``SyncTables`` finds their nodes after all
+    /// tables are matched.
     package var surrogateTargets: [Int64?] = []
     /// The referenced rows for which no node with their key exists. They can still be matched with nodes without a key,
     /// through their owners.

@@ -4,7 +4,7 @@ package import SyncCore
 /// The row keys (``RowKey``) of nodes that their records do not give: surrogate keys, and keys of rows that were
 /// matched through their owners or are new.
 package struct NodeRowKeys: Sendable {
-    /// Whether the table has surrogate keys. If so, the keys of all its nodes are stored here.
+    /// Whether the table has surrogate keys. If so, the keys of all matched and new nodes are stored here.
     private let areSurrogates: Bool
     private var surrogates = SurrogateKeys()
     private var keys: [NodeID: RowKey] = [:]
@@ -20,8 +20,8 @@ package struct NodeRowKeys: Sendable {
 
     package func node(ofSurrogate key: Int64) -> NodeID? { surrogates.node(of: key) }
 
-    /// Returns the node with a row key, if it was matched through its owner or is new. In a table with surrogate keys,
-    /// returns the node in any case.
+    /// Returns the node with a row key, if it was matched through its owner or got a new key. In a table with surrogate
+    /// keys, returns the node in any case.
     package func owned(_ key: RowKey) -> NodeID? {
         guard areSurrogates else { return owned[key] }
         guard case .integer(let number) = key else { return nil }

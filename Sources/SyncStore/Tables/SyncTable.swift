@@ -95,7 +95,7 @@ package final class SyncTable {
         return node(withKey: key, .single(hierarchy.attributes[slot].type), keyOwner: keyOwner)
     }
 
-    /// Returns the node with a primary key. Keys are unique among the rows of `keyOwner` and its subentities.
+    /// Returns the node with a primary key. Keys are unique among the rows of all entities with this key owner.
     private func node(withKey key: RowKey, _ type: KeyType?, keyOwner: Int) -> NodeID? {
         switch key {
         case .integer(let value): return batch.node(forKey: .integer(value), keyOwner: keyOwner, pool)
@@ -243,7 +243,8 @@ package struct SyncTables: Sequence {
 // MARK: - New rows
 
 extension SyncTable {
-    /// Returns the nodes of new rows in the order of their row keys. Insertion in this order is fastest.
+    /// Returns the nodes of new rows, in the order of their row keys if these are all integers or all texts. Insertion
+    /// in this order is fastest.
     func newRows() -> [NodeID] {
         let nodes = nodes(.new)
         guard hasSurrogateKey else { return sortedByKey(nodes) }

@@ -109,7 +109,7 @@ final class LinkChangeTracker {
 
     /// Removes a join row.
     ///
-    /// - Returns: Whether the join row was stored.
+    /// - Returns: Whether the join row existed.
     func remove(_ key: JoinKey, _ id: AssociationID) throws -> Bool {
         // The positions must be known in case the join row is inserted again.
         if !trackedLinks[id.index].isLoaded(key.second, .second) { try loadAll(of: key.first, id, from: .first) }
@@ -216,7 +216,7 @@ final class LinkChangeTracker {
     }
 }
 
-/// The known links of one association, and their changes since they were read.
+/// The known links of one association, and their changes since they were last read or written.
 final class TrackedLinks {
     /// The stored state of a join row or foreign key, when it was last read or written.
     enum Stored {
@@ -376,7 +376,7 @@ extension TrackedLinks {
 
     var hasChanges: Bool { !changed.isEmpty }
 
-    /// The rows whose foreign key differs from the stored one.
+    /// The rows whose foreign key or position differs from the stored one, with the new values.
     var targetChanges: [ForeignKeyUpdate] {
         var stored: [RowKey: JoinKey] = [:]
         for (key, was) in changed { if case .present = was { stored[key.first] = key } }

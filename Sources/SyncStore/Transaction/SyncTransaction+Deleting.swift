@@ -40,7 +40,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Returns for each table the association ends of its rows that satisfy a condition.
+    /// Returns, for each table, the association ends at this table that satisfy a condition.
     private func ends(where isWanted: (LinkEnd) -> Bool) -> [[LinkEnd]] {
         model.hierarchies.map { hierarchy in
             model.links.flatMap { link in link.ends(in: hierarchy.id).map { LinkEnd(link, $0) } }.filter(isWanted)
@@ -103,8 +103,9 @@ extension SyncTransaction {
 
     // MARK: Delete rules
 
-    /// Returns the rows and all rows that their deletion cascades to, owners before owned rows. A row in the payload
-    /// stays, with the rows that it owns.
+    /// Returns the rows and all rows that their deletion cascades to, owners before owned rows. A cascade spares rows
+    /// in the payload, and rows that records with unreadable keys may describe. It does not spare rows whose primary
+    /// key contains the key of a deleted row.
     private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
         let cascades = ends { $0.cascades }
         let unreadable = tablesWithUnreadableKeys
@@ -227,7 +228,7 @@ struct DeletionCandidates {
         var unlisted: Set<AssociationID> = []
         /// The associations in which the row loses its link. The row stays.
         var unlinked: Set<AssociationID> = []
-        /// Whether the row is in the scope of a root list that omits it. The sync deletes the row.
+        /// Whether a root list omits the row from its scope, or the caller deletes the row. The sync deletes the row.
         var isOmittedFromScope = false
         /// The relationships of which a dangling link was removed. The row stays.
         var repairedRelationships: Set<String> = []

@@ -181,7 +181,7 @@ extension SyncTransaction {
         Dictionary(plan[link].assertions.lazy.map { ($0.first, $0.second) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Assigns surrogate keys to the new rows of tables with surrogate keys, and temporary keys to other new rows
+    /// Assigns surrogate keys to the new rows of tables with surrogate keys, and generated keys to other new rows
     /// without a key.
     private func assignKeysToOwnedRows() throws {
         for table in tables where !table.isEmpty && (table.hasSurrogateKey || !table.batch.owners.isEmpty) {

@@ -127,7 +127,8 @@ extension SyncTransaction {
 
 // A new row whose record has no key is inserted only if it keeps the link to its owner.
 extension SyncTransaction {
-    /// Drops new rows whose records have no key and whose link to the owner is removed by a later link assertion.
+    /// Drops new rows whose records have no key and whose link to the owner does not hold. A later link assertion can
+    /// remove this link, or the owner can be missing.
     func dropUnownedRows() {
         var joinRowsByLink: [AssociationID: ResolvedJoinRows] = [:]
         var dropped: Set<PayloadGraph.RowReference> = []

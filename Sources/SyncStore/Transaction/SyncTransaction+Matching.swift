@@ -177,7 +177,8 @@ extension SyncTransaction {
     /// Returns whether all stored rows of a table must be read, because rows that the payload omits are deleted.
     func coversAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
 
-    /// Returns the entity of a table whose rows are all in scope. For several entities, returns the root entity.
+    /// Returns the entity of a table whose rows are all in scope; nil if there is none. For several entities, returns
+    /// the root of the hierarchy.
     private func wholeScope(of table: TableID) -> Int? {
         var scope: Int?
         for root in plan.roots where model.entities[root.entity].table == table && isWholeEntityScope(root) {
@@ -204,7 +205,7 @@ extension SyncTransaction {
             keeping: isEnding ? { try notMentionedBefore($0, table.id) } : nil)
     }
 
-    /// Returns the unmatched rows that no page of the paged import contains.
+    /// Returns the unmatched rows that no page of the paged import contains or references.
     private func notMentionedBefore(_ rows: [UnmatchedRows.Row], _ table: TableID) throws -> [UnmatchedRows.Row] {
         // A table may have millions of rows, so the cache is cleared after each set.
         defer { spilledRowFlags.removeAll() }

@@ -144,7 +144,7 @@ extension SyncTransaction {
 
     /// Adds flags to those of a row.
     ///
-    /// - Returns: The previous flags.
+    /// - Returns: The previous flags. Flags outside memory are left out if those in memory contain `flags`.
     @discardableResult
     mutating func add(_ flags: RowFlags, to row: StoredRow) throws -> RowFlags {
         guard let known = pagedImport?.rowFlags.insert(flags, for: row) else { return [] }
@@ -171,12 +171,12 @@ extension SyncTransaction {
 
     // MARK: Queries
 
-    /// Returns whether the payload, or an earlier page of its import, contains a stored row.
+    /// Returns whether the payload, or an earlier page of its import, contains or references a stored row.
     func isInPayload(_ row: StoredRow) throws -> Bool {
         try tables.node(of: row) != nil || isInEarlierPage(row)
     }
 
-    /// Returns whether an earlier page of the import contains a stored row.
+    /// Returns whether an earlier page of the import contains or references a stored row.
     func isInEarlierPage(_ row: StoredRow) throws -> Bool { try rowFlags(of: row).contains(.mentioned) }
 
     /// Returns whether this page or an earlier one lists a stored row as a child of the parent.

@@ -142,8 +142,7 @@ extension SyncTransaction {
         return Set(listed.map { $0.ends(from: end.end).owner })
     }
 
-    /// Moves a row that has arrived to its reserved position in a list, if its own record links it to the owner of the
-    /// list.
+    /// Moves a row that has arrived to its reserved position in a list, if it is linked to the owner of the list.
     private func moveToReservedPosition(_ position: Int64, of target: StoredRow, _ reference: PendingReference) throws {
         guard position >= 0, let relationship = relationship(of: reference), relationship.isOrdered else { return }
         try links.moveToPosition(position, of: target.key, in: reference.owner.key, relationship.link, relationship.end)

@@ -2,7 +2,7 @@ import SyncCore
 
 // Finds the stored rows in scope that the payload omits.
 extension SyncTransaction {
-    /// Returns the stored rows in scope that the payload does not contain.
+    /// Returns the stored rows in scope that the sync deletes, because the payload does not contain them.
     mutating func scopeRows(isFirstRound: Bool) throws -> Set<StoredRow> {
         guard deletesMissing else { return [] }
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent) : [] }
@@ -136,14 +136,14 @@ extension SyncTransaction {
         return rows
     }
 
-    /// Returns whether a pending reference of another owner has linked the row to that owner.
+    /// Returns whether the row is now linked to another owner, for example by a pending reference.
     private func hasMoved(_ row: StoredRow, from owner: StoredRow, _ parent: PayloadGraph.Parent) throws -> Bool {
         let owners = try links.targets(of: row.key, parent.link, from: parent.end.other)
         return !owners.isEmpty && !owners.contains(owner.key)
     }
 
     /// Returns the rows that the payload lists as children of the parent. A root record lists its row even if the
-    /// operations do not allow to write the row.
+    /// operations do not allow writing the row.
     func listedRows(_ parent: PayloadGraph.Parent) -> Set<StoredRow> {
         let table = tables[rootEntity.table]
         var listed: Set<StoredRow> = []
@@ -211,7 +211,8 @@ extension DeletionLimit {
         }
     }
 
-    /// Returns a number of rows that is large enough to allow this number of deletions; nil if there is none.
+    /// Returns a number of rows that is large enough to allow this number of deletions; nil if there is none or a very
+    /// large one.
     fileprivate func rows(allowing deleted: Int) -> Int? {
         switch self {
         case .rows(let rows): return deleted <= rows ? 0 : nil

@@ -17,7 +17,7 @@ extension SyncTransaction {
         links.removeAll()
     }
 
-    /// Starts the writing phase of the progress.
+    /// Reserves capacity in the store, and starts the writing phase of the progress.
     private func beginWriting(_ pairs: [JoinTableChanges]) throws {
         let newLinks = pairs.reduce(0) { $0 + $1.added.count }
         let newRows = tables.reduce(0) { $0 + $1.matches.rowStates.count { $0 == .new } }

@@ -1,8 +1,8 @@
 import Foundation
 package import SyncCore
 
-/// One sync inside its transaction: compares a payload graph with the stored rows. ``apply()`` lists the stages in
-/// order.
+/// One sync inside its transaction: compares a payload graph with the stored rows, and writes the differences.
+/// ``apply()`` lists the stages in order.
 struct SyncTransaction {
     let store: any StoreSession
     let request: SyncRequest
@@ -25,7 +25,7 @@ struct SyncTransaction {
     var deletionCandidates = DeletionCandidates()
     /// Nodes without a key that matched the row of another node, each with that other node.
     var duplicates: [PayloadGraph.RowReference: NodeID] = [:]
-    /// The row keys of the parent's children before the sync.
+    /// The row keys of the parent's children before the sync, or before the paged import.
     var parentRows: [RowKey] = []
     var pendingReferences: [SyncResult.Link] = []
     /// The number of omitted rows of each entity that are not deleted, because a record with an unreadable key may
@@ -106,7 +106,7 @@ struct SyncTransaction {
         if let predicate { try store.check(predicate, on: rootEntity) }
     }
 
-    /// Finds the stored row of the parent.
+    /// Finds the stored row of the parent, and the keys of its children.
     ///
     /// - Throws: ``SyncError`` `parentNotFound`.
     mutating func findParent() throws {
@@ -132,7 +132,7 @@ extension SyncTable {
     fileprivate var statedRows: LinkAssertions.Rows { .init(states: matches.rowStates, entities: matches.entities) }
 }
 
-/// A store inside a transaction, with the request of the caller. Every sync ends in ``apply(_:run:)``.
+/// A store inside a transaction, with the request of the caller. Every sync of a payload ends in ``apply(_:run:)``.
 package struct SyncSession {
     package let store: any StoreSession
     package let model: CompiledModel
@@ -158,10 +158,10 @@ package struct SyncSession {
         return try apply(payload, run: &run)
     }
 
-    /// Compares a payload with the stored rows and writes the differences. The payload is a page of a paged import if
-    /// `run` is not nil.
+    /// Compares a payload with the stored rows and writes the differences. If `run` is not nil, the payload is a page
+    /// or the end of a paged import.
     ///
-    /// - Parameter run: The state of the paged import, which the page updates.
+    /// - Parameter run: The state of the paged import, which the sync updates.
     package func apply(_ payload: MappedPayload, run: inout PagedImportState?) throws -> SyncResult {
         var plan = try rewritten(payload, run)
         if let memory = run {
@@ -267,7 +267,7 @@ package final class ProgressReporter {
 // MARK: - Finish
 
 extension SyncTransaction {
-    /// Checks the written state, notifies observers and creates the result.
+    /// Writes the remaining links, checks the written state, notifies observers and creates the result.
     mutating func finish() throws -> SyncResult {
         try reportRepairedRows()
         try writeLinks()
@@ -282,7 +282,7 @@ extension SyncTransaction {
         return result
     }
 
-    /// Notifies observers once of the tables that changed.
+    /// Notifies observers once of the tables that changed, or of all tables if links changed.
     private func notifyObservers() throws {
         let wroteLinks = report.linksAdded + report.linksRemoved > 0
         let changed = model.hierarchies.filter { hierarchy in

@@ -5,7 +5,8 @@ package import SyncSQLite
 package enum ReferenceComparison {
     /// Returns descriptions of the differences; empty if there are none.
     ///
-    /// The comparison pairs rows by their keys, and rows without a key by their index among the rows of their owner.
+    /// The comparison pairs rows by their keys, and rows without a key by their index among the rows of their owner. It
+    /// pairs rows without a key and an owner by their values.
     package static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
         var pairing = RowCorrespondence(reference, stack)
         try pairing.match()

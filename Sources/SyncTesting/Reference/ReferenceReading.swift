@@ -108,7 +108,7 @@ struct ReferenceReading: Sendable {
     }
 
     /// Returns the assertion about a relationship; nil if the record has none. The value of an object key takes
-    /// precedence over that of an ID key, unless it is null.
+    /// precedence over that of an ID key, unless it is null or does not fit the relationship.
     private static func statement(
         about relationship: CompiledRelationship, in record: JSONValue, _ keys: ReferenceNames.Keys, _ hasParts: Bool
     ) -> (indexPath: [Int], Statement)? {

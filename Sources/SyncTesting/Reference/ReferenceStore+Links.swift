@@ -178,7 +178,7 @@ extension ReferenceStore {
 extension ReferenceStore {
     /// Syncs a payload. If this method throws, the store is unchanged.
     ///
-    /// - Returns: The keys of the inserted, updated and deleted rows, the pending references, and the counts of
+    /// - Returns: The keys of the inserted, updated and deleted rows, the pending references, and the counts of root,
     ///   duplicate and inconsistent records. The result has no links, no diagnostics and no counts of unchanged rows.
     @discardableResult
     package mutating func sync(

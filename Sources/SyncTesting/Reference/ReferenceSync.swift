@@ -24,9 +24,10 @@ struct ReferenceSync {
     enum Outcome {
         case occurrence(ReferenceOccurrence)
         /// The operations do not allow the record, or the sync rejects it. The value is its stored row; nil if there is
-        /// none.
+        /// none, or if it is of another entity.
         case skipped(ReferenceRow.ID?)
-        /// The record has no readable key. The value has the records nested in it.
+        /// The record has no readable key, or its entity is unknown. The value has the records nested in a record
+        /// without a readable key.
         case unreadable([ReferenceOccurrence])
     }
 

@@ -32,7 +32,7 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// The result of one case, or of a file that could not be read.
+    /// The result of one case, or of a path or file that could not be read.
     package struct CaseResult: Sendable, Hashable, Codable {
         /// The path of the scenario file.
         package var file: String
@@ -43,8 +43,8 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         package var failures: [Failure]
         /// The reason for skipping the case; nil if the case was not skipped.
         package var reason: String?
-        /// The transformers that the model names and the runner does not register. Nil if there are none, or if
-        /// ``ScenarioRunner/Options/namesMissingTransformers`` is false.
+        /// The transformers that the model names and the runner does not register. Nil if there are none, if no steps
+        /// ran, or if ``ScenarioRunner/Options/namesMissingTransformers`` is false.
         package var missingTransformers: [String]?
 
         package init(

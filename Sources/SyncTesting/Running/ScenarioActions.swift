@@ -3,17 +3,17 @@ import Sync
 import SyncCore
 import SyncSQLite
 
-/// The actions of scenario steps on a store. Steps call the library only through this type.
+/// The actions of scenario steps on a store: syncs, other writes, fetches and exports.
 struct ScenarioActions: Sendable {
     var stack: DataStack
     let file: ScenarioFile
-    /// Whether writes run in a background task.
+    /// Whether writes run with background priority.
     let writesInBackground: Bool
     /// The members that the insert hook adds to each record of a new row; nil for no hook.
     let addedOnInsert: JSONValue?
-    /// The size of the chunks in which payloads are synced; nil to sync them as a whole.
+    /// The size in bytes of the chunks in which payloads are synced; nil to sync them as a whole.
     let chunkSize: Int?
-    /// Whether syncs run in a transaction of the app.
+    /// Whether syncs except paged imports run in a transaction of the app.
     let usesAppDatabase: Bool
 
     // MARK: Writing
@@ -167,7 +167,8 @@ struct ScenarioActions: Sendable {
         try await write { stack in try await Sync.insertOrUpdate(values, inEntity: entity, stack: stack) }
     }
 
-    /// Updates a row and returns its key in the notation of scenarios; null if there is no row.
+    /// Updates a row and returns its key in the notation of scenarios. Returns null if there is no row, or if its key
+    /// is composite.
     func update(_ entity: String, _ id: JSONValue, _ values: JSONValue) async throws -> JSONValue {
         let row = try await write { stack in
             try await Sync.update(id: id, with: values, inEntity: entity, stack: stack)?.row
@@ -184,7 +185,7 @@ struct ScenarioActions: Sendable {
         try await write { stack in try stack.deleteAllRows() }
     }
 
-    /// Runs a write in a separate task, which can be cancelled independently of the runner.
+    /// Runs a write in a detached task, which the cancellation of the runner does not cancel.
     @discardableResult
     private func write<T: Sendable>(_ body: @escaping @Sendable (DataStack) async throws -> T) async throws -> T {
         let stack = stack

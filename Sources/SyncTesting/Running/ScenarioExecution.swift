@@ -43,7 +43,8 @@ struct ScenarioExecution: Sendable {
         return model
     }
 
-    /// The transformers that the model names and the runner does not register; nil if there are none.
+    /// The transformers that the model names and the runner does not register; nil if there are none, or for a
+    /// function.
     var missingTransformers: [String]? {
         guard case .steps = scenario.body, let model = try? scenario.model.map(loadModel) else { return nil }
         let names = Set(model.missingTransformers.map(\.name)).sorted()

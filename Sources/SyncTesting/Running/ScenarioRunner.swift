@@ -24,7 +24,8 @@ public struct ScenarioRunner: Sendable {
         /// Whether the store is in an app database. Each sync except paged imports then runs in a transaction of the
         /// app.
         package var usesAppDatabase: Bool
-        /// Whether the store uses existing tables, with other names for tables and columns, if the model allows that.
+        /// Whether the store uses existing tables with other names, if the model allows that and the case needs no
+        /// file.
         package var usesExistingTables: Bool
         /// Whether results list the transformers that the model of a case names and the runner does not register.
         package var namesMissingTransformers: Bool
@@ -123,7 +124,7 @@ public struct ScenarioRunner: Sendable {
 }
 
 extension ScenarioReport.CaseResult {
-    /// Returns the result of a case or file that could not be read.
+    /// Returns the result of a case, file or path that could not be read.
     fileprivate static func failed(
         file: String, name: String, _ message: String, step: Int? = nil
     ) -> ScenarioReport.CaseResult {
@@ -214,14 +215,14 @@ public struct ScenarioFeatures: Sendable {
         ScenarioFeatures(names: names, transformers: self.transformers + transformers)
     }
 
-    /// The runner writes in a background task to a store file. Reads use separate connections.
+    /// The runner writes to a store file with background priority. Reads use separate connections.
     static let backgroundWrite = "backgroundWrite"
     /// The runner also runs all cases of the file many times in parallel.
     static let concurrency = "concurrency"
     static let insertionOrder = "insertionOrder"
     /// The runner uses a store file.
     static let onDisk = "onDisk"
-    /// The runner syncs in a task that can be cancelled.
+    /// The runner syncs in a separate task.
     static let operationObject = "operationObject"
     /// Syncs call an insert hook that adds the members of the case's `hook` to each record of a new row.
     static let willInsertHook = "willInsertHook"

@@ -43,7 +43,7 @@ struct ScenarioStoreFile: Sendable {
 }
 
 extension SyncModel {
-    /// Returns the model with other names for all tables and columns.
+    /// Returns the model with other names for its tables, and for most of their columns.
     fileprivate func withOtherNames() throws -> SyncModel {
         try replacing(
             entities: entities.map { entity in

@@ -120,7 +120,7 @@ extension ScenarioFunction {
         }
     }
 
-    /// Returns the text of the date that a date attribute would store for the value.
+    /// Returns the text of the date that a date attribute would store for the value; nil if it would not store a date.
     private static func parsedDate(_ value: JSONValue) -> String? {
         guard case .date(let date)? = Coercion.storedValue(value, as: .date) else { return nil }
         return ScenarioDate.text(date)
@@ -139,6 +139,6 @@ extension ScenarioFunction {
 }
 
 extension SyncModel.Attribute {
-    /// The name of the type in the source of the model.
+    /// The name of the type in the source of the model, or else the name of the attribute type.
     fileprivate var typeName: String { sourceType ?? type.rawValue }
 }

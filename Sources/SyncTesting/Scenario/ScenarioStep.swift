@@ -4,7 +4,7 @@ import SyncCore
 struct ScenarioStep: Sendable {
     enum Action: Sendable {
         case sync(SyncCall)
-        /// The keys of `values` are local names.
+        /// The keys of `values` are the names of attributes and relationships.
         case insert(entity: String, values: JSONValue)
         /// The keys of `values` are remote keys. The step fills a new row, or the one row that matches `predicate`.
         case fill(entity: String, values: JSONValue, predicate: String?)
@@ -72,7 +72,7 @@ struct ScenarioStep: Sendable {
     }
 
     var action: Action
-    /// Whether the step must leave `total_changes()` unchanged.
+    /// Whether the step must write no rows.
     var mustNotWrite: Bool
     /// A description of the `SyncError` that the step must throw; nil if the step must succeed.
     var expectedError: String?

@@ -3,7 +3,8 @@ public import Sync
 
 /// An in-memory service for tests, with versions, configurable capabilities and injected faults.
 public actor InMemoryService: SyncService {
-    /// A fault that a test injects into a request.
+    /// A fault that a test injects into a request. For a request other than a push, `appliesLate` and `refuse` act like
+    /// `failsAfterApply`.
     package enum Fault: Sendable, Hashable {
         /// The request does not reach the service.
         case failsBeforeApply
@@ -11,8 +12,8 @@ public actor InMemoryService: SyncService {
         case failsAfterApply
         /// The service responds that it is busy.
         case busy
-        /// The client of a push receives a timeout. The service applies the push later, after this number of further
-        /// requests.
+        /// The client of a push receives a timeout. The service applies the push later, before it handles the further
+        /// request with this number, from 1.
         case appliesLate(Int)
         /// The service rejects the changes of a push.
         case refuse
@@ -74,7 +75,7 @@ public actor InMemoryService: SyncService {
     // MARK: Control by tests
 
     /// Sets the closure that returns the fault to inject, or nil. The service calls the closure for each request, with
-    /// the number of the request from 1.
+    /// the number of the request since the last call of ``deleteRequests()``, from 1.
     package func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
 
     /// Sets a closure that the service calls before it handles each request. A test uses it for events that happen
@@ -84,7 +85,7 @@ public actor InMemoryService: SyncService {
     /// Removes the recorded requests.
     package func deleteRequests() { requests = [] }
 
-    /// Stores a row, as another client of the service would.
+    /// Stores a row, as another client of the service would. Members that the record omits stay.
     ///
     /// - Returns: The new version of the row.
     @discardableResult

@@ -94,7 +94,7 @@ struct ConfigurationValue {
 
     /// Replaces each `${NAME}` by the value of the variable.
     ///
-    /// - Returns: The text, and an error if a variable is not set.
+    /// - Returns: The text, and an error if a variable is not set. If variables are required, the error is thrown.
     private func filled() throws -> (text: String, error: SyncError?) {
         guard case .string(let text) = value else { throw wrong("expected a string") }
         var result = ""
@@ -182,11 +182,11 @@ struct ConfigurationValue {
     }
 }
 
-/// The values of environment variables for `${NAME}`, and an error for each member that uses an unset variable.
+/// The values of environment variables for `${NAME}`, and the errors for unset variables.
 final class ConfigurationVariables {
     let values: [String: String]
     private let areNeeded: Bool
-    /// One error for each member, with its path.
+    /// The errors for unset variables, each with the path of its member.
     private(set) var unset: [SyncError] = []
 
     /// Creates a set of variables.

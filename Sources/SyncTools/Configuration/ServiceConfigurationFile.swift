@@ -6,9 +6,9 @@ package import SyncService
 /// A service and the synced entities, read from a JSON file. `Docs/engine-configuration.schema.json` describes its
 /// format.
 ///
-/// Secrets are in environment variables. The file refers to a variable as `${NAME}`.
+/// Secrets should be in environment variables. The file refers to a variable as `${NAME}`.
 package struct ServiceConfigurationFile: Sendable {
-    /// The kind of service.
+    /// The protocol of a service, as the member `service` names it.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A REST service, configured by the member `rest`.
         case rest
@@ -22,7 +22,7 @@ package struct ServiceConfigurationFile: Sendable {
         case changes
     }
 
-    /// The kind of service.
+    /// The value of the member `service`.
     package let kind: Kind
     /// The synced entities, in the order of the file.
     package let entities: [SyncedEntity]
@@ -31,7 +31,7 @@ package struct ServiceConfigurationFile: Sendable {
     let url: URL
     let paths: [String: String]
     private let headers: [HTTPField.Name: String]
-    /// The time limit for a response, and for the command that prints the credentials.
+    /// The longest time without received data, and the time limit of the command that prints the credentials.
     package let timeout: Duration
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
@@ -55,8 +55,8 @@ package struct ServiceConfigurationFile: Sendable {
     ///     ``SyncEngine/resolve(_:key:field:keeping:)``. If the unset variable is in a member that identifies the
     ///     service or the user, the engine does not compare them with the database. These members are `user`
     ///     and `pocketbase.login.identity`, and also `identity` if the file has it, otherwise `url`, `kinto.bucket` and
-    ///     `parse.applicationID`. Members with a fixed choice of values, such as `service` and `policy`, always require
-    ///     their variables.
+    ///     `parse.applicationID`. Some members, such as `service`, `policy` and `naturalKey`, always require their
+    ///     variables.
     /// - Throws: ``SyncError`` `unreadableFile`; `malformedJSON`; `invalidConfiguration` with the path of the invalid
     ///   member.
     package init(
@@ -150,7 +150,11 @@ package struct ServiceConfigurationFile: Sendable {
 
     /// Returns the service that the file describes.
     ///
-    /// - Parameter credentials: The credentials of the user, in addition to the headers of the file.
+    /// - Parameters:
+    ///   - credentials: The credentials of the user, in addition to the headers of the file. The service ignores them
+    ///     if the file has the member `pocketbase.login`.
+    ///   - transport: The transport for the requests; nil for the default transport with the timeout of the file. The
+    ///     service does not use it if a variable is not set.
     package func service(
         credentials: ServiceCredentials = .none, transport: (any HTTPTransport)? = nil
     ) -> any SyncService {

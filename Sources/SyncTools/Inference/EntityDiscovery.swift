@@ -2,10 +2,10 @@ import SyncCore
 
 /// The assignment of an entity to each object of the samples.
 ///
-/// Objects under one key are rows of one entity, which is named after the key. Some places have inconsistent objects:
-/// only some objects have an ID, objects are mixed with other values, or an object is used as a dictionary. The objects
-/// of such a place are plain data, which is stored as JSON. If the objects of two places are inconsistent with each
-/// other, one of the places gets a separate entity, and the search starts again.
+/// Objects under one key are rows of one entity, which is named after the key or after the JSON:API type. In some
+/// places, only some objects have an ID, values other than IDs are among the objects, or an object is a dictionary of
+/// values. The objects of such a place are plain data, which is stored as JSON. If the objects of two places are
+/// inconsistent with each other, one of the places gets a separate entity, and the search starts again.
 struct EntityDiscovery {
     /// A place in the samples: a key in the objects of an entity.
     struct Member: Hashable {
@@ -182,7 +182,7 @@ struct EntityDiscovery {
         key.allSatisfy { part in object.members[part].map { $0.scalars.count >= object.count } ?? false }
     }
 
-    /// Returns whether each ID identifies one row within a place.
+    /// Returns whether the IDs within a place identify rows; always true for JSON:API linkage.
     private func areConsistent(_ seen: [ObservedObject], isLink: Bool) -> Bool {
         guard !isLink else { return true }
         var known = SeenObjects()
@@ -198,7 +198,7 @@ struct EntityDiscovery {
     private func isRoot(_ entity: String) -> Bool { rootNames.contains(entity) }
 
     /// Returns the primary key of an entity. A root entity has the given key. Any other entity has the first key with a
-    /// recognized name that all objects have. Returns an empty list for a keyless entity.
+    /// recognized name that all objects have. Returns an empty list if there is no key.
     private func key(of entity: String) -> [String] {
         if let key = rootKeys[entity] { return key }
         guard !isRoot(entity), let object = objects[entity] else { return [] }
@@ -208,8 +208,8 @@ struct EntityDiscovery {
 
     // MARK: Separate entities
 
-    /// Gives a place a separate entity if its objects cannot be rows of the entity of an earlier place. A place that
-    /// already has a separate entity becomes plain data. Returns whether anything changed.
+    /// Gives a place a separate entity if its objects cannot be rows of the entity of an earlier place or of a root. A
+    /// place that already has a separate entity becomes plain data. Returns whether anything changed.
     private mutating func separate() -> Bool {
         var isChanged = false
         for entity in order {
@@ -283,11 +283,11 @@ struct EntityDiscovery {
         return !duplicates.unified.isEmpty
     }
 
-    /// Creates the inferred entity of a name.
+    /// Creates the inferred entity of a name; nil if it has no objects.
     ///
     /// - Parameters:
     ///   - unreadable: The places of the entity from which nothing can be read.
-    ///   - isNamed: Whether records of the entity are members of an object.
+    ///   - isNamed: Whether a nested object has records of the entity as members.
     private func entity(
         _ name: String, _ destinations: [(key: Member, value: String)], unreadable: [Member], isNamed: Bool
     ) -> InferredEntity? {
@@ -334,7 +334,7 @@ struct SeenObjects {
     /// Whether objects with one ID have different types (`type`, `__typename`).
     private(set) var mixesKinds = false
 
-    /// The largest number of IDs to keep, which is enough to compare two places.
+    /// The largest number of IDs to keep for one place.
     static let maximum = 10_000
 
     /// The keys whose values state the type of an object.
@@ -359,7 +359,7 @@ struct SeenObjects {
         values[id] = known
     }
 
-    /// Whether inconsistent objects are so frequent that the IDs do not identify rows.
+    /// Whether the IDs do not identify rows, because one ID has several types, or inconsistent objects are frequent.
     var areInconsistent: Bool { mixesKinds || contradictions * 20 > repeats }
 
     /// Returns whether another place has an object with the same ID and inconsistent values.
@@ -378,7 +378,7 @@ struct SeenObjects {
         if other.mixesKinds { mixesKinds = true }
     }
 
-    /// The scalar members of each object.
+    /// The scalar members of each object, by its ID.
     var scalars: [String: [String: JSONValue]] { values.mapValues { $0.filter { $0.value.isScalar } } }
 }
 

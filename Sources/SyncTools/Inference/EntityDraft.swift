@@ -3,14 +3,15 @@ import SyncCore
 /// An inferred entity before it becomes part of a model, with the JSON key of each member.
 struct EntityDraft {
     var entity: SyncModel.Entity
-    /// The JSON keys that a member is read from, by the name of the member. A generated inverse has no entry.
+    /// The JSON keys that a member is read from, by the name of the member. A generated inverse and the attribute for
+    /// object keys have no entry.
     var keys: [String: [String]] = [:]
     var members: [(name: String, member: InferredMember)] = []
     private(set) var left: [String] = []
     let inferred: InferredEntity
     var usedNames = UniqueNames()
     private let idKeys: IDKeys
-    /// The case of the entity's keys; nil for snake_case.
+    /// The case of the entity's keys; nil for the default, snake_case.
     let rule: KeyCase?
     /// The index of each attribute by name. `relationshipIndexes` has the index of each relationship by lowercased
     /// name. `memberIndexes` has the indexes in `members` by name.
@@ -18,7 +19,7 @@ struct EntityDraft {
     private var relationshipIndexes: [String: Int] = [:]
     var memberIndexes: [String: [Int]] = [:]
     var notes: [InferenceNote] = []
-    /// The attribute for the object keys of the records; empty if the records are never members of an object.
+    /// The attribute for the object keys of the records; empty if no nested object has the records as members.
     private(set) var nameAttribute = ""
 
     var isKeyless: Bool { inferred.key.isEmpty }
@@ -70,14 +71,15 @@ struct EntityDraft {
         record(name, member)
     }
 
-    /// Returns whether another key seems to have IDs of the same rows. The choice of a key for the relationship would
-    /// then be a guess.
+    /// Returns whether an earlier key seems to have IDs of the same rows. If the relationship also has objects, returns
+    /// whether any other key does, because the choice of a key would be a guess.
     private func isAmbiguous(_ idKey: String, _ relationship: String) -> Bool {
         let alike = idKeys.alike(idKey)
         return idKeys.hasObjects(for: relationship) ? alike.count > 1 : alike.first != idKey
     }
 
-    /// Adds a relationship. Returns false if the IDs may belong to another relationship.
+    /// Adds a relationship, or adds a key to the relationship with the same name. Returns false if the IDs or objects
+    /// may belong to another relationship.
     private mutating func addLink(_ member: InferredMember, to target: String, many: Bool, byID: Bool) -> Bool {
         let base = byID ? InferredNames.target(ofIDKey: member.key)?.name ?? member.key : member.key
         let plain = Inflection.memberName(base) + (byID && many ? "s" : "")

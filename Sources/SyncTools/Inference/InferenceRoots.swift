@@ -3,7 +3,7 @@ import SyncCore
 /// The observed root records of all samples, by entity.
 struct InferenceRoots {
     private(set) var objects: [(entity: String, object: ObservedObject)] = []
-    /// The primary keys that the caller gives, by entity.
+    /// The primary keys that the caller gives or the format has, by entity.
     private(set) var named: [String: [String]] = [:]
     /// The type of the JSON:API resources, by entity.
     var types: [String: String] {
@@ -64,10 +64,10 @@ struct RootKeys {
 
     init(_ samples: [InferenceSample]) { self.samples = samples }
 
-    /// Returns the primary key of the records of an entity; nil if the samples of the entity allow records without a
+    /// Returns the primary key of the records of an entity; nil if none is found and a sample admits records without a
     /// key.
     ///
-    /// - Throws: ``SyncError`` `noRecords`, or `primaryKeyMissing` with the possible keys.
+    /// - Throws: ``SyncError`` `noRecords`, or `primaryKeyMissing` with the possible keys or the detected format.
     mutating func key(of entity: String, _ object: ObservedObject, named: [String]?) throws -> [String]? {
         guard object.count > 0 else {
             throw SyncError(.noRecords, "cannot infer a model without records", entity: entity)
@@ -97,8 +97,11 @@ struct RootKeys {
         }
     }
 
-    /// Checks that a key identifies records. If different records have the same value, their type becomes part of the
-    /// key, or the function searches for another key.
+    /// Returns the primary key with a key that has a recognized name. If records with one value are inconsistent, their
+    /// type may become a part of the primary key. Otherwise, the function searches for other keys, unless the name is
+    /// that of an ID.
+    ///
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the search finds no key, or may not choose one.
     private mutating func consistentKey(_ key: String, in object: ObservedObject, of entity: String) throws -> [String]
     {
         guard object.things.contradictions > 0 else { return [key] }
@@ -217,9 +220,10 @@ struct IDKeys {
 
 /// The names that are recognized as the primary key of an entity: `id` first, `<entity>_id` last.
 struct KeyNames: Sendable {
-    /// Names of keys in all entities.
+    /// The recognized names in all entities, in order of precedence.
     static let common = ["id", "_id", "Id", "ID", "uuid", "objectId"]
-    /// The names of IDs. An object that has such a key without a readable value is not a keyless row.
+    /// The recognized names that always mean an ID. An object that has such a key without a readable value is not a
+    /// keyless row.
     static let ids = ["id", "_id", "Id", "ID"]
 
     /// The entity's name followed by `id`, in lower case and without separators.
@@ -259,7 +263,7 @@ extension JSONValue {
         }
     }
 
-    /// Returns the text of a composite key; nil if a part is missing.
+    /// Returns the text of a key; nil if a part is neither a number nor a string.
     func keyText(of parts: [String]) -> String? {
         if parts.count == 1 { return self[parts[0]]?.keyText }
         var text = ""

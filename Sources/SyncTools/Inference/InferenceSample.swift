@@ -8,30 +8,30 @@ package import SyncCore
 ///     from: [InferenceSample(users, entity: "User"), InferenceSample(posts, entity: "Post")])
 /// ```
 package struct InferenceSample: Sendable {
-    /// UTF-8 JSON: an array of records, one record, NDJSON, or a format that ``form``, ``keyedBy`` and ``entities``
-    /// describe.
+    /// UTF-8 JSON: an array of records, one record, or another format that ``form``, ``keyedBy`` or ``entities``
+    /// describes.
     package var json: Data
-    /// The name of the entity of the root records. For a JSON:API document, the name of the entity of its first
-    /// resource.
+    /// The name of the entity of the root records. For a JSON:API document, the entity of the first resource in `data`,
+    /// unless an earlier sample has a resource of the same type.
     package var entity: String
-    /// The JSON keys of the root records' primary key, all with scalar values; nil for `id` or another recognized name.
+    /// The JSON keys of the root records' primary key; nil for `id` or another recognized name.
     package var primaryKey: SyncModel.PrimaryKey?
-    /// Whether inference may choose a key with unique values if root records have no key with a recognized name.
+    /// Whether inference may choose keys with unique values if no key with a recognized name identifies the root
+    /// records.
     package var infersKey = false
     /// The format of the payload.
     package var form: PayloadFormat
-    /// The attribute that is read from the object keys, if the records are members of an object; nil if they are in an
-    /// array.
+    /// The attribute that is read from the object keys, if the records are members of an object; nil otherwise.
     package var keyedBy: KeyedBy?
     /// The entity of each list by its key path, if the payload has several lists. ``entity`` is then ignored.
     package var entities: [String: String] = [:]
     /// The key path of the records inside the payload.
     package var keyPath: [String]
-    /// The number of bytes at the start to read complete records from; nil for all.
+    /// The number of bytes at the start of the JSON whose complete records inference reads; nil to read all records.
     package var size: Int?
     /// The name of the sample in errors, such as its file name; nil for none.
     package var name: String?
-    /// The members that inference ignores, by entity.
+    /// The filters for the sample records, by entity.
     var prunings: [String: SamplePruning] = [:]
     /// Whether root records may lack a key, because the model already has their entity.
     var admitsNoKey = false
@@ -61,7 +61,7 @@ package struct InferenceSample: Sendable {
 }
 
 extension InferenceSample {
-    /// The names of the entities of the root records.
+    /// The entities that the caller names for the root records.
     var rootEntities: [String] { entities.isEmpty ? [entity] : Set(entities.values).sorted() }
 
     /// The JSON key that the object key of a record is read into; nil if records are not members of an object.
@@ -73,12 +73,13 @@ extension InferenceSample {
         }
     }
 
-    /// The JSON keys of the root records' primary key; nil if the caller does not give them.
+    /// The JSON keys of the root records' primary key; nil if the caller gives neither a primary key nor ``keyedBy``.
     var keys: [String]? { primaryKey?.parts ?? nameKey.map { [$0] } }
 }
 
 extension InferenceSample {
-    /// Returns an error with the name of the sample. For malformed JSON, adds the format that the sample seems to have.
+    /// Returns an error with the name of the sample. For malformed JSON, adds the likely format of the sample, if there
+    /// is one.
     func located(_ error: SyncError) -> SyncError {
         let error = name.map(error.naming) ?? error
         guard error.code == .malformedJSON else { return error }
@@ -94,9 +95,9 @@ struct SampleRecords {
         var value: JSONValue
         /// The index of the list that contains the record.
         var list: Int
-        /// Whether the record is the whole payload, outside of an array.
+        /// Whether this record, or an earlier one of the sample, is outside of an array.
         var isSingleRecord: Bool
-        /// The key paths of lists inside the record, if the record is the whole payload.
+        /// The key paths of lists inside a single record of JSON or GraphQL; empty for other records.
         var listPaths: [[String]] = []
     }
 
@@ -206,7 +207,7 @@ extension JSONValue {
     }
 }
 
-/// The resources of JSON:API documents. The entity of a resource is named after its type.
+/// The resources of JSON:API documents. An entity is named after the type of its resources, unless a sample names it.
 struct SampleResources {
     /// The entity and the observed resources of each type.
     private(set) var objects: [(type: String, entity: String, object: ObservedObject)] = []
@@ -214,7 +215,7 @@ struct SampleResources {
     private var names = UniqueNames()
 
     /// Observes all resources of a sample. The type of the first resource in the primary data gets the entity of the
-    /// sample.
+    /// sample, unless an earlier sample has this type.
     mutating func observe(_ sample: InferenceSample) throws {
         let records = try SampleRecords(sample)
         var first: String?
@@ -309,7 +310,7 @@ struct SamplePruning: Sendable {
 
     func pruned(_ record: JSONValue) -> JSONValue { pruned(record, of: entity, path: []) }
 
-    /// Returns an object without ignored members.
+    /// Returns an object without ignored members, and with lists in place of objects whose members are records.
     ///
     /// - Parameter path: The key path from the record of the entity to the object.
     private func pruned(_ object: JSONValue, of entity: Int, path: [String]) -> JSONValue {
@@ -338,8 +339,8 @@ struct SamplePruning: Sendable {
             })
     }
 
-    /// Converts an object whose members are records to a list of records that contain their object keys. Other members
-    /// are omitted.
+    /// Converts an object whose members are records to a list of records that contain their object keys. Members that
+    /// are not objects are omitted. A value of a relationship without `keyedBy` stays unchanged.
     private func listed(_ value: JSONValue, of hop: CompiledRelationship) -> JSONValue {
         let destination = model.entities[hop.destination]
         guard case .object(let members) = value, let slot = hop.relationship.keyedBy?.slot(in: destination, of: model)

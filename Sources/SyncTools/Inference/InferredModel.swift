@@ -7,23 +7,24 @@ public import SyncCore
 /// [{"id": 1, "first_name": "Ada", "company": {"id": 7, "name": "Acme"}, "tags": [{"id": 2}]}]
 /// ```
 ///
-/// gives `User` (`id`, `firstName`, to-one `company`, to-many `tags`), `Company` and `Tag`. A sync of the samples with
-/// the model reads all keys and reports no diagnostics. If the samples do not determine a part of the model, inference
-/// chooses the option that loses no data. A list is many-to-many unless each of its rows has one owner, and no delete
-/// rule cascades. Values that fit no type are stored as JSON, and inconsistent objects do not share an entity.
+/// gives `User` (`id`, `firstName`, to-one `company`, to-many `tags`), `Company` and `Tag`. A sync with the model reads
+/// all keys of the samples, except those that a note excludes. If the samples do not determine a part of the model,
+/// inference chooses the option that loses no data. A list is many-to-many unless the samples prove that each of its
+/// rows has one owner. No delete rule cascades. Values that fit no other type are stored as JSON, and inconsistent
+/// objects do not share an entity.
 package struct InferredModel: Sendable {
     /// The inferred model. ``SyncModel/schemaFile()`` converts the model to a schema file.
     package let model: SyncModel
-    /// Notes about the guesses, in the order of the model.
+    /// Notes about the guesses, with their evidence.
     package let notes: [InferenceNote]
     /// The JSON keys that the members of the model were inferred from.
     let origins: [InferredOrigin]
 
     /// Infers a model from samples. The samples are read record by record.
     ///
-    /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`. Also `primaryKeyMissing` if no root
-    ///   record has a key, with possible keys and the option for the detected format. Also `invalidModel` for an
-    ///   invalid entity name, or for more than 2,000 entities or 2,000 keys of one entity.
+    /// - Throws: ``SyncError`` for invalid JSON, with the position; `invalidOption`; `noRecords`. Also
+    ///   `primaryKeyMissing` if no key identifies the root records, with possible keys or the detected format. Also
+    ///   `invalidModel` for an invalid entity name, or for more than 2,000 entities or 2,000 keys of one entity.
     package init(from samples: [InferenceSample]) throws {
         var roots = InferenceRoots()
         for sample in samples {
@@ -59,7 +60,8 @@ extension SyncModel {
     ///   - json: An array of records, or one record.
     ///   - entity: The name of the entity of the records.
     ///   - primaryKey: The JSON keys of the primary key's parts; nil for `id` or another recognized name.
-    /// - Throws: ``SyncError`` for invalid JSON, with the position; `primaryKeyMissing` if no record has a key.
+    /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`; `primaryKeyMissing` if no key
+    ///   identifies the records. Also `invalidModel` for an invalid entity name, or for too many entities or keys.
     public init(inferredFrom json: Data, entity: String, primaryKey: SyncModel.PrimaryKey? = nil) throws {
         var sample = InferenceSample(json, entity: entity)
         sample.primaryKey = primaryKey
@@ -67,14 +69,14 @@ extension SyncModel {
     }
 }
 
-/// A guess about a part of a model, with its evidence.
+/// A note about an inferred or added part of a model, such as a guess and its evidence.
 package struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The entity or member: `User`, `User.age`.
+    /// The entity or member, such as `User` or `User.age`; `keys` for the case of all JSON keys.
     package var path: String
-    /// The guess and its evidence: `integer: 120 values, 3 null`.
+    /// The text of the note, such as a guess and its evidence: `integer: 120 values, 3 null`.
     package var message: String
 
-    /// Whether the note is about the primary key, which decides which records are one row.
+    /// Whether the note is about a guessed primary key, which decides which records are one row.
     package private(set) var isAboutKey = false
 
     package init(_ place: String, _ message: String) {
@@ -91,7 +93,7 @@ package struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertib
     package var description: String { "\(path): \(message)" }
 }
 
-/// A builder that creates a model from inferred entities. It decides names, keys and inverses.
+/// A builder that creates a model from inferred entities. It decides names, remote keys and inverses.
 struct InferredModelBuilder {
     private(set) var model: SyncModel
     private(set) var notes: [InferenceNote]
@@ -147,7 +149,7 @@ struct InferredOrigin {
     var key: String
     /// Whether the samples have values other than null and empty lists.
     var hasValues: Bool
-    /// Whether the values are objects, which are exported under the same key.
+    /// Whether some values are objects or lists of objects. Exports write such values under the same key.
     var isForObjects = false
 }
 
@@ -165,11 +167,11 @@ struct InferredEntity {
     var destinations: [String: String]
     /// The JSON keys with an object whose members are records.
     var keyed: Set<String> = []
-    /// The attribute for the object keys of the records; nil if the records are never members of an object.
+    /// The attribute for the object keys of the records; nil if no nested object has the records as members.
     var objectKeyAttribute: String?
     /// The keys that cannot be read into a member.
     var unreadable: Set<String> = []
-    /// The type of the entity's JSON:API resources; nil for other formats.
+    /// The type of the entity's JSON:API resources; nil if it has none.
     var resourceType: String?
 }
 
@@ -184,12 +186,12 @@ struct InferredMember {
     var key: String
     var kind: Kind
     var value: ObservedValue
-    /// Whether the member is a list that is not sorted by the primary keys of its rows.
+    /// Whether the member is a to-many relationship with a list that is not sorted by the primary keys of its rows.
     var isOrdered = false
 
     /// Infers the member for a key.
     ///
-    /// - Parameter target: A closure that returns the entity with a name, if that entity has a primary key.
+    /// - Parameter target: A closure that returns the entity with a name or alias; nil if there is none.
     init(
         _ key: String, _ value: ObservedValue, of entity: InferredEntity, target: (String) -> InferredEntity?
     ) {

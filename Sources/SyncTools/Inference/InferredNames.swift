@@ -14,9 +14,9 @@ enum InferredNames {
     }
 }
 
-/// The key case of a service: the case that most keys have.
+/// The key cases of samples: the most frequent case of all keys, and of the keys of each entity.
 struct InferredSpelling {
-    /// The key case of the model; nil for snake_case, which is the default, and if no key shows a case.
+    /// The key case of the model; nil for snake_case, the default, and if no case is the most frequent.
     let ofModel: KeyCase?
     /// The key cases of entities that differ from the model.
     private let own: [String: KeyCase]
@@ -36,7 +36,7 @@ struct InferredSpelling {
         Dictionary(keys.compactMap(spelling).map { ($0, 1) }, uniquingKeysWith: +)
     }
 
-    /// Returns the case with the most votes; nil if several cases have equally many.
+    /// Returns the case with the most votes; nil for a tie or without votes.
     private static func winner(_ votes: [KeyCase: Int]) -> KeyCase? {
         let most = votes.values.max() ?? 0
         let found = votes.filter { $0.value == most }
@@ -107,7 +107,7 @@ struct DuplicateEntityFinder {
         for row in rows where owners[row]?.last != place { owners[row, default: []].append(place) }
     }
 
-    /// Returns whether all rows with the same ID are equal.
+    /// Returns whether all rows with the same ID have equal scalar members.
     private static func agree(
         _ known: [String: [String: JSONValue]], _ other: [String: [String: JSONValue]]
     ) -> Bool {
@@ -120,7 +120,7 @@ struct DuplicateEntityFinder {
 ///
 /// A list is one-to-many if no row is in the lists of two owners and all lists consist of objects. In addition, the
 /// rows must have a relationship to their owner, or there must be many owners and rows. Other lists stay many-to-many,
-/// because a few disjoint lists prove nothing. A sync deletes no rows of a many-to-many list.
+/// because a few disjoint lists prove nothing. A sync deletes no row because a many-to-many list omits it.
 enum InferredInverses {
     /// The numbers of owners and rows that prove a one-to-many list, if no row is shared.
     private static let (provingOwners, provingRows) = (5, 20)
@@ -194,8 +194,8 @@ struct UniqueNames {
 package enum ShellWord {
     /// Returns text as one word, in quotes if needed.
     ///
-    /// - Parameter plain: Characters that need no quotes, in addition to letters, digits, dots, hyphens and
-    ///   underscores.
+    /// - Parameter plain: Characters that need no quotes, in addition to letters, digits, dots, hyphens, underscores
+    ///   and non-ASCII characters.
     package static func quoted(_ text: String, keeping plain: String = "") -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             byte >= 0x80 || "._-\(plain)".utf8.contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

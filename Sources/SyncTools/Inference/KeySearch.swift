@@ -2,17 +2,16 @@ import SyncCore
 
 /// A search for keys that identify all records: a single key, or a combination of two or three keys.
 ///
-/// Each step reads the records once. It keeps only hashes of values, and those of a combination only until a value
-/// repeats.
+/// The search reads the records several times, and keeps only hashes of their values.
 struct KeySearch {
     enum Outcome: Equatable {
         case unique([String])
-        /// No combination is unique. `uniqueRecords` is the number of records with unique values of the best
-        /// combination.
+        /// The search found no unique combination. `uniqueRecords` is the number of records with unique values of the
+        /// best combination.
         case nearest([String], uniqueRecords: Int)
         /// There is only one record, which proves nothing.
         case tooFew
-        /// No key is a possible primary key.
+        /// No key is a possible primary key, or each possible key has the same value in all records.
         case none
     }
 
@@ -30,9 +29,9 @@ struct KeySearch {
     private static let mostValues = 1 << 14
     /// The largest number of columns to combine.
     private static let mostColumns = 12
-    /// The largest number of hashes to keep at once.
+    /// The largest number of hashes to keep at once, unless a single combination has more.
     private static let mostHashes = 1 << 24
-    /// The largest number of combinations whose unique records are counted.
+    /// The largest number of combinations, and of further single keys, whose unique records are counted.
     private static let mostCompared = 12
 
     private let records: Records
@@ -55,7 +54,8 @@ struct KeySearch {
         }
     }
 
-    /// Returns whether the option `--primary-key` can name a key. The option separates keys with commas.
+    /// Returns whether a key can be suggested for the option `--primary-key`: it is not empty, and has no comma and no
+    /// dot. The option separates keys with commas.
     private static func canBeNamed(_ key: String) -> Bool { !key.isEmpty && !key.contains(",") && !key.contains(".") }
 
     func run() throws -> Outcome {
@@ -197,7 +197,7 @@ struct KeySearch {
         }
     }
 
-    /// Returns whether a combination has at least as many possible values as there are records.
+    /// Returns false if a combination certainly has fewer possible values than there are records.
     private func couldBeUnique(_ combination: [Int]) -> Bool {
         guard combination.count > 1 else { return true }
         var product = 1
@@ -236,12 +236,12 @@ struct KeySearch {
 
 // Detects objects that are used as dictionaries of records: {"de": {"text": …}, "fr": {"text": …}}.
 extension ObservedObject {
-    /// The number of different keys from which the keys of an object count as data instead of object keys.
+    /// An object with at least this number of keys may be a dictionary, whose keys are data.
     private static let manyNames = 4
 
-    /// Returns the merged observations of the objects under all keys, if the keys are data; nil otherwise. All objects
-    /// under the keys must have the same keys and no ID. In addition, the keys must be numerous, or differ between
-    /// objects, or not all be words.
+    /// Returns the merged observations of the objects under all keys, if the keys are data; nil otherwise. The objects
+    /// under the keys must have the same keys and no ID, and look like records. In addition, there must be at least
+    /// four keys, or a key that some objects lack, or a key that is not a word.
     ///
     /// An object with an ID is identified by the ID, so its key is an ordinary object key.
     func recordsOfMembers() -> ObservedObject? {
@@ -268,7 +268,8 @@ extension ObservedObject {
             || keys.contains { members[$0]?.count ?? 0 < count }
     }
 
-    /// Whether the objects are records and not dictionaries: most objects have most keys, and the keys are words.
+    /// Whether the objects look like records: all keys are words, and an object has at least half of the keys on
+    /// average.
     var isRecordLike: Bool {
         guard !keys.isEmpty, keys.allSatisfy(Self.isWord) else { return false }
         let values = members.values.reduce(0) { $0 + $1.count }
@@ -280,7 +281,8 @@ extension ObservedObject {
         return key.dropFirst().allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
     }
 
-    /// The name of the attribute for the object keys of the records. It differs from all keys of the records.
+    /// The preferred name of the attribute for the object keys of the records. If possible, no key of the records gets
+    /// the same name.
     var objectKeyAttribute: String {
         let taken = Set(keys.map { Inflection.memberName($0).lowercased() })
         return ["key", "name", "memberName"].first { !taken.contains($0.lowercased()) } ?? "nameOfMember"

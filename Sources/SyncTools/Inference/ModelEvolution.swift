@@ -1,6 +1,9 @@
 package import SyncCore
 
-/// A model extended with what new samples need. Nothing in the model is removed, renamed or narrowed.
+/// A model extended with the members and types that new samples need.
+///
+/// Nothing in the model is removed, renamed or narrowed, except attributes for which inference saw only null. Such an
+/// attribute gets the type of the first values, or becomes a relationship.
 ///
 /// ```swift
 /// let found = try ModelEvolution(of: stack.model, by: [InferenceSample(json, entity: "User")])
@@ -33,7 +36,7 @@ package struct ModelEvolution: Sendable {
     ///
     /// - Parameter hasValues: A closure that returns whether a stored row has a value for an attribute for which
     ///   inference saw only null. Without stored values, such an attribute becomes a relationship if the new samples
-    ///   have objects.
+    ///   have objects or IDs of rows.
     /// - Throws: The errors of ``InferredModel/init(from:)`` and of `hasValues`; ``SyncError`` `unknownEntity` for a
     ///   sample of an entity that the model does not have.
     package init(
@@ -140,7 +143,7 @@ package struct ModelEvolution: Sendable {
         return attributeIndexes[entity]?[name]
     }
 
-    /// Returns a type that can store values of both types; nil if the first type can.
+    /// Returns a type that can store values of both types; nil to keep the first type.
     static func wider(_ type: AttributeType, for found: AttributeType) -> AttributeType? {
         let numbers: [AttributeType] = [.integer, .double, .decimal]
         switch (type, found) {
@@ -231,7 +234,7 @@ package struct ModelEvolution: Sendable {
             .map { compiled.relationships[$0.index].relationship }
     }
 
-    /// Returns whether the key, or a path inside its object, is read into a member.
+    /// Returns whether the key is read into a relationship, or a path inside its object into a member.
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         let compiled = try model.compiled.entity(named: entity)
@@ -243,7 +246,7 @@ package struct ModelEvolution: Sendable {
         return usedNames[entity]?.reserve(name) ?? name
     }
 
-    /// Returns the names of all members of an entity and of the other entities in its table.
+    /// Returns the names of all members of an entity, and of the other entities in its table before the evolution.
     private func names(around entity: String) -> [String] {
         let own =
             indexes[entity].map { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) } ?? []

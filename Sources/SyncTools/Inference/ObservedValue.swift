@@ -13,7 +13,7 @@ final class ObservedValue {
     private(set) var otherLists = 0
     /// The elements of lists of scalars.
     private(set) var elements = ObservedScalars()
-    /// The objects, inside and outside of lists.
+    /// The objects outside of lists and in lists of objects.
     private(set) var object: ObservedObject?
     /// The ID of the row with the list, by listed ID.
     private(set) var owners: [String: String] = [:]
@@ -25,7 +25,7 @@ final class ObservedValue {
     private(set) var destinations: Set<String> = []
     /// The types of the objects, from a type member beside the key such as `commentable_type`. At most two are kept.
     private var kinds: Set<String> = []
-    /// Whether the values are stored as JSON in any case.
+    /// Whether the objects are stored as JSON in any case, and not as rows.
     var isPlain = false
     private let key: String
 
@@ -93,8 +93,8 @@ final class ObservedValue {
         return made
     }
 
-    /// Records the type of an object. Objects of several types may share an ID, so values with several types are stored
-    /// as JSON.
+    /// Records the type of an object. Objects of several types may share an ID, so objects outside of lists are stored
+    /// as JSON if they have several types.
     func record(kind: String) {
         guard kinds.count < 2 else { return }
         kinds.insert(kind)
@@ -196,7 +196,9 @@ final class ObservedObject {
         if let id { things.insert(members, id: id) }
     }
 
-    /// Adds the observations of another place, without nested objects.
+    /// Adds the observations of another place. By default, nested objects are only counted.
+    ///
+    /// - Parameter nested: A closure that adds the second observations of a key to the first ones.
     func merge(
         _ other: ObservedObject, nested: (ObservedValue, ObservedValue) -> Void = { $0.merge($1) }
     ) {
@@ -209,7 +211,7 @@ final class ObservedObject {
         things.merge(other.things)
     }
 
-    /// Returns the ID of an object as text.
+    /// Returns the ID of an object as text; nil if it has none.
     func id(of object: JSONValue, _ primaryKey: [String]? = nil) -> String? {
         primaryKey.map { object.keyText(of: $0) } ?? names.id(of: object)
     }
@@ -223,7 +225,8 @@ struct ObservedScalars {
     /// The number of numbers with a decimal point or an exponent.
     private(set) var fractions = 0
     private(set) var strings = 0
-    /// The number of numbers with more digits than a double keeps, and of integers beyond 64 bits.
+    /// A count of fractions with more digits than a double keeps, and of integers beyond 64 bits. It is compared only
+    /// with 0.
     private var exact = 0
     /// The number of numbers outside the range of a decimal. `beyondDouble` counts numbers outside the range of a
     /// double.
@@ -261,7 +264,7 @@ struct ObservedScalars {
         }
     }
 
-    /// The number of 64-bit integers that a double may not represent exactly.
+    /// The number of integers with more than 15 digits, which a double may not represent exactly.
     private var longIntegers = 0
 
     private mutating func observe(string text: String) {
@@ -277,7 +280,7 @@ struct ObservedScalars {
         }
     }
 
-    /// Returns whether the text has at least a year, a month and a day. Years and Unix times are not detected, because
+    /// Returns whether the text is a date that begins like `2024-02-29`. Years and Unix times are not detected, because
     /// they may be any number.
     private static func isDate(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
@@ -329,7 +332,7 @@ struct ObservedScalars {
         }
     }
 
-    /// Returns whether each value can be the ID of a row with keys of a type.
+    /// Returns whether the values have the type of a key, or can be converted to a key of the type string.
     func fits(key type: AttributeType) -> Bool {
         guard let found = keyType else { return false }
         return found == type || (type == .string && found != .double)

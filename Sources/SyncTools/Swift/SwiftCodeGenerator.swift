@@ -1,29 +1,31 @@
 import Foundation
 package import SyncCore
 
-/// The source code of Swift types for a model, which `syncdb schema swift` prints.
+/// The source code of Swift types for a model, which `syncdb schema swift` writes.
 ///
 /// ```swift
 /// let source = SwiftCodeGenerator(model, form: .macros, namespace: "Blog")
 /// print(source.text)
 /// ```
 package struct SwiftCodeGenerator: Sendable, Hashable {
-    /// The form of the generated types.
+    /// The library that the generated types use: Sync or GRDB.
     package enum Form: String, Sendable, Hashable, CaseIterable {
-        /// Types with `@Entity`, from which the model can be created again.
+        /// Types with `@Entity`, and a function that creates the model from them. ``SwiftCodeGenerator/notes`` lists
+        /// the parts of the model that they cannot express.
         case macros
-        /// GRDB records that are `Codable` and need no other import. They read and write the tables of a store.
+        /// GRDB records that are `Codable` and do not need Sync. They read and write the tables of a store.
         case records
     }
 
     /// The generated source code.
     package let text: String
-    /// Notes about parts of the model that the types cannot express.
+    /// Notes about renamed members and about parts of the model that the types cannot express; empty for
+    /// ``Form/records``.
     package let notes: [String]
 
     /// Generates the types of a model.
     ///
-    /// - Parameter namespace: The enumeration around the types; nil for none.
+    /// - Parameter namespace: The name of the enumeration around the types; nil for none.
     package init(_ model: SyncModel, form: Form = .macros, namespace: String? = nil) {
         var writer = SwiftWriter(model, form)
         text = writer.source(in: namespace)
@@ -44,7 +46,7 @@ enum SwiftName {
         "throw", "throws", "true", "try", "typealias", "var", "where", "while",
     ]
 
-    /// Types that the generated source uses.
+    /// Names of types that the generated source or `@Entity` uses, and names with a special meaning in Swift.
     private static let reservedTypes: Set<String> = [
         "Bool", "Columns", "Data", "Date", "Decimal", "Double", "Entity", "EntityRecord", "Int", "JSONValue",
         "Protocol",
@@ -336,8 +338,8 @@ struct SwiftWriter {
         lineage(of: entity).first.map { $0.table ?? $0.name } ?? entity.name
     }
 
-    /// Returns the columns with types for which GRDB reads and writes the same values as the store. Decimals and JSON
-    /// are text.
+    /// Returns the columns, with types for which GRDB reads and writes the same values as the store. Attributes with
+    /// decimals or JSON are text.
     private mutating func columns(of entity: SyncModel.Entity) -> [(name: String, type: String)] {
         let lineage = lineage(of: entity)
         var columns: [(name: String, type: String)] = []

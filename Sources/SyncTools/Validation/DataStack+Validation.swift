@@ -57,7 +57,7 @@ extension DataStack {
 }
 
 extension [SyncDiagnostic] {
-    /// Whether a diagnostic means lost or missing data.
+    /// Whether any diagnostic means lost or missing data.
     package var losesData: Bool { contains { $0.kind.losesData } }
 
     /// The diagnostics by kind. Kinds that lose data come first; diagnostics of one kind keep their order.
@@ -88,7 +88,7 @@ extension SyncDiagnostic {
 }
 
 extension SyncDiagnostic.Kind {
-    /// The suggestion for diagnostics of a plan; nil for kinds that only validation reports.
+    /// The suggestion for diagnostics of a plan; nil for kinds without one.
     fileprivate var suggestion: String? {
         switch self {
         case .typeMismatch: "change the attribute's type or add a transformer; the stored value is unchanged"

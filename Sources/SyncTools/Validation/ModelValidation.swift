@@ -144,7 +144,7 @@ struct ConversionValidator {
         }
     }
 
-    /// The diagnostics for omitted members. A member that subentities inherit has only one diagnostic.
+    /// The diagnostics for omitted members. An attribute that subentities inherit has only one diagnostic.
     private var notExported: [SyncDiagnostic] {
         var seen: Set<String> = []
         return model.compiled.entities.flatMap { entity -> [SyncDiagnostic] in
@@ -173,7 +173,7 @@ struct SimilarNameFinder {
 
     init(_ model: CompiledModel) { self.model = model }
 
-    /// Returns the most similar name; nil if none is similar.
+    /// Returns the most similar name; nil if none is similar, if the key is too long, or if the budget is used up.
     mutating func name(like key: String, in entity: CompiledEntity) -> String? {
         let last = key.split(separator: ".").last.map(String.init) ?? key
         guard budget > 0, last.utf8.count <= Self.maximumLength else { return nil }

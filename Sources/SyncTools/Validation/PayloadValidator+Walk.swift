@@ -36,7 +36,7 @@ extension PayloadValidator {
 
     /// Validates a record.
     ///
-    /// - Parameter nameSlot: The slot that the object key of the record is read into; -1 for a record in an array.
+    /// - Parameter nameSlot: The slot that the object key of the record is read into; -1 if there is none.
     private mutating func examine(
         _ tape: JSONTape, record: Int, of asked: CompiledEntity, nameSlot: Int = -1, _ bytes: Bytes
     ) {
@@ -137,8 +137,8 @@ extension PayloadValidator {
         links[index] = Linking(key: key, id: id)
     }
 
-    /// Returns the primary key of a row that the payload gives by ID or as a record; nil for a composite or unreadable
-    /// key.
+    /// Returns the primary key of a row that the payload gives by ID or as a record; nil for a missing, composite or
+    /// unreadable key.
     private mutating func id(
         _ tape: JSONTape, at value: Int, of entity: CompiledEntity, _ bytes: Bytes
     ) -> StoredValue? {

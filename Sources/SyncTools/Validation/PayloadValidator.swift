@@ -1,7 +1,8 @@
 import SyncCore
 
-/// A validator that visits a payload like the mapper. It finds unmapped keys, attributes without values, and primary
-/// keys of another type. It does not access the store. ``findings(with:)`` adds the diagnostics of a plan.
+/// A validator that visits a payload like the mapper. It finds unmapped keys, duplicate keys with different values,
+/// attributes that no key is read into, and primary keys of another type. It does not access the store.
+/// ``findings(with:)`` adds the diagnostics of a plan.
 struct PayloadValidator {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -30,7 +31,7 @@ struct PayloadValidator {
     var keyTables: KeyTables
     let kinds: DiscriminatorResolver
     var path = PayloadPath()
-    /// For each entity, whether each slot has a value; nil for an entity without records.
+    /// For each entity, whether a key of the payload is read into each slot; nil for an entity without records.
     var filled: [[Bool]?]
     var reached: [Int] = []
     /// The fillings of the current record and of the records around it.
@@ -105,8 +106,8 @@ struct PayloadValidator {
         return finding
     }
 
-    /// The diagnostics, with a similar name as the suggestion for each unmapped key. A name is not suggested if another
-    /// key of the payload is read into its member.
+    /// The diagnostics, with a similar name as the suggestion for an unmapped key, if there is one. A name is not
+    /// suggested if another key of the payload is read into its member.
     private var advised: [SyncDiagnostic] {
         var findings = findings
         for (index, likely) in likely where !isGiven(likely) {
@@ -196,7 +197,7 @@ struct PayloadValidator {
         "'\(text(of: earlier))' and '\(text(of: later))' both fill \(entity.name).\(name), with different \(what)"
     }
 
-    /// Adds a diagnostic if a primary key is a string although its type is numeric, or a number although its type is
+    /// Adds a diagnostic if a primary key is converted: from a string to a numeric type, or from a number to the type
     /// string.
     mutating func addKey(_ tape: JSONTape, at token: Int, _ entity: CompiledEntity, _ bytes: Bytes) {
         guard let slot = entity.keySlot else { return }

@@ -5,8 +5,8 @@ public import SyncCore
 public import SyncSQLite
 
 extension Sync {
-    /// Validates a payload against a store: unmapped keys, values that do not fit, attributes without values,
-    /// references to missing rows, and problems of the model. Writes nothing.
+    /// Validates a payload against a store, and writes nothing. Reports unmapped and duplicate keys, unused attributes,
+    /// pending references, problems of the model, and the diagnostics of a sync.
     ///
     /// - Parameters:
     ///   - json: UTF-8 JSON.
@@ -14,7 +14,7 @@ extension Sync {
     ///   - stack: The store to validate against.
     ///   - parent: The row whose children the payload lists; nil for none.
     ///   - options: The options of the sync, with the payload format.
-    /// - Throws: ``SyncError`` if the payload cannot be synced at all.
+    /// - Throws: ``SyncError`` if a sync would fail, unless it would fail only because no record has a readable key.
     public static func validate(
         _ json: Data, inEntity entity: String, stack: DataStack, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
@@ -22,12 +22,12 @@ extension Sync {
         try await validate(json, SyncCall(entity, stack, nil, parent, .all, options))
     }
 
-    /// Validates a payload against an empty store that contains only the parent. See
+    /// Validates a payload against a temporary store, which is empty except for the parent. See
     /// ``validate(_:inEntity:stack:parent:options:)``.
     ///
     /// - Parameter model: The model of the store. If a transformer is not registered on the model, values are not
     ///   transformed.
-    /// - Throws: ``SyncError`` if the payload cannot be synced at all.
+    /// - Throws: ``SyncError`` if a sync would fail, unless it would fail only because no record has a readable key.
     public static func validate(
         _ json: Data, inEntity entity: String, model: SyncModel, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
@@ -68,7 +68,7 @@ extension Sync {
     /// Validates a payload with several entities. See ``validate(_:inEntity:stack:parent:options:)``.
     ///
     /// - Parameter entities: The entity of each list, by its dotted key path.
-    /// - Throws: ``SyncError`` if the payload cannot be synced at all.
+    /// - Throws: ``SyncError`` if a sync would fail, unless it would fail only because no record has a readable key.
     package static func validate(
         _ json: Data, inEntities entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
     ) async throws -> [SyncDiagnostic] {
@@ -90,8 +90,9 @@ struct PlaceholderParent {
     /// Inserts the row with a key, and the rows whose keys are part of that key. Other required values are
     /// placeholders.
     ///
-    /// - Returns: The row; nil if `id` is not a valid key of the entity.
-    /// - Throws: ``SyncError`` `unknownEntity`.
+    /// - Returns: The row; nil if `id` is not a valid key of the entity, or if the entity and its subentities are
+    ///   abstract.
+    /// - Throws: ``SyncError`` if the row cannot be inserted.
     @discardableResult
     func make(_ entity: CompiledEntity, id: JSONValue) throws -> SyncRow? {
         let model = stack.model.compiled
@@ -106,7 +107,7 @@ struct PlaceholderParent {
         return try stack.insert(concrete.name, values: values, relationships: links)
     }
 
-    /// Returns the attribute values and the linked rows that a key contains.
+    /// Returns the attribute values of a key, and the rows that the key references, after inserting these rows.
     private func members(
         of entity: CompiledEntity, _ key: PrimaryKeyValue
     ) throws -> (values: [String: JSONValue], links: [String: [SyncRow]]) {

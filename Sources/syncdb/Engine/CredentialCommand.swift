@@ -35,7 +35,8 @@ struct CredentialCommand {
 }
 
 /// A program whose output is collected while it runs. Only the end of the program itself is awaited, because child
-/// processes that it leaves behind may keep the pipes open. The program inherits no open files of this process.
+/// processes that it leaves behind may keep the pipes open. The program inherits no open files of this process
+/// except standard input.
 final class PipedProcess {
     /// The exit status of a program and its output.
     struct End {
@@ -43,9 +44,9 @@ final class PipedProcess {
         let output: Data
     }
 
-    /// The interval in milliseconds at which the program is polled while a child process keeps the pipes open.
+    /// The longest time in milliseconds between two checks whether the program has ended.
     private static let interval = 20
-    /// The largest number of bytes of output to collect.
+    /// The number of bytes of output after which further output is ignored.
     private static let mostBytes = 1 << 20
 
     private let process: pid_t
@@ -131,7 +132,7 @@ final class PipedProcess {
         return (ends[0], ends[1])
     }
 
-    /// Marks all open files of this process as not inherited.
+    /// Marks all open files of this process except the standard streams as not inherited.
     private static func closeInheritedFilesOnExec() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
         for file in names.compactMap({ Int32($0) }) where file > STDERR_FILENO { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }

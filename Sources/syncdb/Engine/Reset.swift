@@ -95,7 +95,8 @@ struct Reset: AsyncParsableCommand, EngineCommand {
 
     private static func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
 
-    /// The number of rows of a database, and the number of rows with pending changes, including deleted rows.
+    /// The number of rows of a database, and the number of rows with pending or blocked changes, including deleted
+    /// rows.
     private struct Contents {
         var rows = 0
         let unsentRows: Int

@@ -64,7 +64,9 @@ extension EngineCommand {
 
     var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
-    /// Opens the store, and creates it if it does not exist.
+    /// Opens the store. With `--model`, migrates the store to the model, or creates it if it does not exist.
+    ///
+    /// - Throws: ``UsageError`` if the store does not exist and the command line names no model.
     func stack() throws -> DataStack {
         if let model = service.model {
             let model = try SyncModel.file(model)
@@ -121,7 +123,7 @@ struct EngineOptions: ParsableArguments {
 
     /// Reads the configuration of the service.
     ///
-    /// - Parameter makesRequests: Whether the command sends requests. If false, environment variables of the
+    /// - Parameter makesRequests: Whether the command sends requests. If false, most environment variables of the
     ///   configuration may be missing.
     func configuration(makesRequests: Bool) throws -> ServiceConfigurationFile {
         do {

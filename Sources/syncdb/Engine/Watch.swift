@@ -128,7 +128,7 @@ struct RunProgress {
         display?.clear()
     }
 
-    /// Stops the display. This is needed if the run ended without an event.
+    /// Stops the display. This is needed if the run ended without a final event.
     func cancel() {
         task?.cancel()
         display?.clear()

@@ -5,7 +5,7 @@ import Foundation
 enum Gzip {
     /// The reason why data cannot be decompressed.
     enum Failure: LocalizedError, Equatable {
-        /// The data ends before its last member.
+        /// The data is empty or ends inside a member.
         case truncated
         /// The data is not gzip data, or is damaged.
         case corrupt(String)
@@ -28,8 +28,8 @@ enum Gzip {
 
     /// Decompresses data.
     ///
-    /// - Parameter progress: A closure that receives the number of compressed bytes that were read and their total,
-    ///   after each decompressed megabyte.
+    /// - Parameter progress: A closure that receives the number of compressed bytes that were read and their total. It
+    ///   is called at least once for each decompressed megabyte.
     /// - Throws: ``Failure``.
     static func unpack(_ data: Data, maximumSize: Int, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> Data {
         var done = 0
@@ -101,8 +101,7 @@ final class Deflation: @unchecked Sendable {
     }
 }
 
-/// A decompressor that reads gzip data (RFC 1952) incrementally. It accepts several members, which `pigz` and appending
-/// produce.
+/// A decompressor that reads gzip data (RFC 1952) incrementally. It accepts several members, which appending produces.
 final class Inflation {
     private enum State {
         /// Before the first member.

@@ -64,7 +64,7 @@ enum PayloadSource {
         return .chunks(ByteBuffers(reader: reader))
     }
 
-    /// Returns the size of a regular file; nil for a pipe.
+    /// Returns the size of a regular file; nil for another kind, such as a pipe.
     private static func plainFileSize(_ path: String) throws -> Int? {
         try check(path)
         guard let status = FileStatus(at: path), status.isRegular else { return nil }
@@ -87,7 +87,7 @@ enum PayloadSource {
             "larger than \(limit.defaultValueDescription) after decompression; raise the limit with --max-size; nothing was written"
     }
 
-    /// Opens the source for reading from the beginning.
+    /// Opens the source for reading.
     func open() throws -> FileHandle {
         switch self {
         case .standardInput: return .standardInput

@@ -80,8 +80,8 @@ enum Completions {
     /// The completion with the entities of the database or model on the command line.
     static let entity = CompletionKind.custom { words, _, _ in entities(in: words) }
 
-    /// Returns the entities of the database or model on the command line. Returns an empty list if neither can be read,
-    /// because a completion cannot print errors.
+    /// Returns the concrete entities of the database or model on the command line, or of the database in the
+    /// environment. Returns an empty list if neither can be read, because a completion cannot print errors.
     static func entities(in words: [String]) -> [String] {
         guard FileDescriptorLimit.areEnough else { return [] }
         let path = value(of: "--database", in: words) ?? value(of: "-d", in: words) ?? NamedDatabase.ofEnvironment

@@ -11,7 +11,9 @@ struct OutputOptions {
     var json: Bool { result.json }
     var quiet: Bool { result.quiet }
 
-    /// Prints a result: the summary, with a line for each row if requested.
+    /// Prints a result as JSON, or as a summary with notes. Prints nothing with `--quiet`.
+    ///
+    /// - Parameter withRows: Whether a line for each changed row precedes the summary.
     func show(_ result: SyncResult, of model: SyncModel, withRows: Bool) throws {
         guard !quiet else { return }
         guard !json else { return try Terminal.write(json: ResultJSON.text(result)) }
@@ -23,8 +25,8 @@ struct OutputOptions {
 
     /// Reads all files, and shows progress.
     ///
-    /// - Parameter size: The largest size of a file to read completely; nil to read all files completely. The sync
-    ///   reads larger files in chunks.
+    /// - Parameter size: The largest decompressed size of a file to read completely; nil to read all files completely.
+    ///   The sync reads larger files in chunks.
     func read(_ payload: PayloadOptions, wholeUpTo size: ByteCount? = nil) throws -> [Payload] {
         let display = ProgressDisplay(isQuiet: quiet)
         defer { display?.clear() }
@@ -71,8 +73,8 @@ struct ColorOptions: ParsableArguments {
         }
     }
 
-    /// Returns whether the environment permits colors: `NO_COLOR` (https://no-color.org) is not set, and the terminal
-    /// supports colors.
+    /// Returns whether the environment permits colors: `NO_COLOR` (https://no-color.org) is not set or is empty, and
+    /// the terminal supports colors.
     static func isWelcome(_ environment: [String: String]) -> Bool {
         environment["NO_COLOR", default: ""].isEmpty && environment["TERM", default: "dumb"] != "dumb"
     }

@@ -20,7 +20,7 @@ struct PayloadFormatOptions: ParsableArguments {
 
     var names: KeyedBy? { keyed ? .primaryKey : keyedBy.map { .attribute($0) } }
 
-    /// Whether the payload is a single list of records, or NDJSON.
+    /// Whether no option of this group is given, so that the payload is JSON with lists of records, or NDJSON.
     var isPlain: Bool { names == nil && form == nil }
 
     func validate() throws {
@@ -52,15 +52,15 @@ struct EntityArgument {
         entity = String(argument[argument.index(after: sign)...])
     }
 
-    /// Returns the entity of each list by its key path; empty if the JSON has one list.
+    /// Returns the entity of each list by its key path; empty if no argument names a list.
     static func entities(_ arguments: [String]) -> [String: String] {
         let lists = arguments.map(Self.init).compactMap { list in list.path.map { ($0, list.entity) } }
         return Dictionary(lists) { first, _ in first }
     }
 
-    /// Checks that each list has one entity.
+    /// Checks that several arguments name different lists.
     ///
-    /// - Throws: `ValidationError` if a list has no entity or several entities.
+    /// - Throws: `ValidationError` if one of several arguments names no list, or if two name the same list.
     static func check(_ arguments: [String]) throws {
         let lists = arguments.map(Self.init)
         if lists.count(where: { $0.path == nil }) > (lists.count > 1 ? 0 : 1) {

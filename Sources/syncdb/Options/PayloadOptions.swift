@@ -11,16 +11,16 @@ struct PayloadOptions {
     /// The entity of the records, or of the first of several lists.
     var entity: String { records.entity }
 
-    /// The entity of each list by its key path; empty if the JSON has one list.
+    /// The entity of each list by its key path; empty if `--entity` names no list.
     var entities: [String: String] { records.entities }
 
     /// Whether the JSON can extend a model.
     var canEvolve: Bool { layout.form != .jsonAPI }
 
-    /// Reads all files before the sync writes anything. Files that are larger than `size` are opened, and the sync
-    /// reads them in chunks.
+    /// Reads all files before the sync writes anything, except files that are larger than `size`. The sync reads these
+    /// in chunks.
     ///
-    /// - Parameter size: The largest size of a file to read completely; nil to read all files completely.
+    /// - Parameter size: The largest decompressed size of a file to read completely; nil to read all files completely.
     func read(wholeUpTo size: ByteCount?, _ progress: (Int, Int) -> Void) throws -> [Payload] {
         try records.files.map { file in
             let source = PayloadSource(file)
@@ -62,7 +62,7 @@ struct PayloadOptions {
     }
 }
 
-/// A command that syncs a payload into a database: `import` and `diff`.
+/// A command that syncs a payload into a database, or plans this sync: `import` and `diff`.
 ///
 /// Each command declares the groups of options itself, and an extension of the protocol combines them. Nested groups
 /// are slow: in a debug build, the argument parser checks a group four times as often at each level of nesting.
@@ -110,7 +110,7 @@ struct PayloadFileOptions: ParsableArguments {
     /// The entity of the records, or of the first of several lists.
     var entity: String { EntityArgument(entityArguments.first ?? "").entity }
 
-    /// The entity of each list by its key path; empty if the JSON has one list.
+    /// The entity of each list by its key path; empty if `--entity` names no list.
     var entities: [String: String] {
         EntityArgument.entities(entityArguments)
     }
@@ -121,7 +121,7 @@ struct PayloadFileOptions: ParsableArguments {
     }
 }
 
-/// The scope of a payload, its operations, and how it is read.
+/// The options for the scope, the operations and the reading of a payload.
 struct SyncRuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The key path of the records inside the JSON, such as data.results.", valueName: "path"))
     var key: String?

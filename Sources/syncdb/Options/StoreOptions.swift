@@ -22,7 +22,8 @@ struct StoreOptions {
         try changes.model.map { try SyncModel.file($0) }
     }
 
-    /// Returns the model for a new database: the given model, or a model that is inferred from the JSON.
+    /// Returns the model for a new database: the given model, or a model that is inferred from the JSON. With
+    /// `--evolve`, the JSON extends the given model.
     func modelForNewDatabase(
         _ given: SyncModel?, inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> ModelSelection {
@@ -44,7 +45,7 @@ struct StoreOptions {
         return ModelSelection(model: model)
     }
 
-    /// Returns the payloads as samples for inference.
+    /// Returns the payloads that were read completely as samples for inference.
     ///
     /// - Parameter size: The number of bytes of each payload to sample; nil for all.
     private func samples(
@@ -93,7 +94,7 @@ struct StoreOptions {
     /// fast.
     private static let glance = 32 << 10
 
-    /// Prints what `--evolve` would add, if the model cannot store a part of the JSON.
+    /// Prints a note about the additions of `--evolve`, if the model cannot store a part of the JSON.
     func suggestEvolving(
         _ model: SyncModel, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions
     ) {
@@ -120,7 +121,7 @@ struct StoreOptions {
     }
 }
 
-/// The database that a command reads.
+/// The options for the database of a command.
 struct DatabaseOptions: ParsableArguments {
     @Option(name: NamedDatabase.name, help: NamedDatabase.help, completion: Completions.database)
     var given: String?
@@ -191,7 +192,8 @@ struct ModelOrDatabase: ParsableArguments {
     @Option(help: NamedDatabase.timeoutHelp)
     var busyTimeout: TimeoutArgument?
 
-    /// The path of the database; nil if the command line names a model. The environment variable then has no effect.
+    /// The path of the database; nil if there is none. If the command line names a model, the environment variable has
+    /// no effect.
     var database: String? { model == nil ? given ?? NamedDatabase.ofEnvironment : given }
 
     func validate() throws {
@@ -208,7 +210,7 @@ struct ModelOrDatabase: ParsableArguments {
     }
 }
 
-/// The model for the database of a payload, and whether the import may change it.
+/// The model for the database of a payload, and the options for its migration and evolution.
 struct ModelOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

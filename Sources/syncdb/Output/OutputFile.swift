@@ -1,10 +1,10 @@
 import Foundation
 import Sync
 
-/// A file that a command writes. The program writes all files with this type.
+/// A file that a command writes. The program writes all files except databases with this type.
 ///
-/// A regular file is replaced in one step, when the output is complete. Symbolic links to the file, its mode, owner and
-/// hard links are preserved. Pipes and devices are written incrementally.
+/// A regular file is replaced when the output is complete, in one step if possible: see ``AtomicFileWriter``. Symbolic
+/// links to the file, its mode, owner and hard links are preserved. Pipes and devices are written incrementally.
 struct OutputFile {
     typealias Write = @Sendable (Data) throws -> Void
 
@@ -44,8 +44,8 @@ struct OutputFile {
 
     /// Calls a closure that writes the output.
     ///
-    /// - Throws: The error of the closure; ``SyncError`` `unreadableFile` if the file cannot be written. After an
-    ///   error, a regular file is unchanged.
+    /// - Throws: The error of the closure; ``SyncError`` `unreadableFile` if the file cannot be written. After an error
+    ///   of the closure, a regular file is unchanged.
     func write(_ body: (@escaping Write) async throws -> Void) async throws {
         switch destination {
         case .descriptor(let descriptor):
@@ -61,7 +61,7 @@ struct OutputFile {
     }
 
     /// Creates a temporary folder for the output in the folder of the target, so that the output can be renamed. If
-    /// that folder is not writable, creates the temporary folder elsewhere.
+    /// that folder is not writable and the target exists, creates the temporary folder elsewhere.
     private func draft(beside target: ResolvedPath, _ status: FileStatus?) throws -> TemporaryFolder {
         do {
             return try TemporaryFolder(in: target.folder)

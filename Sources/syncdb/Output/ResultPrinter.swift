@@ -9,12 +9,12 @@ struct ResultPrinter {
     let limit: Int?
     var style = Style.plain
 
-    /// A table with one line for each entity, then the number of links.
+    /// A table with one line for each entity, then the numbers of links and of duplicate records.
     var summary: TerminalText {
         ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + repeatLines).joined(separator: "\n")
     }
 
-    /// The line about records that share a key.
+    /// The line about records that share a key; empty if there are none.
     private var repeatLines: [TerminalText] {
         let inconsistentRecordCount = result.inconsistentRecordCount
         let contrary: TerminalText =
@@ -25,7 +25,7 @@ struct ResultPrinter {
         return [inconsistentRecordCount == 0 ? merged : merged + "; " + contrary]
     }
 
-    /// One line with values for each changed row, then one line for each row whose links changed. See
+    /// One line for each changed row, then one line for each row and relationship whose links changed. See
     /// ``ChangePrinter``.
     var rows: TerminalText {
         let printer = ChangePrinter(style: style, names: names, limit: limit)
@@ -90,7 +90,7 @@ struct ResultPrinter {
         return ["links: \(result.linksAdded) added, \(result.linksRemoved) removed"]
     }
 
-    /// Notes about skipped values, pending references and repairs.
+    /// Notes about diagnostics, pending references, unmapped keys and the next page.
     var notes: [TerminalText] {
         let isKept = { (diagnostic: SyncDiagnostic) in diagnostic.kind == .deletionsSkipped }
         let diagnostics = result.diagnostics.filter { !isKept($0) }

@@ -174,7 +174,7 @@ final class ProgressDisplay: Sendable {
     private let draw: @Sendable (String) -> Void
     private let state: Locked<State>
 
-    /// Creates a display; nil if standard error is not a terminal.
+    /// Creates a display; nil if standard error is not a terminal, or if the terminal cannot erase a line.
     ///
     /// - Parameter isQuiet: Whether to print only errors. The initializer then returns nil too.
     convenience init?(isQuiet: Bool) {

@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-/// Text for people. All such output has this type, whether it goes to a terminal, a pipe or a file.
+/// Text for people, which is safe to print on a terminal.
 ///
 /// Literals are written unchanged. Interpolated values come from payloads, models, databases and arguments. Line breaks
 /// and control characters in such values are escaped. Long values are truncated, with a note about the remaining size.
@@ -19,13 +19,14 @@ struct TerminalText: ExpressibleByStringInterpolation, Hashable, Sendable {
 
     init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-    /// Creates text from an external value. A longer value is truncated to `limit` characters and a note.
+    /// Creates text from an external value. The value is truncated to `limit` characters and a note, unless the omitted
+    /// part would be shorter than the note.
     init(_ value: String, upTo limit: Int = Self.limit) {
         text = Self.shown(value.unicodeScalars[...], upTo: limit, keeping: [])
     }
 
-    /// Creates text from external lines, such as help or JSON. JSON stays valid. Line breaks and tabs are preserved. A
-    /// line is truncated only if `limit` is given.
+    /// Creates text from external lines, such as help or JSON. Line breaks and tabs are preserved. A line is truncated
+    /// only if `limit` is given. Without `limit`, JSON stays valid.
     init(lines: String, upTo limit: Int? = nil) {
         let lines = lines.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         text = lines.map { Self.shown($0, upTo: limit ?? .max / 2, keeping: ["\t"]) }.joined(separator: "\n")
@@ -191,8 +192,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The JSON escape, such as `
-    /// ` or `\u001b`.
+    /// The JSON escape, such as `\n` or `\u001b`.
     var escape: String {
         switch self {
         case "\n": "\\n"
@@ -211,7 +211,7 @@ extension Unicode.Scalar {
 extension TruncatedList {
     /// Returns a line for each shown element, and a line with the number of omitted elements.
     ///
-    /// - Parameter hint: The option that shows all elements; nil if there is none.
+    /// - Parameter hint: A note about the option that shows all elements; nil if there is none.
     func lines(_ line: (Element) -> TerminalText, hint: TerminalText?) -> [TerminalText] {
         guard omittedCount > 0, !shown.isEmpty else { return shown.map(line) }
         let hint = hint.map { " (\($0))" as TerminalText } ?? ""

@@ -170,12 +170,13 @@ struct RowColumn {
     var isNumeric = false
 }
 
-/// The conversion of values of SQLite to text, without intermediate strings. The result is the same as that of
-/// ``StoredValue/text``.
+/// The conversion of values of SQLite to text, for most values without intermediate strings. The result is the same as
+/// that of ``StoredValue/text``.
 enum ValueText {
     /// Appends a value.
     ///
-    /// - Returns: False for null, and for a value of another type, which another program may have written.
+    /// - Returns: False for null and for infinity, and for a value of another type, which another program may have
+    ///   written.
     static func append(_ row: RowReader, _ column: Int, _ type: AttributeType, to out: inout [UInt8]) -> Bool {
         switch (type, row.storage(column)) {
         case (_, .null): return false
@@ -262,8 +263,8 @@ struct VisibleCell {
 
     /// Creates a cell.
     ///
-    /// - Parameter limit: The largest number of characters; nil for no limit. A longer text is truncated, with a note
-    ///   about the remaining size.
+    /// - Parameter limit: The number of characters after which text is truncated, with a note about the remaining size;
+    ///   nil for no limit.
     init(_ value: some Collection<UInt8>, upTo limit: Int?) {
         // Printable ASCII needs neither escapes nor a table of widths.
         if value.count <= limit ?? .max, value.allSatisfy({ 0x20..<0x7F ~= $0 }) {
@@ -290,7 +291,7 @@ extension UInt8 {
     @inline(__always) static var tab: UInt8 { 0x09 }
     @inline(__always) static var newline: UInt8 { 0x0A }
     @inline(__always) static var carriageReturn: UInt8 { 0x0D }
-    /// Smaller bytes are control characters.
+    /// A space. Smaller bytes are control characters.
     @inline(__always) static var blank: UInt8 { 0x20 }
     @inline(__always) static var quote: UInt8 { 0x22 }
     @inline(__always) static var comma: UInt8 { 0x2C }

@@ -88,7 +88,7 @@ struct MarkdownWriter: TextRowWriter {
 struct TableWriter: TextRowWriter {
     private static let blockRows = 1000
     private static let blockBytes = 1 << 20
-    /// The smallest width of a column.
+    /// The column width that ``fits(_:in:)`` assumes.
     private static let minimumWidth = 3
     private static let gap = "  "
 
@@ -181,7 +181,7 @@ struct TableWriter: TextRowWriter {
 ///     firstName  Ada
 struct VerticalWriter: TextRowWriter {
     private let titles: [TerminalText]
-    /// The largest number of characters of a value; nil for no limit.
+    /// The number of characters after which values are truncated; nil for no limit.
     private let limit: Int?
     /// The largest number of terminal columns of a value; nil for no limit.
     private let room: Int?
