@@ -16,10 +16,7 @@ extension JSONValue {
     }
 
     /// The whole number. `7.0` and `7e0` are 7; nil for a fraction, and for a number that an `Int` cannot hold.
-    public var int: Int? {
-        guard case .number(let text) = self else { return nil }
-        return Int(text) ?? ExactNumber(text)?.integer.flatMap { Int(exactly: $0) }
-    }
+    public var int: Int? { isNumber ? Coercion.storedValue(self, as: .integer)?.int.flatMap { Int(exactly: $0) } : nil }
 
     /// The number as the nearest `Double`; nil if it is not finite.
     public var double: Double? {
