@@ -83,7 +83,7 @@ struct CancellationTests {
     func cancelledWhileRunning(phase: SyncProgress.Phase) async throws {
         let (stack, before) = try await store()
         let begun = AsyncStream<Void>.makeStream()
-        var options = SyncOptions()
+        var options = SyncOptions(deletionLimit: nil)
         options.progress = { if $0.phase == phase { begun.continuation.yield() } }
         let task = Task { [options] in
             defer { begun.continuation.finish() }

@@ -81,7 +81,8 @@ struct ReferencedRowInsertTests {
                 }
             }
             #expect(try await linkedUsers(stack) == [])
-            _ = try await Sync.plan([["id": 7_777]] as JSONValue, inEntity: "User", stack: stack)
+            _ = try await Sync.plan(
+                [["id": 7_777]] as JSONValue, inEntity: "User", stack: stack, options: SyncOptions(deletionLimit: nil))
             #expect(try await linkedUsers(stack) == [])
             try await touch(stack)
             #expect(try await linkedUsers(stack) == [7])

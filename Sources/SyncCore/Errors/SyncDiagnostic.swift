@@ -34,8 +34,9 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         /// The row with this key is of another entity in the store or in the payload, or the entity of a new row is
         /// abstract. The sync skips the record.
         case entityMismatch
-        /// The discriminator value of a record, or the type of a reference, is missing, or does not name an entity that
-        /// is possible there. The sync skips the record or the reference.
+        /// The discriminator value of a record, or the type of a resource or reference, names no entity that is possible
+        /// there. Also: the entity of a record is abstract and the record has no discriminator value, or a resource has
+        /// no type. The sync skips the record, the resource or the reference.
         case unknownDiscriminatorValue
         /// A value inside a record differs from the object key of the record, or from the `id` of its JSON:API
         /// resource. The sync stores the object key, or the `id`.

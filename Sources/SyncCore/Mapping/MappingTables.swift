@@ -12,7 +12,7 @@ struct MappingTables: Sendable {
     let conversions: [[ValueConversion?]]
     let kinds: DiscriminatorResolver
 
-    /// Creates the tables of a model.
+    /// Computes the mapping properties of a model.
     ///
     /// - Parameter swiftTypes: The Swift types that the caller reads rows as. Their value checks replace those of the
     ///   model.

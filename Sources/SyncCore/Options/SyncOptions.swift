@@ -250,7 +250,7 @@ package struct SyncRequest: Sendable {
     package var isChunkOrPage: Bool { isChunked || options.payloadKind.run != nil }
 
     package init(
-        predicate: RowPredicate? = nil, options: SyncOptions = SyncOptions(), isDryRun: Bool = false
+        predicate: RowPredicate? = nil, options: SyncOptions = SyncOptions(deletionLimit: nil), isDryRun: Bool = false
     ) {
         self.predicate = predicate
         self.options = options

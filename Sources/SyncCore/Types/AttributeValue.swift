@@ -105,49 +105,49 @@ extension Double: AttributeValue {}
 extension Float: AttributeValue {}
 
 extension Bool: AttributeValue {
-    /// The coding of Booleans.
+    /// Stores a `Bool` in an attribute of type `boolean`.
     public static let attributeCoding = AttributeCoding<Bool>(
         .boolean, decode: { $0.bool }, encode: { .boolean($0) })
 }
 
 extension String: AttributeValue {
-    /// The coding of strings.
+    /// Stores a `String` in an attribute of type `string`.
     public static let attributeCoding = AttributeCoding<String>(
         .string, decode: { $0.string }, encode: { .string($0) })
 }
 
 extension Date: AttributeValue {
-    /// The coding of dates, with millisecond precision.
+    /// Stores a `Date` in an attribute of type `date`, with millisecond precision.
     public static let attributeCoding = AttributeCoding<Date>(
         .date, decode: { $0.date }, encode: { .date($0) })
 }
 
 extension UUID: AttributeValue {
-    /// The coding of UUIDs.
+    /// Stores a `UUID` in an attribute of type `uuid`.
     public static let attributeCoding = AttributeCoding<UUID>(
         .uuid, decode: { $0.uuid }, encode: { .uuid($0) })
 }
 
 extension URL: AttributeValue {
-    /// The coding of URLs, as their absolute strings.
+    /// Stores a `URL` in an attribute of type `url`, as its absolute string.
     public static let attributeCoding = AttributeCoding<URL>(
         .url, decode: { $0.url }, encode: { .url($0.absoluteString) })
 }
 
 extension Decimal: AttributeValue {
-    /// The coding of decimal numbers.
+    /// Stores a `Decimal` in an attribute of type `decimal`.
     public static let attributeCoding = AttributeCoding<Decimal>(
         .decimal, decode: { $0.decimal }, encode: { .decimal($0) })
 }
 
 extension Data: AttributeValue {
-    /// The coding of binary data.
+    /// Stores `Data` in an attribute of type `binary`.
     public static let attributeCoding = AttributeCoding<Data>(
         .binary, decode: { $0.binary }, encode: { .binary($0) })
 }
 
 extension JSONValue: AttributeValue {
-    /// The coding of JSON values. A JSON null is stored as null.
+    /// Stores a JSON value in an attribute of type `json`. A JSON null is stored as null.
     public static let attributeCoding = AttributeCoding<JSONValue>(
         .json, decode: { $0.isNull ? .null : $0.json }, encode: { $0 == .null ? .null : .json($0) })
 }

@@ -14,7 +14,7 @@ struct EditRebase {
         let unrevertedColumns: Set<String>
         /// The columns and join tables that were pulled for all rows. See ``SyncedColumns``.
         let syncedColumns: Set<String>
-        /// Whether edits of the row may not have been captured.
+        /// Whether the row may have local edits from a time without change capture.
         let mayHaveUncapturedEdits: Bool
         /// The base value of each edited column, and when the column was edited.
         var base: [String: (value: DatabaseValue, editTime: Int64)]
@@ -80,7 +80,7 @@ struct EditRebase {
     ///   - changed: When the service last changed the row, in milliseconds since 1970.
     ///   - known: When the service changed the known version of the row.
     ///   - isCurrent: Whether the service has the known version of the row.
-    ///   - mayHaveUncapturedEdits: Whether edits of the row may not have been captured. At the known version, each
+    ///   - mayHaveUncapturedEdits: Whether the row may have local edits from a time without change capture. At the known version, each
     ///     difference is such an edit. At another version, the remote value applies, and the local value is logged.
     mutating func revert(
         _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool,

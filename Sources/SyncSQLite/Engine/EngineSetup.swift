@@ -272,7 +272,7 @@ struct EngineSetup {
             arguments: [table.number])
     }
 
-    /// Reopens the changes of rows that were deleted and inserted again. Deletes join edits that contradict the stored
+    /// Turns the pending deletions of rows that were inserted again into updates or creates, and unblocks them. Deletes join edits that contradict the stored
     /// join rows.
     private func reopenReinserted(_ table: TrackedTable) throws {
         try db.execute(sql: ChangeCaptureTriggers.count)

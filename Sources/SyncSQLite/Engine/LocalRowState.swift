@@ -11,7 +11,7 @@ struct LocalRowState {
     let isKnown: Bool
     /// Whether the store has all values of the known version. If so, a record of that version need not be merged.
     let isWhole: Bool
-    /// Whether edits of the row may not have been captured.
+    /// Whether the row may have local edits from a time without change capture.
     let mayHaveUncapturedEdits: Bool
     /// The SQL condition, for `sync_known`, that edits of a row may not have been captured.
     static let auditedCondition = "\"whole\" IN (2, 4)"

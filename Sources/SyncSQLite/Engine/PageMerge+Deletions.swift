@@ -42,7 +42,7 @@ extension PageMerge {
         do {
             // Write the record in a savepoint to compare its columns, then roll back.
             try db.inSavepoint {
-                let options = SyncOptions(resultDetail: .counts)
+                let options = SyncOptions(deletionLimit: nil, resultDetail: .counts)
                 let builder = try PayloadGraphBuilder(
                     inEntity: table.entity.name, of: engine.model, parent: nil,
                     operations: .all.subtracting(.delete), options: options)

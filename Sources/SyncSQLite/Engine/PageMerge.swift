@@ -117,7 +117,7 @@ struct PageMerge {
         _ editedRows: [(row: PulledPage.Record, standing: LocalRowState)]
     ) throws {
         let records = rows.compactMap(\.row.record)
-        let options = SyncOptions(resultDetail: .counts)
+        let options = SyncOptions(deletionLimit: nil, resultDetail: .counts)
         let builder = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil,
             operations: .all.subtracting(.delete), options: options)

@@ -40,7 +40,7 @@ struct ExistingTable: Sendable {
     /// The column that is an alias of the rowid.
     let rowIDColumn: String?
 
-    /// Returns nil if the main database has no table with this name.
+    /// Returns nil if the main database has no table or view with this name.
     init?(_ name: String, in db: Database) throws {
         let list = try Row.fetchOne(
             db,

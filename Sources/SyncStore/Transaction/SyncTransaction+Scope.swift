@@ -176,7 +176,7 @@ extension SyncTransaction {
     /// Throws `deletionLimitExceeded` if the sync deletes more rows of an entity than the deletion limit allows.
     func checkDeletionLimit() throws {
         guard let limit = options.deletionLimit else { return }
-        for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
+        for (id, changes) in report.entities.enumerated() where changes.deletedCount > limit.alwaysAllowed {
             let deleted = changes.deletedCount
             let gone =
                 deleted - changes.insertedCount - (pagedImport?.changes.insertedCount(model.entities[id].name) ?? 0)
@@ -208,6 +208,14 @@ extension DeletionLimit {
         case .rows(let rows): rows
         case .fraction(let part, let above):
             before > above ? Int((Double(before) * part).rounded(.down)) : before
+        }
+    }
+
+    /// The number of deletions that the limit allows for any number of rows.
+    fileprivate var alwaysAllowed: Int {
+        switch self {
+        case .rows(let rows): rows
+        case .fraction(_, let above): min(allowed(of: above + 1), above)
         }
     }
 

@@ -214,7 +214,7 @@ struct IDKeys {
     /// Returns the keys that seem to reference the same rows as a key, including that key.
     func alike(_ key: String) -> [String] { Target(key).flatMap { keys[$0] } ?? [] }
 
-    /// Returns whether a key with objects becomes the relationship with a name.
+    /// Returns whether a JSON key whose values are objects becomes the relationship of this name, ignoring case.
     func hasObjects(for relationship: String) -> Bool { objects.contains(relationship.lowercased()) }
 }
 

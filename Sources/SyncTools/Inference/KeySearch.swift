@@ -27,7 +27,7 @@ struct KeySearch {
     }
 
     private static let mostValues = 1 << 14
-    /// The largest number of columns to combine.
+    /// The largest number of columns from which combinations are formed.
     private static let mostColumns = 12
     /// The largest number of hashes to keep at once, unless a single combination has more.
     private static let mostHashes = 1 << 24

@@ -55,7 +55,7 @@ extension PayloadValidator {
 
     /// Validates the members of an object.
     ///
-    /// - Parameter first: The index of the first filling of the record.
+    /// - Parameter first: The index in `fillings` of the first attribute value of the record.
     private mutating func examine(
         _ tape: JSONTape, object: Int, table: Int, of entity: CompiledEntity, from first: Int, _ bytes: Bytes
     ) {

@@ -57,6 +57,8 @@ extension Sync {
         var call = call
         call.options.resultDetail = .counts
         call.options.listsInconsistentRecords = true
+        // Validation reports problems of the payload. How many rows a sync deletes is not one of them.
+        call.options.deletionLimit = nil
         do {
             return try await call.dryRun(json)
         } catch let error as SyncError where error.isAboutRecordsAlone {

@@ -20,7 +20,7 @@ struct PayloadFormatOptions: ParsableArguments {
 
     var names: KeyedBy? { keyed ? .primaryKey : keyedBy.map { .attribute($0) } }
 
-    /// Whether no option of this group is given, so that the payload is JSON with lists of records, or NDJSON.
+    /// Whether no option of this group is given, so that the format of the payload is `json` or `ndjson`.
     var isPlain: Bool { names == nil && form == nil }
 
     func validate() throws {

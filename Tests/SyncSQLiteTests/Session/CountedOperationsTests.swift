@@ -40,7 +40,8 @@ struct CountedOperationsTests {
 
     /// Syncs a payload, and returns the store operations that the sync used.
     private func operations(
-        _ json: String, of entity: String, options: SyncOptions = SyncOptions(), predicate: RowPredicate? = nil
+        _ json: String, of entity: String, options: SyncOptions = SyncOptions(deletionLimit: nil),
+        predicate: RowPredicate? = nil
     ) throws -> (names: [String], result: SyncResult) {
         let staging = try PayloadGraphBuilder(
             inEntity: entity, of: stack.model, parent: nil, operations: .all, options: options)
@@ -86,7 +87,7 @@ struct CountedOperationsTests {
         arguments: sizes, [false, true])
     func deletesRows(_ count: Int, collectsValues: Bool) throws {
         try fill(count)
-        var options = SyncOptions()
+        var options = SyncOptions(deletionLimit: nil)
         options.resultDetail = collectsValues ? .values : .keys
         let (names, result) = try operations("[]", of: "Owner", options: options)
         #expect(result.entities["Owner"]?.deletedCount == count)
@@ -118,7 +119,7 @@ struct CountedOperationsTests {
 
     @Test("Resolving pending references takes few operations for any number of rows", arguments: sizes, [false, true])
     func resolvesPendingReferences(_ count: Int, collectsValues: Bool) throws {
-        var options = SyncOptions()
+        var options = SyncOptions(deletionLimit: nil)
         options.resultDetail = collectsValues ? .values : .keys
         let owners = list(1...count) {
             #"{ "id": \#($0), "note_ids": [\#(2 * $0), \#(2 * $0 + 1)], "tag_ids": ["t\#($0)", "a"], "badge": \#($0) }"#
@@ -164,7 +165,7 @@ struct CountedOperationsTests {
         let (names, _) = try operations(turned, of: "Owner")
         #expect(names.count <= Self.limit, "\(names)")
         let beside = list(1...count) { #"{ "id": \#(10_000 + $0), "owner_id": \#($0) }"# }
-        var keeping = SyncOptions()
+        var keeping = SyncOptions(deletionLimit: nil)
         keeping.payloadKind = .delta
         let notes = try operations(beside, of: "Note", options: keeping)
         #expect(notes.result.linksAdded == count)

@@ -8,7 +8,7 @@ extension PlanModel {
     /// Returns a store with `count` rows of every entity, each linked in every way.
     func store(_ count: Int) async throws -> DataStack {
         let stack = try DataStack.inMemory(model())
-        var options = SyncOptions()
+        var options = SyncOptions(deletionLimit: nil)
         options.payloadKind = .delta
         options.resultDetail = .counts
         let people = JSONValue.array((1...count).map { person($0, of: count) })
@@ -52,7 +52,7 @@ extension PlanModel {
 
     /// Stores pending references: one to a missing team and one to a missing tag for every person.
     func rememberReferences(_ count: Int, in stack: DataStack) async throws {
-        var options = SyncOptions()
+        var options = SyncOptions(deletionLimit: nil)
         options.payloadKind = .delta
         let people = (1...count).map { number in
             record(number, ["team_id": key(10_000_000 + number), "likes_ids": .array([key(10_000_000 + number)])])

@@ -73,7 +73,8 @@ struct QueryPlanTests {
         for entity in ["Note", "Account", "Animal", "Dog", "Book", "Short"] {
             try await expectNoScan(stack) {
                 let json = keys.records(9_001...9_003, ["name": "new"])
-                try await Sync.changes(json, inEntity: entity, stack: stack, parent: parent)
+                try await Sync.changes(
+                    json, inEntity: entity, stack: stack, parent: parent, options: SyncOptions(deletionLimit: nil))
             }
         }
         for relationship in ["tags", "likes"] {

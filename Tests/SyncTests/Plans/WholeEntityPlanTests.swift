@@ -14,7 +14,9 @@ struct WholeEntityPlanTests {
         let stack = try await keys.store(Self.count)
         let table = ["Book": "Media", "Short": "Media", "Dog": "Animal"][entity] ?? entity
         let watch = try await StatementWatch.watch(stack) {
-            try await Sync.changes(keys.records(1_000_001...1_000_003), inEntity: entity, stack: stack)
+            try await Sync.changes(
+                keys.records(1_000_001...1_000_003), inEntity: entity, stack: stack,
+                options: SyncOptions(deletionLimit: nil))
         }
         let plans = try await QueryPlans(watch, stack)
         #expect(plans.scans(of: table) == 1)
@@ -29,7 +31,8 @@ struct WholeEntityPlanTests {
         let stack = try await keys.store(Self.count)
         let watch = try await StatementWatch.watch(stack) {
             try await Sync.changes(
-                keys.records(1...3, ["name": "a"]), inEntity: "Note", stack: stack, predicate: .where(predicate))
+                keys.records(1...3, ["name": "a"]), inEntity: "Note", stack: stack, predicate: .where(predicate),
+                options: SyncOptions(deletionLimit: nil))
         }
         let plans = try await QueryPlans(watch, stack)
         #expect(plans.scans(of: "Note") == 1)

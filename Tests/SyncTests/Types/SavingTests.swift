@@ -163,7 +163,13 @@ struct SavingTests {
         let first = try await stack.save([Draft(title: "a"), Draft(title: "a")])
         #expect(first["Draft"].insertedCount == 2)
         try await stack.insert(Draft(id: 4, title: "b"))
-        #expect(try await stack.fetch(Draft.self, orderedBy: "title").map(\.id) == [nil, nil, 4])
+        let drafts = try await stack.fetch(Draft.self, orderedBy: "title")
+        #expect(drafts.last?.id == 4)
+        #expect(Set(drafts.prefix(2).compactMap(\.id)).count == 2 && drafts.prefix(2).allSatisfy { ($0.id ?? 0) < 0 })
+        var fetched = try #require(drafts.first)
+        fetched.title = "c"
+        #expect(try await stack.save(fetched)["Draft"].updatedCount == 1)
+        #expect(try await stack.count(Draft.self) == 3)
         let error = await #expect(throws: SyncError.self) { try await stack.delete(Draft(title: "a")) }
         #expect(error?.code == .primaryKeyMissing)
     }
