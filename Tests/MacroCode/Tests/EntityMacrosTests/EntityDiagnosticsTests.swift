@@ -66,7 +66,7 @@ struct EntityDiagnosticsTests {
     func unstorableType(type: String, what: String) throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    var other: \(type)\n}",
-            says: "'other' cannot be stored: \(what) is not a type of a column or of JSON",
+            says: "'other' cannot be stored: \(what) is neither a column type nor a JSON type",
             fixes: [
                 "exclude it from the rows with '@Transient'":
                     "@Entity struct User {\n    var id: Int\n    @Transient var other: \(type)\n}"
