@@ -234,18 +234,15 @@ extension SyncCall {
         var paged = self
         paged.options.payloadKind = .page(of: run)
         paged.keepsOmittedRows = outer == nil && !options.payloadKind.isSnapshot
-        let quiet = paged.withoutProgress
+        var quiet = paged.withoutProgress
         var results = ResultAccumulator()
-        var isPart = false
         try await map(chunks, total, with: quiet.graphBuilder()) { piece in
-            let result = try await quiet.changesHere { _ in piece.payload }
-            isPart = isPart || piece.payload.plan.page.isPart
-            results.add(result)
+            // If the payload is one page of a list, other pages may contain any row that it omits.
+            if outer == nil, piece.payload.plan.page.isPart { quiet.keepsOmittedRows = true }
+            results.add(try await quiet.changesHere { _ in piece.payload })
         }
         try Task.checkCancellation()
-        // The payload is one page of a list, and other pages may contain any row, so the sync deletes nothing.
-        if outer == nil, !isPart { return try await run.finish() }
-        return results.merged() ?? SyncResult(entity: "")
+        return outer == nil ? try await run.finish() : results.merged() ?? SyncResult(entity: "")
     }
 
     // MARK: Mapping

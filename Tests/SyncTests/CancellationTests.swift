@@ -38,7 +38,10 @@ struct CancellationTests {
         #expect(try await stack.damage() == [])
         // The next sync works.
         let next: JSONValue = [["id": 1, "first_name": "again"]]
-        #expect(try await Sync.changes(next, inEntity: "User", stack: stack)["User"].updatedCount == 1)
+        #expect(
+            try await Sync.changes(next, inEntity: "User", stack: stack, options: SyncOptions(deletionLimit: nil))[
+                "User"
+            ].updatedCount == 1)
         #expect(try await stack.count("User") == 1)
     }
 
