@@ -11,7 +11,9 @@ package struct SyncCall: Sendable {
     let operations: SyncOperations
     package var options: SyncOptions
     /// Whether the end of a paged import keeps the rows that no page contains, because its payload is a delta.
-    var keepsOmittedRows = false
+    ///
+    /// The calls for the chunks of one payload share it, because the last chunk may have the pagination information.
+    var keepsOmittedRows: Locked<Bool>?
 
     package init(
         _ entity: String, _ stack: some SyncStack, _ predicate: RowPredicate?, _ parent: SyncParent?,
@@ -144,7 +146,9 @@ package struct SyncCall: Sendable {
     var ending: PayloadGraph {
         get throws {
             var last = self
-            if last.options.payloadKind.run != nil { last.options.payloadKind = keepsOmittedRows ? .delta : .snapshot }
+            if last.options.payloadKind.run != nil {
+                last.options.payloadKind = keepsOmittedRows?.value == true ? .delta : .snapshot
+            }
             return try last.graphBuilder().planWithoutRecords()
         }
     }
@@ -233,16 +237,21 @@ extension SyncCall {
         let run = outer ?? PagedImport()
         var paged = self
         paged.options.payloadKind = .page(of: run)
-        paged.keepsOmittedRows = outer == nil && !options.payloadKind.isSnapshot
-        var quiet = paged.withoutProgress
+        let keepsOmittedRows = Locked(!options.payloadKind.isSnapshot)
+        if outer == nil { paged.keepsOmittedRows = keepsOmittedRows }
+        let quiet = paged.withoutProgress
         var results = ResultAccumulator()
         try await map(chunks, total, with: quiet.graphBuilder()) { piece in
             // If the payload is one page of a list, other pages may contain any row that it omits.
-            if outer == nil, piece.payload.plan.page.isPart { quiet.keepsOmittedRows = true }
+            if piece.payload.plan.page.isPart { keepsOmittedRows.withLock { $0 = true } }
             results.add(try await quiet.changesHere { _ in piece.payload })
         }
         try Task.checkCancellation()
-        return outer == nil ? try await run.finish() : results.merged() ?? SyncResult(entity: "")
+        let merged = results.merged() ?? SyncResult(entity: "")
+        guard outer == nil else { return merged }
+        var result = try await run.finish()
+        result.nextPage = merged.nextPage
+        return result
     }
 
     // MARK: Mapping

@@ -99,7 +99,7 @@ public final class PagedImport: Sendable {
                     entity: parameters.entity)
             }
             state.parameters = parameters
-            state.finalizer = finalizer
+            state.finalizer = state.finalizer ?? finalizer
             state.openPages += 1
         }
     }
