@@ -12,7 +12,7 @@ public struct FuzzCall {
     /// The allowed operations of the sync.
     public var operations = SyncOperations.all
     /// The options of the sync.
-    public var options = SyncOptions()
+    public var options = SyncOptions(deletionLimit: nil)
     /// Whether the store has rows before the sync.
     public var isIntoRows = false
     /// The payload without a copy, so that the address sanitizer detects reads beyond its end.
