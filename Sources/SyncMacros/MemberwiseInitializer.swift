@@ -53,7 +53,7 @@
         private func isAccessible(_ property: EntityProperty) -> Bool {
             let modifiers = property.variable.modifiers.filter { $0.detail == nil }.map(\.name.text)
             if modifiers.contains("private") || modifiers.contains("fileprivate") { return false }
-            return entity.access.isEmpty || modifiers.contains(entity.access.trimmingCharacters(in: " "))
+            return entity.access.isEmpty || modifiers.contains(String(entity.access.dropLast()))
         }
 
         private func hasDefault(_ property: EntityProperty) -> Bool {
@@ -91,12 +91,6 @@
             return Parameter(
                 text: "\(name): \(type)\(fallback ?? (hasDefault(property) ? " = nil" : ""))",
                 assignments: ["self.\(name) = \(name)"])
-        }
-    }
-
-    extension String {
-        fileprivate func trimmingCharacters(in character: Character) -> String {
-            String(drop { $0 == character }.reversed().drop { $0 == character }.reversed())
         }
     }
 #endif

@@ -1,4 +1,3 @@
-import Foundation
 public import GRDB
 public import SyncCore
 import SyncStore
@@ -75,7 +74,8 @@ extension DataStack {
 
     // MARK: - Steps
 
-    private func publishing(
+    /// Writes in one transaction, and publishes the result.
+    func publishing(
         _ write: @escaping @Sendable (DataStack, Database) throws -> SyncResult
     ) async throws -> SyncResult {
         let result = try await writing { db in try write(self, db) }
@@ -85,34 +85,27 @@ extension DataStack {
 
     /// - Parameter isOwn: Whether the transaction belongs to the stack.
     private func save<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
-        guard !values.isEmpty else { return SyncResult(entity: Value.entityName) }
+        let entity = try model.compiled.entity(named: Value.entityName)
+        guard !values.isEmpty else { return SyncResult(entity: entity.name) }
         let payload = try payload(of: values) { entity in
-            StoredValue(temporaryKey: try self.makeTemporaryKey(for: entity, in: db))
+            guard let slot = entity.keySlot else { return .null }
+            return ColumnValue.storedValue(
+                try self.makeTemporaryKey(for: entity, in: db),
+                as: self.model.compiled[entity.table].attributes[slot].type)
         }
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
         options.types = [Value.self]
         let builder = try PayloadGraphBuilder(
-            inEntity: Value.entityName, of: model, parent: nil, operations: .all, options: options)
+            inEntity: entity.name, of: model, parent: nil, operations: .all, options: options)
         let mapped = try builder.map(payload)
-        var result = SyncResult(entity: Value.entityName)
-        try DeferredForeignKeys.during(db, hasExistingTables) {
-            try db.inSavepoint {
-                result = try session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options)).apply(mapped)
-                guard result.root.inserted + result.root.matched == values.count - result.duplicateRecordCount else {
-                    throw rejection(result)
-                }
-                return .commit
+        return try SQLiteWriter(stack: self, db: db, isOwn: isOwn).transaction(SyncRequest(options: options)) {
+            session in
+            let result = try session.apply(mapped)
+            guard result.root.inserted + result.root.matched == values.count - result.duplicateRecordCount else {
+                throw rejection(of: entity, result)
             }
+            return result
         }
-        return result
-    }
-
-    private func rejection(_ result: SyncResult) -> SyncError {
-        let reason = result.diagnostics.first
-        return SyncError(
-            reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch,
-            reason?.message ?? "the value cannot be stored", entity: reason?.entity ?? result.entity, path: reason?.path
-        )
     }
 
     private func insert<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
@@ -138,17 +131,5 @@ extension DataStack {
             return .commit
         }
         return result
-    }
-}
-
-extension StoredValue {
-    /// Creates the value of a generated key.
-    fileprivate init(temporaryKey key: DatabaseValue) {
-        self =
-            switch key.storage {
-            case .int64(let number): .integer(number)
-            case .string(let text): UUID(uuidString: text).map(StoredValue.uuid) ?? .string(text)
-            case .null, .double, .blob: .null
-            }
     }
 }

@@ -71,7 +71,7 @@ extension DataStack {
                     .apply(payload)
                 guard result.root.inserted + result.root.matched > 0,
                     let row = try fetch(entity, key: key, in: db)
-                else { throw refusal(entity, result) }
+                else { throw rejection(of: entity, result) }
                 applied = (row, result)
                 return .commit
             }
@@ -80,8 +80,11 @@ extension DataStack {
         return applied
     }
 
-    private func refusal(_ entity: CompiledEntity, _ result: SyncResult) -> SyncError {
-        let reason = result.diagnostics.first { $0.kind == .missingRequiredValue || $0.kind == .entityMismatch }
+    /// Returns the error for a record that a sync rejected, with the diagnostic that explains it.
+    func rejection(of entity: CompiledEntity, _ result: SyncResult) -> SyncError {
+        let reason =
+            result.diagnostics.first { $0.kind == .missingRequiredValue || $0.kind == .entityMismatch }
+            ?? result.diagnostics.first
         let code: SyncError.Code = reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch
         return SyncError(code, reason?.message ?? "the record was rejected", entity: entity.name, path: reason?.path)
     }
@@ -278,8 +281,6 @@ extension DataStack {
     /// Deletes a row by its key, in one transaction.
     @discardableResult
     package func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
-        let result = try await writing { db in try self.delete(entity, id: id, in: db, isOwn: true) }
-        feed.publish(result)
-        return result
+        try await publishing { stack, db in try stack.delete(entity, id: id, in: db, isOwn: true) }
     }
 }
