@@ -170,12 +170,18 @@ struct EntityDiscovery {
             else { return false }
             guard value.scalars.count > 0 else { return true }
             guard key.count == 1, let type = target.members[key[0]]?.scalars.keyType else { return false }
-            return keyed[place] != true && value.scalars.fits(key: type)
+            return keyed[place] != true && value.scalars.fits(key: type) && hasIDs(place, of: target)
         }
         guard !isRoot(destination), KeyNames.ids.allSatisfy({ target.members[$0] == nil }) else {
             return false
         }
         return value.scalars.count == 0 && target.isRecordLike
+    }
+
+    /// Returns whether a value at a place is the ID of an observed object. Without one, the values may be plain data.
+    private func hasIDs(_ place: Member, of target: ObservedObject) -> Bool {
+        objects[place.entity]?.things.values.values
+            .contains { $0[place.key]?.keyText.map { target.things.values[$0] != nil } ?? false } ?? false
     }
 
     private static func haveKey(_ key: [String], _ object: ObservedObject) -> Bool {

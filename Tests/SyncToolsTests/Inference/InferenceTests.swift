@@ -50,6 +50,17 @@ struct InferenceTests {
     }
 
     @Test(
+        "Values beside objects are IDs if one is the ID of an object, and otherwise stay JSON",
+        arguments: [("2", true), ("7", false), ("\"2\"", false)])
+    func valuesBesideObjects(_ value: String, _ areIDs: Bool) throws {
+        let json = #"[{"id":1,"city":{"id":2,"name":"a"}},{"id":2,"city":\#(value)}]"#
+        let model = try SyncModel(inferredFrom: Data(json.utf8), entity: "User")
+        let user = try #require(model.entity(named: "User"))
+        #expect(user.relationships == (areIDs ? [SyncModel.Relationship("city", to: "City")] : []))
+        #expect(user.attributes.last?.type == (areIDs ? .integer : .json))
+    }
+
+    @Test(
         "An inverse is inferred if many lists share no row",
         arguments: [
             (5, 4, false, "user" as String?), (4, 5, false, nil), (5, 3, false, nil), (9, 9, true, nil),
