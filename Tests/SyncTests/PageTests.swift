@@ -48,6 +48,39 @@ struct PageTests {
             [[["id": 3, "driver_id": 2]], [["id": 4, "driver": ["id": 2, "car": ["id": 4]]]]],
             "the awaited row has another"
         ),
+        (
+            "Note", [["id": 1, "user": ["id": 3]]],
+            [[["id": 1, "user_id": 2], ["id": 1, "user_id": 9]], [["id": 2, "user": ["id": 2]]]],
+            "only the row of the earlier reference of a page arrives"
+        ),
+        (
+            "Member", [["id": 1, "car": ["id": 3]]],
+            [
+                [["id": 1, "car_id": 2]], [["id": 1, "car_id": 9]],
+                [["id": 6, "car": ["id": 7, "spare": ["id": 2]]]],
+            ],
+            "only the row of an earlier page's reference arrives"
+        ),
+        (
+            "Member", [["id": 1, "car": ["id": 3]]],
+            [
+                [["id": 1, "car_id": 2], ["id": 1, "car_id": 9]], [["id": 6, "car": ["id": 7, "spare": ["id": 9]]]],
+                [["id": 8, "car": ["id": 10, "spare": ["id": 2]]]],
+            ],
+            "the row of the later reference arrives first"
+        ),
+        (
+            "Member", [["id": 1, "car": ["id": 3]]], [[["id": 1, "car_id": 2]], [["id": 5, "car_id": 2]]],
+            "two rows reference a row that does not arrive"
+        ),
+        (
+            "Member", [["id": 1, "car": ["id": 3]]],
+            [
+                [["id": 1, "car_id": 2]], [["id": 5, "car_id": 2]], [["id": 5, "car": ["id": 8]]],
+                [["id": 6, "car": ["id": 7, "spare": ["id": 2]]]],
+            ],
+            "two rows reference the awaited row, and the second gets another"
+        ),
     ]
 
     @Test(
@@ -66,7 +99,10 @@ struct PageTests {
                 relationships: [SyncModel.Relationship("car", to: "Car", inverse: "driver")]),
             SyncModel.Entity(
                 "Car", attributes: [SyncModel.Attribute("id", .integer)],
-                relationships: [SyncModel.Relationship("driver", to: "Member", inverse: "car")]),
+                relationships: [
+                    SyncModel.Relationship("driver", to: "Member", inverse: "car"),
+                    SyncModel.Relationship("spare", to: "Car"),
+                ]),
         ])
         let (whole, paged) = (try DataStack.inMemory(model), try DataStack.inMemory(model))
         for stack in [whole, paged] { try await Sync.changes(before, inEntity: entity, stack: stack) }
@@ -77,7 +113,8 @@ struct PageTests {
                 .array(page), inEntity: entity, stack: paged, options: SyncOptions(payloadKind: .page(of: run)))
         }
         try await run.finish()
-        #expect(try await paged.contents().differences(from: whole.contents()) == [], "\(about)")
+        let differences = try await paged.contents().differences(from: whole.contents())
+        #expect(differences == [], "\(about)")
     }
 
     @Test("Pages give the rows of the whole snapshot, however it is cut")

@@ -97,11 +97,14 @@ package struct LinkAssertions: Sendable {
     }
 
     /// Returns the last replacement of each node's links at both ends. At a to-one end, each effective assertion is a
-    /// replacement too, even if it references a missing row by ID.
-    package func replacedEndsWithPending() -> (first: ReplacedEnd, second: ReplacedEnd) {
-        var ends = (first: replacedEndWithPending(.first), second: replacedEndWithPending(.second))
+    /// replacement too.
+    ///
+    /// - Parameter countsPending: Whether assertions that reference a missing row by ID count.
+    package func replacedEnds(countsPending: Bool) -> (first: ReplacedEnd, second: ReplacedEnd) {
+        var ends = (first: replacedEndWithAssertions(.first), second: replacedEndWithAssertions(.second))
         guard !link.first.isToMany || !link.second.isToMany else { return ends }
         for assertion in batch.assertions where records.effect(of: assertion) == .full {
+            guard countsPending || isPossible(assertion) else { continue }
             // If the target is missing or of the wrong entity, the assertion replaces only the links of the row that
             // asserts it.
             let saysBoth =
@@ -117,7 +120,7 @@ package struct LinkAssertions: Sendable {
     }
 
     /// Returns the replacements at an end, with room for those by assertions if the end is to-one.
-    private func replacedEndWithPending(_ end: CompiledAssociation.End) -> ReplacedEnd {
+    private func replacedEndWithAssertions(_ end: CompiledAssociation.End) -> ReplacedEnd {
         let replaced = replacedEnd(end)
         let makesRoom = replaced.isEmpty && !link.side(end).isToMany && !batch.assertions.isEmpty
         return makesRoom ? ReplacedEnd(count: count(end)) : replaced

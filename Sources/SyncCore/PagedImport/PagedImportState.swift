@@ -27,6 +27,24 @@ package struct PagedImportState: Sendable {
         }
     }
 
+    /// A to-one reference of a page to a row that is not stored yet, which a later such reference replaced.
+    package struct ReplacedReference: Sendable {
+        package var link: ToOneLink
+        package var ownerEntity: Int
+        package var target: RowKey
+        package var targetEntity: Int
+        /// Whether the reference links the rows when its row arrives. Otherwise it only removes the earlier link.
+        package var links: Bool
+
+        package init(link: ToOneLink, ownerEntity: Int, target: RowKey, targetEntity: Int, links: Bool) {
+            self.link = link
+            self.ownerEntity = ownerEntity
+            self.target = target
+            self.targetEntity = targetEntity
+            self.links = links
+        }
+    }
+
     /// A foreign key that a page set because the row of a pending reference had arrived.
     package struct ResolvedReference: Sendable {
         package var target: RowKey
@@ -49,6 +67,8 @@ package struct PagedImportState: Sendable {
     /// The to-one links that a page set to a row that is not stored yet. When that row arrives, the import treats the
     /// link as one that the page set.
     package var pendingLinks: Set<ToOneLink> = []
+    /// The to-one references that only references to rows that are not stored yet replaced, in document order.
+    package var replacedReferences: [ReplacedReference] = []
     /// The foreign keys that pages set because of references from before the import. A later page can undo this.
     package var resolvedReferences: [ToOneLink: ResolvedReference] = [:]
     /// Rows that lost a link. The end of the import deletes those that are keyless and have no owner.

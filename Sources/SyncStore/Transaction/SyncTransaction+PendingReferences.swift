@@ -5,7 +5,8 @@ import SyncCore
 extension SyncTransaction {
     mutating func resolvePendingReferences() throws {
         let pending = try store.pendingReferences()
-        guard !pending.isEmpty || !unresolvedLinks.isEmpty else { return }
+        let hasReplaced = pagedImport?.replacedReferences.isEmpty == false
+        guard !pending.isEmpty || !unresolvedLinks.isEmpty || hasReplaced else { return }
         let replacedEnds = replacedEndsWithPending()
         let requested = requestedReferences(replacedEnds)
         var changes = PendingReferenceChanges()
@@ -44,9 +45,12 @@ extension SyncTransaction {
         _ changes: inout PendingReferenceChanges
     ) throws -> [Bool] {
         var isStored = Array(repeating: false, count: requested.references.count)
-        guard !pending.isEmpty else { return isStored }
-        let arrived = try ArrivedTargets(pending.map(\.reference), store, model)
-        try load(pending, arrived)
+        var replaced = earlierReplacedReferences()
+        var references = pending.map(\.reference)
+        references += replaced.entries.map(\.reference)
+        guard !references.isEmpty || !requested.replaced.isEmpty else { return isStored }
+        let arrived = try ArrivedTargets(references, store, model)
+        try load(references, arrived)
         var linked: Set<StoredRow> = []
         var listed = ListedOwners()
         for stored in pending {
@@ -59,14 +63,19 @@ extension SyncTransaction {
                     insertPending(requested.references[index], &changes)
                 }
             } else if isOwnerReplaced(reference, replacedEnds) {
+                addReplaced(reference, to: &replaced)
                 deletePending(stored, &changes)
             } else if isTargetReplaced(reference, arrived[reference], replacedEnds) {
                 if let target = arrived[reference] {
+                    addDecided(reference, to: &replaced)
                     try moveToReservedPosition(preservedPosition(stored, &listed), of: target, reference)
+                    try unlinkIfPending(reference, arrived)
+                } else {
+                    addReplaced(reference, to: &replaced)
                 }
-                try unlinkIfPending(reference, arrived)
                 deletePending(stored, &changes)
             } else if let target = try arrivedRow(reference, arrived) {
+                addDecided(reference, to: &replaced)
                 if try !hasOwnLink(target, reference, linked) {
                     try link(reference, to: target, at: preservedPosition(stored, &listed))
                     linked.insert(target)
@@ -74,16 +83,17 @@ extension SyncTransaction {
                 deletePending(stored, &changes)
             }
         }
+        try resolve(&replaced, requested, replacedEnds, arrived, &linked)
         return isStored
     }
 
     /// Loads the rows, links and positions that are needed to link rows that have arrived.
-    private func load(_ pending: [PositionedReference], _ arrived: ArrivedTargets) throws {
-        try identities.load(pending.lazy.map(\.reference.owner))
+    private func load(_ references: [PendingReference], _ arrived: ArrivedTargets) throws {
+        try identities.load(references.lazy.map(\.owner))
         try identities.load(arrived.all)
         var keys: [AssociationID: [JoinKey]] = [:]
         var owners: [AssociationID: PerEnd<[RowKey]>] = [:]
-        for reference in pending.lazy.map(\.reference) {
+        for reference in references {
             guard let relationship = relationship(of: reference) else { continue }
             owners[relationship.link, default: PerEnd([], [])][relationship.end].append(reference.owner.key)
             guard let target = arrived[reference] else { continue }
@@ -176,7 +186,7 @@ extension SyncTransaction {
     /// Returns when the links of each node were last replaced, at each end of each association. References to missing
     /// rows and the scope of a parent also replace links.
     func replacedEndsWithPending() -> ReplacedEnds {
-        var replacedEnds = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEndsWithPending() })
+        var replacedEnds = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEnds(countsPending: true) })
         guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: hasUnreadableKeys)
         else {
             return replacedEnds
@@ -192,23 +202,34 @@ extension SyncTransaction {
         var requested = RequestedReferences(capacity: unresolvedLinks.count)
         for (id, assertions) in unresolvedLinks.all {
             for assertion in assertions {
-                guard let reference = requestedReference(assertion, model[id], replacedEnds) else { continue }
-                requested.add(reference, at: Int64(assertion.position))
+                if let reference = requestedReference(assertion, model[id], replacedEnds) {
+                    requested.add(reference, at: Int64(assertion.position))
+                } else if pagedImport != nil, assertion.position < 0 {
+                    requested.replaced.append((id, assertion))
+                }
             }
         }
         return requested
     }
 
-    func requestedReference(
+    /// Returns the pending reference of an assertion; nil if a later statement replaces the links at one of its ends.
+    private func requestedReference(
         _ assertion: LinkBatch.Assertion, _ link: CompiledAssociation, _ replacedEnds: ReplacedEnds
     ) -> PendingReference? {
+        let (end, sequence) = (assertion.assertedBy, Int64(assertion.sequence))
+        let (owner, target) = assertion.ends(from: end)
+        guard sequence >= replacedEnds[link.id, end].sequence(of: owner),
+            sequence >= replacedEnds[link.id, end.other].sequence(of: target)
+        else { return nil }
+        return pendingReference(assertion, link)
+    }
+
+    /// Returns an assertion as a pending reference; nil if the row with the reference is not stored.
+    func pendingReference(_ assertion: LinkBatch.Assertion, _ link: CompiledAssociation) -> PendingReference? {
         let end = assertion.assertedBy
         let (owner, target) = assertion.ends(from: end)
         let table = tables[link.side(end).table]
-        guard table.isPresent(owner), let relationship = link.side(end).relationship,
-            Int64(assertion.sequence) >= replacedEnds[link.id, end].sequence(of: owner),
-            Int64(assertion.sequence) >= replacedEnds[link.id, end.other].sequence(of: target),
-            let row = table.row(owner),
+        guard table.isPresent(owner), let relationship = link.side(end).relationship, let row = table.row(owner),
             let key = RowKey(tables[link.side(end.other).table].batch.nodes[target.index].key, pool)
         else { return nil }
         return PendingReference(
@@ -242,6 +263,8 @@ extension SyncTransaction {
 /// index in the list that contains it, or -1 for a to-one relationship.
 struct RequestedReferences {
     private(set) var references: [PositionedReference] = []
+    /// The to-one references of a page that later assertions replaced.
+    var replaced: [(link: AssociationID, assertion: LinkBatch.Assertion)] = []
     private var indexes: [PendingReference: Int] = [:]
 
     init(capacity: Int) {

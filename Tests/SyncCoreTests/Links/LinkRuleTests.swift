@@ -129,13 +129,17 @@ struct LinkRuleTests {
     @Test("A pending reference replaces each end that has at most one link")
     func pendingReferenceReplacesToOneEnds() throws {
         let said: [LinkCase.Statement] = [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0])]
-        func claimed(_ kind: LinkCase.Kind) throws -> [[Bool]] {
-            let ends = try LinkCase("", said, is: []).statements(kind).replacedEndsWithPending()
+        func claimed(_ kind: LinkCase.Kind, countsPending: Bool = true) throws -> [[Bool]] {
+            let ends = try LinkCase("", said, is: []).statements(kind).replacedEnds(countsPending: countsPending)
             return [ends.first, ends.second].map { end in (0..<4).map { end.isReplaced(NodeID($0)) } }
         }
         #expect(try claimed(.toOne) == [[true, true, false, false], [false, false, true, false]])
         #expect(try claimed(.oneToOne) == [[true, true, false, false], [false, false, true, true]])
         #expect(try claimed(.toMany) == [[false, false, false, false], [false, false, true, false]])
+        for kind in [LinkCase.Kind.toOne, .oneToOne] {
+            #expect(
+                try claimed(kind, countsPending: false) == [[true, false, false, false], [false, false, true, false]])
+        }
     }
 
     // MARK: Order
