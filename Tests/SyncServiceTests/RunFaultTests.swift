@@ -150,6 +150,7 @@ struct RunFaultTests {
                 switch request.method {
                 case .post: return (201, [:], ["id": 2, "title": "new"])
                 case .patch: return (200, [:], ["id": 1, "title": "mine"])
+                case .get where request.path == "/v1/tasks/2": return (200, [:], ["id": 2, "title": "new"])
                 default: return (200, [:], .array(await memory.rows))
                 }
             })

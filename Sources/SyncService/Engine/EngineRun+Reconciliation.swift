@@ -17,19 +17,22 @@ extension EngineRun {
             // A pull of all entities is consistent, so the rows that it lacks need no confirmation.
             let asked = service.capabilities.hasSharedCursor ? [] : missing
             if asked.isEmpty { gone = missing }
+            var isConfirmed = true
             for ids in asked.parts(of: Self.fetchSize) {
                 let rows = try await asking { [service] in try await service.fetch(ids, of: entity) }
                 for (id, row) in zip(ids, rows) {
-                    switch row {
-                    case .notFound: gone.append(id)
-                    case .found(let row): try await apply([row], entity)
+                    switch try checked(row, id, entity) {
+                    case .notFound?: gone.append(id)
+                    case .found(let row)?: try await apply([row], entity)
                     // The row may exist, because the service hides it from the user.
-                    case .forbidden: break
+                    case .forbidden?: break
+                    // The response has another row, so the next run asks again.
+                    case nil: isConfirmed = false
                     }
                 }
             }
             try await store.finishListing(of: entity, missing: gone, lease)
-            reconciledEntities.withLock { $0.insert(entity) }
+            if isConfirmed { reconciledEntities.withLock { $0.insert(entity) } }
         }
     }
 
@@ -102,9 +105,11 @@ extension EngineRun {
         return RowVersion(version).isSame(as: RowVersion(listed))
     }
 
+    /// Fetches rows. Leaves out responses with another row, and rows that the service does not return.
     private func found(_ ids: [JSONValue], _ entity: String) async throws -> [RemoteRecord] {
-        try await asking { [service] in try await service.fetch(ids, of: entity) }.compactMap { row in
-            guard case .found(let row) = row else { return nil }
+        let rows = try await asking { [service] in try await service.fetch(ids, of: entity) }
+        return try zip(ids, rows).compactMap { id, row in
+            guard case .found(let row)? = try checked(row, id, entity) else { return nil }
             return row
         }
     }
