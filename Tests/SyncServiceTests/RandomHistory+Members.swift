@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import SyncStore
 
 @testable import SyncService
 
@@ -233,7 +234,7 @@ extension RandomHistory {
         let waiting = try await devices[index].rows(
             """
             SELECT e, kind, k, reason GLOB 'cascade*' FROM sync_change
-            WHERE state = 'parked' AND (reason LIKE '%refused%' OR reason LIKE '%has no place for it')
+            WHERE state = 'parked' AND (reason LIKE '%refused%' OR reason LIKE '%\(RequestOutcome.unacceptedRowReason)')
             """)
         for line in waiting {
             let parts = line.split(separator: " ").map(String.init)

@@ -176,7 +176,7 @@ struct ReservedIDTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A new row with a reserved ID is blocked if no other ID can be made")
+    @Test("A new row with a reserved ID is blocked if no other ID can be made, and an edit sends it again")
     func blocked() async throws {
         let service = Service(410)
         await service.put("7", "t")
@@ -193,5 +193,8 @@ struct ReservedIDTests {
                 "the service does not accept new rows at the URL of this entity"
             ])
         #expect(await service.puts == 1)
+        try await two.write("UPDATE Task SET title = 'edited'")
+        for _ in 0..<2 { try await two.engine.sync() }
+        #expect(await service.puts == 2)
     }
 }

@@ -101,7 +101,7 @@ struct RequestCompletion {
         case .notFound where reply.request.kind == .create:
             try removeRequest()
             if try table.isStored(key, in: db), try givesOtherID(key) { return }
-            try refuse(key, "the service does not accept new rows at the URL of this entity")
+            try refuse(key, RequestOutcome.unacceptedRowReason)
         case .notFound:
             try removeRequest()
             guard isUnchanged else { return }

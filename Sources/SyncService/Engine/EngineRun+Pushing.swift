@@ -243,7 +243,7 @@ extension EngineRun {
             return .rejectedAfterRetry(reason)
         case .notFound where !isReplay:
             unresolvedRequests.withLock { $0.insert(request.id) }
-            return .rejectedAfterRetry("the service does not accept rows at this address")
+            return .rejectedAfterRetry(RequestOutcome.unacceptedRowReason)
         case .postponed: return .unknown
         default: return outcome
         }

@@ -309,7 +309,7 @@ extension PushOutcome {
     fileprivate var refusal: String? {
         switch self {
         case .rejected(let reason): reason
-        case .notFound: "the service does not accept rows at this address"
+        case .notFound: RequestOutcome.unacceptedRowReason
         case .applied, .conflict, .alreadyExists, .retry, .unknown, .silent: nil
         }
     }

@@ -273,6 +273,9 @@ package struct RequestOutcome: Sendable {
         case notListed(String)
     }
 
+    /// The reason of a create that is blocked because its outcome was `notFound`.
+    package static let unacceptedRowReason = "the service does not accept new rows at the URL of this entity"
+
     package let request: OutgoingRequest
     package let outcome: Outcome
 
