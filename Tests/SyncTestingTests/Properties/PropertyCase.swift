@@ -24,7 +24,8 @@ struct PropertyCase: Sendable {
         var keyedBy: KeyedBy?
 
         var options: SyncOptions {
-            var options = SyncOptions(scope: scope)
+            // The reference store has no deletion limit.
+            var options = SyncOptions(scope: scope, deletionLimit: nil)
             options.keyedBy = keyedBy
             return options
         }
