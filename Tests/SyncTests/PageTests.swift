@@ -81,6 +81,21 @@ struct PageTests {
             ],
             "two rows reference the awaited row, and the second gets another"
         ),
+        (
+            "Member", [["id": 1, "car": ["id": 3]]],
+            [[["id": 1, "car_id": 2]], [["id": 5, "car": ["id": 7, "spare": ["id": 2, "driver_id": 9]]]]],
+            "the awaited row references a row that does not arrive"
+        ),
+        (
+            "User", [["id": 1, "notes": [["id": 3]]]],
+            [[["id": 1, "notes_ids": [2]]], [["id": 4, "notes": [["id": 5, "next": ["id": 2, "user_id": 9]]]]]],
+            "the awaited row of a list references a row that does not arrive"
+        ),
+        (
+            "Note", [["id": 1, "twin": ["id": 3]]],
+            [[["id": 1, "twin_id": 2], ["id": 4, "twin": ["id": 1]]], [["id": 5, "next": ["id": 2]]]],
+            "a record of the page replaces a symmetric reference"
+        ),
     ]
 
     @Test(
@@ -90,7 +105,11 @@ struct PageTests {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Note", attributes: [SyncModel.Attribute("id", .integer)],
-                relationships: [SyncModel.Relationship("user", to: "User", inverse: "notes")]),
+                relationships: [
+                    SyncModel.Relationship("user", to: "User", inverse: "notes"),
+                    SyncModel.Relationship("next", to: "Note"),
+                    SyncModel.Relationship("twin", to: "Note", inverse: "twin"),
+                ]),
             SyncModel.Entity(
                 "User", attributes: [SyncModel.Attribute("id", .integer)],
                 relationships: [SyncModel.Relationship("notes", to: "Note", many: true, inverse: "user")]),

@@ -27,6 +27,19 @@ package struct PagedImportState: Sendable {
         }
     }
 
+    /// A row that is not stored yet, at an end of an association at which it can have at most one link.
+    package struct ReferencedRow: Hashable, Sendable {
+        package var key: RowKey
+        package var link: AssociationID
+        package var end: CompiledAssociation.End
+
+        package init(key: RowKey, link: AssociationID, end: CompiledAssociation.End) {
+            self.key = key
+            self.link = link
+            self.end = end
+        }
+    }
+
     /// A to-one reference of a page to a row that is not stored yet, which a later such reference replaced.
     package struct ReplacedReference: Sendable {
         package var link: ToOneLink
@@ -67,6 +80,9 @@ package struct PagedImportState: Sendable {
     /// The to-one links that a page set to a row that is not stored yet. When that row arrives, the import treats the
     /// link as one that the page set.
     package var pendingLinks: Set<ToOneLink> = []
+    /// The rows that lists of pages contain by ID and that are not stored yet. When such a row arrives, the import treats
+    /// its link as one that the page set.
+    package var pendingListedRows: Set<ReferencedRow> = []
     /// The to-one references that only references to rows that are not stored yet replaced, in document order.
     package var replacedReferences: [ReplacedReference] = []
     /// The foreign keys that pages set because of references from before the import. A later page can undo this.

@@ -101,11 +101,45 @@ extension SyncTransaction {
         return .init(row: reference.owner, link: relationship.link, end: relationship.end)
     }
 
-    /// Records that a page sets a to-one link to a row that is not stored yet.
+    /// Returns the row that a reference in a list references, if it can have only one link; nil otherwise, or outside a
+    /// paged import.
+    private func listedRow(_ reference: PendingReference) -> PagedImportState.ReferencedRow? {
+        guard pagedImport != nil, let relationship = relationship(of: reference), relationship.isToMany else {
+            return nil
+        }
+        return referencedRow(reference, relationship.link, relationship.end.other)
+    }
+
+    /// Returns the row that a reference references, if it can have only one link at its end; otherwise nil.
+    func referencedRow(
+        _ reference: PendingReference, _ link: AssociationID, _ end: CompiledAssociation.End
+    ) -> PagedImportState.ReferencedRow? {
+        model[link].side(end).isToMany ? nil : .init(key: reference.target, link: link, end: end)
+    }
+
+    /// Records that a page sets a link to a row that is not stored yet, if one of the rows can have only this link.
     mutating func addUnresolved(_ reference: PositionedReference) {
         if reference.position < 0, let link = oneLink(of: reference.reference) {
             pagedImport?.pendingLinks.insert(link)
+        } else if let row = listedRow(reference.reference) {
+            pagedImport?.pendingListedRows.insert(row)
         }
+    }
+
+    /// Removes what ``addUnresolved(_:)`` recorded.
+    mutating func removeUnresolved(_ reference: PendingReference) {
+        if let link = oneLink(of: reference) {
+            pagedImport?.pendingLinks.remove(link)
+        } else if let row = listedRow(reference) {
+            pagedImport?.pendingListedRows.remove(row)
+        }
+    }
+
+    /// Returns whether a page of the import stated a pending reference.
+    func isOfImport(_ reference: PendingReference) -> Bool {
+        guard let state = pagedImport else { return false }
+        return oneLink(of: reference).map(state.pendingLinks.contains)
+            ?? listedRow(reference).map(state.pendingListedRows.contains) ?? false
     }
 
     /// Removes earlier links of an owner whose pending to-one reference no longer applies, because a replaced list of
@@ -129,9 +163,7 @@ extension SyncTransaction {
     mutating func addResolvedLink(
         _ reference: PendingReference, _ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow
     ) throws {
-        guard pagedImport != nil, link.storage == .foreignKey, !link.isSymmetric,
-            oneLink(of: reference).map({ pagedImport?.pendingLinks.contains($0) == true }) != true
-        else { return }
+        guard pagedImport != nil, link.storage == .foreignKey, !link.isSymmetric, !isOfImport(reference) else { return }
         let before = try links.target(of: first.key, link.id)
         pagedImport?.resolvedReferences[.init(row: first, link: link.id, end: .first)] = .init(
             target: second.key, before: before)

@@ -65,7 +65,7 @@ extension SyncTransaction {
             } else if isOwnerReplaced(reference, replacedEnds) {
                 addReplaced(reference, to: &replaced)
                 deletePending(stored, &changes)
-            } else if isTargetReplaced(reference, arrived[reference], replacedEnds) {
+            } else if isTargetReplaced(reference, arrived[reference], replacedEnds, &replaced) {
                 if let target = arrived[reference] {
                     addDecided(reference, to: &replaced)
                     try moveToReservedPosition(preservedPosition(stored, &listed), of: target, reference)
@@ -83,7 +83,7 @@ extension SyncTransaction {
                 deletePending(stored, &changes)
             }
         }
-        try resolve(&replaced, requested, replacedEnds, arrived, &linked)
+        try resolve(&replaced, requested, arrived, &linked)
         return isStored
     }
 
@@ -167,7 +167,7 @@ extension SyncTransaction {
     }
 
     private mutating func deletePending(_ stored: PositionedReference, _ changes: inout PendingReferenceChanges) {
-        if let link = oneLink(of: stored.reference) { pagedImport?.pendingLinks.remove(link) }
+        removeUnresolved(stored.reference)
         changes.deleted.append(stored.reference)
         releasePosition(stored)
     }

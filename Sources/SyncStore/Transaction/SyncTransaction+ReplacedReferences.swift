@@ -19,7 +19,7 @@ extension SyncTransaction {
 
     /// Keeps a stored reference that this page replaces, if an earlier page stated it.
     func addReplaced(_ reference: PendingReference, to replaced: inout ReplacedReferences) {
-        guard let link = oneLink(of: reference), pagedImport?.pendingLinks.contains(link) == true else { return }
+        guard let link = oneLink(of: reference), isOfImport(reference) else { return }
         replaced.entries.append(.init(reference: reference, link: link))
     }
 
@@ -27,16 +27,35 @@ extension SyncTransaction {
     func addDecided(_ reference: PendingReference, to replaced: inout ReplacedReferences) {
         guard !replaced.entries.isEmpty, let link = oneLink(of: reference) else { return }
         replaced.decided.insert(link)
-        if let target = target(of: reference, link) { replaced.taken.insert(target) }
+        if let target = referencedRow(reference, link.link, link.end.other) { replaced.taken.insert(target) }
+    }
+
+    /// Returns whether the links of the referenced row were replaced. A reference to a row that is not stored does not
+    /// replace a reference of the same import to a row that has arrived.
+    func isTargetReplaced(
+        _ reference: PendingReference, _ target: StoredRow?, _ replacedEnds: ReplacedEnds,
+        _ replaced: inout ReplacedReferences
+    ) -> Bool {
+        guard isTargetReplaced(reference, target, replacedEnds) else { return false }
+        guard target != nil, isOfImport(reference) else { return true }
+        return isTargetReplaced(reference, target, effectiveEnds(&replaced))
+    }
+
+    /// Returns the replacements by statements about rows that are stored.
+    private func effectiveEnds(_ replaced: inout ReplacedReferences) -> ReplacedEnds {
+        if let known = replaced.effectiveEnds { return known }
+        let ends = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEnds(countsPending: false) })
+        replaced.effectiveEnds = ends
+        return ends
     }
 
     /// Applies the replaced references whose rows have arrived, and keeps the others for later pages.
     mutating func resolve(
-        _ replaced: inout ReplacedReferences, _ requested: RequestedReferences, _ replacedEnds: ReplacedEnds,
-        _ arrived: ArrivedTargets, _ linked: inout Set<StoredRow>
+        _ replaced: inout ReplacedReferences, _ requested: RequestedReferences, _ arrived: ArrivedTargets,
+        _ linked: inout Set<StoredRow>
     ) throws {
         guard !replaced.entries.isEmpty || !requested.replaced.isEmpty else { return }
-        let effective = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEnds(countsPending: false) })
+        let effective = effectiveEnds(&replaced)
         for index in replaced.entries.indices {
             let reference = replaced.entries[index].reference
             if isOwnerReplaced(reference, effective) { replaced.entries[index].isDecided = true }
@@ -46,14 +65,14 @@ extension SyncTransaction {
             if requested.index(of: entry.reference) != nil { return .repeated }
             return try arrivedRow(entry.reference, arrived) == nil ? .missing : .arrived
         } target: {
-            target(of: $0.reference, $0.link)
+            referencedRow($0.reference, $0.link.link, $0.link.end.other)
         }
         pagedImport?.replacedReferences = replaced.entries.map {
             .init(
                 link: $0.link, ownerEntity: $0.reference.ownerEntity, target: $0.reference.target,
                 targetEntity: $0.reference.targetEntity, links: $0.links)
         }
-        for entry in applied { try apply(entry, replacedEnds, arrived, &linked) }
+        for entry in applied { try apply(entry, effective, arrived, &linked) }
     }
 
     /// Adds the references of this page that later statements of the page replace.
@@ -64,31 +83,25 @@ extension SyncTransaction {
             guard let reference = pendingReference(assertion, model[id]), let link = oneLink(of: reference) else {
                 continue
             }
-            let owner = assertion.ends(from: link.end).owner
-            let isDecided = Int64(assertion.sequence) < effective[id, link.end].sequence(of: owner)
+            // In a symmetric association, the end can differ from that of the relationship.
+            let owner = assertion.ends(from: assertion.assertedBy).owner
+            let isDecided = Int64(assertion.sequence) < effective[id, assertion.assertedBy].sequence(of: owner)
             replaced.entries.append(.init(reference: reference, link: link, isDecided: isDecided))
         }
     }
 
     private mutating func apply(
-        _ entry: ReplacedReferences.Entry, _ replacedEnds: ReplacedEnds, _ arrived: ArrivedTargets,
+        _ entry: ReplacedReferences.Entry, _ effective: ReplacedEnds, _ arrived: ArrivedTargets,
         _ linked: inout Set<StoredRow>
     ) throws {
         guard let target = try arrivedRow(entry.reference, arrived) else { return }
         pagedImport?.pendingLinks.insert(entry.link)
-        if !entry.links || isTargetReplaced(entry.reference, target, replacedEnds) {
+        if !entry.links || isTargetReplaced(entry.reference, target, effective) {
             try unlinkIfPending(entry.reference, arrived)
         } else if try !hasOwnLink(target, entry.reference, linked) {
             try link(entry.reference, to: target, at: -1)
             linked.insert(target)
         }
-    }
-
-    /// Returns the referenced row if it can have only one link; otherwise nil.
-    private func target(
-        of reference: PendingReference, _ link: PagedImportState.ToOneLink
-    ) -> ReplacedReferences.Target? {
-        model[link.link].side(link.end.other).isToMany ? nil : .init(link: link.link, key: reference.target)
     }
 }
 
@@ -105,12 +118,6 @@ struct ReplacedReferences {
         var isDecided = false
     }
 
-    /// A referenced row that can have only one link.
-    struct Target: Hashable {
-        let link: AssociationID
-        let key: RowKey
-    }
-
     /// The row that a reference needs.
     enum Row { case missing, arrived, repeated }
 
@@ -118,11 +125,13 @@ struct ReplacedReferences {
     /// The links that later references decided, because their rows arrived.
     var decided: Set<PagedImportState.ToOneLink> = []
     /// The rows that later references took.
-    var taken: Set<Target> = []
+    var taken: Set<PagedImportState.ReferencedRow> = []
+    /// The replacements by statements about rows that are stored; nil before they are needed.
+    var effectiveEnds: ReplacedEnds?
 
     /// Removes the entries that no longer matter, and returns those whose rows have arrived.
     mutating func take(
-        _ row: (Entry) throws -> Row, target: (Entry) -> Target?
+        _ row: (Entry) throws -> Row, target: (Entry) -> PagedImportState.ReferencedRow?
     ) rethrows -> [Entry] {
         var (kept, applied): ([Entry], [Entry]) = ([], [])
         for var entry in entries.reversed() {
