@@ -96,6 +96,11 @@ struct PageTests {
             [[["id": 1, "twin_id": 2], ["id": 4, "twin": ["id": 1]]], [["id": 5, "next": ["id": 2]]]],
             "a record of the page replaces a symmetric reference"
         ),
+        (
+            "User", [["id": 9, "notes": [["id": 1, "user_id": 4]]]],
+            [[["id": 2, "notes": [["id": 7, "user": ["id": 4]]]]], [["id": 4, "notes": []]]],
+            "the awaited owner arrives, and then its list without the row"
+        ),
     ]
 
     @Test(

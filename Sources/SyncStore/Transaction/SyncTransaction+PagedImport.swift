@@ -21,14 +21,15 @@ extension SyncTransaction {
         return !isAlone || predicate != nil || plan.parent != nil
     }
 
-    /// Records a row that the list of its owner omits. A page unlinks the row if an earlier page contains it, or else
-    /// postpones the decision to the end of the import. A sync that is not a page deletes the row.
+    /// Records a row that the list of its owner omits. A page unlinks the row if an earlier page contains it, or linked
+    /// it by a reference from before the import. It postpones the decision about other rows to the end of the import. A
+    /// sync that is not a page deletes the row.
     mutating func addDeletionCandidate(_ row: StoredRow, _ link: CompiledAssociation, owner: NodeID) throws {
         guard isPage else {
             deletionCandidates[row].unlisted.insert(link.id)
             return
         }
-        if try isInEarlierPage(row) {
+        if try isInEarlierPage(row) || isResolved(row, link, owner) {
             // A link that is part of the row's composite key stays, so the row keeps its owner.
             if link.isKeyPart { return }
             deletionCandidates[row].unlinked.insert(link.id)
@@ -36,6 +37,13 @@ extension SyncTransaction {
         } else if let key = tables[link.second.table].rowKey(owner) {
             pagedImport?.removedListEntries.insert(.init(row: row, link: link.id, owner: key))
         }
+    }
+
+    /// Returns whether an earlier page linked a row to its owner by a pending reference from before the import. In one
+    /// payload, the list of the owner would replace that reference.
+    private func isResolved(_ row: StoredRow, _ link: CompiledAssociation, _ owner: NodeID) -> Bool {
+        let resolved = pagedImport?.resolvedReferences[.init(row: row, link: link.id, end: .first)]
+        return resolved.map { $0.target == tables[link.second.table].rowKey(owner) } ?? false
     }
 
     /// Adds a page to the state of its paged import. At the end of the import, unlinks the rows that pages omitted, or
