@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Sync
 import SyncTesting
+import TestSize
 import TestWork
 import Testing
 
@@ -31,7 +32,7 @@ struct EngineWorkTests {
         }}
         """
 
-    private static let sizes = (small: 60, large: 240)
+    private static let sizes = (small: LongTests.count(40, many: 60), large: LongTests.count(160, many: 240))
     /// The factor that fourfold data may cost besides fourfold work.
     private static let tolerance = 1.2
 
