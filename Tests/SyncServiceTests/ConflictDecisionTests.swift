@@ -10,6 +10,38 @@ import Testing
 struct ConflictDecisionTests {
     private let service = InMemoryService()
 
+    @Test("A conflict names the attribute, also if its column has another name")
+    func renamedColumn() async throws {
+        let schema = """
+            {"entities": {"Task": {"attributes": {"remoteID": "integer",
+              "title": {"type": "string", "column": "heading"}}}}}
+            """
+        var configuration = Device.configuration
+        configuration.conflictPolicy = .manual
+        await service.set("Task", 1, ["title": "t"])
+        let device = try Device(service, schema: schema, entities: ["Task"], configuration)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET heading = 'here'")
+        await service.set("Task", 1, ["title": "there"])
+        try await device.engine.sync()
+        #expect(try await device.engine.conflicts().map(\.field) == ["title"])
+        try await device.engine.resolve("Task", key: 1, field: "title", keeping: .local)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["title"] == .string("here"))
+    }
+
+    @Test(
+        "An invalid deletion limit is an error when the engine is created",
+        arguments: [
+            DeletionLimit.fraction(2), .rows(-1),
+        ])
+    func invalidDeletionLimit(_ limit: DeletionLimit) throws {
+        var configuration = Device.configuration
+        configuration.deletionLimit = limit
+        let error = #expect(throws: SyncError.self) { try Device(service, configuration) }
+        #expect(error?.code == .invalidOption)
+    }
+
     @Test("The resolver of an app may pick a side or return a new value")
     func resolver() async throws {
         await service.set("Task", 1, ["title": "t", "points": 10, "done": false])

@@ -161,4 +161,15 @@ struct SingleRowTests {
         #expect(try await stack.fetch("User", id: 70) != nil)
         #expect(try await stack.fetch("Note", id: 800) == nil)
     }
+
+    @Test("An insert that fails inside a write stores no row")
+    func failedInsertStoresNothing() async throws {
+        let stack = try await store()
+        _ = try await stack.write { db in
+            #expect(throws: SyncError.self) {
+                try stack.insert("Note", values: ["id": 901], relationships: ["nope": []], in: db)
+            }
+        }
+        #expect(try await stack.fetch("Note", id: 901) == nil)
+    }
 }

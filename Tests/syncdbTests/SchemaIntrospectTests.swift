@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
-@Suite("schema adopt")
+@Suite("schema introspect")
 struct SchemaIntrospectTests {
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox()
@@ -19,7 +19,7 @@ struct SchemaIntrospectTests {
         return sandbox
     }
 
-    @Test("schema adopt prints the model of existing tables, reports omissions, and leaves the database unchanged")
+    @Test("schema introspect prints the model of existing tables, reports omissions, and leaves the database unchanged")
     func modelOfTablesIsPrinted() throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseBytes()
@@ -42,7 +42,7 @@ struct SchemaIntrospectTests {
         #expect(shown.output.contains("Author") && !shown.output.contains("BlogPost"))
     }
 
-    @Test("A missing database, a missing table, and the database as the output are errors of schema adopt")
+    @Test("A missing database, a missing table, and the database as the output are errors of schema introspect")
     func unusableDatabasesAreErrors() throws {
         let sandbox = try sandbox()
         #expect(try sandbox.syncdb("schema", "introspect", "none.sqlite").status == 1)

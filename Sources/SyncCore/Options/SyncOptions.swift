@@ -224,7 +224,7 @@ public enum DeletionLimit: Sendable, Hashable {
     ///
     /// - Throws: ``SyncError`` `invalidOption` for a negative number of rows, or for a fraction that is not from 0 to
     ///   1.
-    func validate() throws {
+    package func validate() throws {
         switch self {
         case .rows(let rows) where rows < 0:
             throw SyncError(.invalidOption, "invalid deletion limit of \(rows) rows; it must be 0 or more")

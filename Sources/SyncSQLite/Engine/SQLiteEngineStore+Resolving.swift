@@ -53,9 +53,10 @@ extension SQLiteEngineStore {
 
     /// Returns the name that a field has in the engine's tables.
     private func stored(_ field: String, _ table: TrackedTable) throws -> String {
-        if let column = table.columns.first(where: { $0.name == field || $0.relationship == field }) {
-            return column.name
-        }
+        let column =
+            table.columns.first { $0.displayName == field }
+            ?? table.columns.first { $0.name == field }
+        if let column { return column.name }
         if let joinTable = table.joinTables.first(where: { $0.isOrdered && $0.relationship == field }) {
             return joinTable.field
         }

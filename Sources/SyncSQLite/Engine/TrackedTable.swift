@@ -8,11 +8,16 @@ struct TrackedTable: Sendable {
     struct Column: Sendable {
         let name: String
         let field: OutgoingSchema.Field
+        /// The attribute of the column; nil for a foreign key, and for the column with the name of the entity.
+        let attribute: String?
         /// The relationship of a foreign key; nil for other columns.
         let relationship: String?
         /// The table that a foreign key references; nil for other columns.
         let destination: TableID?
         let isOptional: Bool
+
+        /// The name of the field for users.
+        var displayName: String { attribute ?? relationship ?? name }
     }
 
     /// A join table, with the end whose rows are sent with the list of linked rows.
@@ -94,18 +99,19 @@ struct TrackedTable: Sendable {
             switch field {
             case .attribute(let slot):
                 return Column(
-                    name: layout[entity.table].columns[slot], field: field, relationship: nil,
-                    destination: nil, isOptional: hierarchy.attributes[slot].isOptional)
+                    name: layout[entity.table].columns[slot], field: field,
+                    attribute: hierarchy.attributes[slot].name, relationship: nil, destination: nil,
+                    isOptional: hierarchy.attributes[slot].isOptional)
             case .toOne(let id):
                 guard case .foreignKey(_, let column, _) = layout[id] else { return nil }
                 let link = compiled[id]
                 return Column(
-                    name: column, field: field, relationship: link.first.relationship?.name,
+                    name: column, field: field, attribute: nil, relationship: link.first.relationship?.name,
                     destination: link.second.table,
                     isOptional: !link.isKeyPart && link.first.relationship?.isOptional ?? true)
             case .kind:
                 return Column(
-                    name: TableLayout.entityColumn, field: field, relationship: nil, destination: nil,
+                    name: TableLayout.entityColumn, field: field, attribute: nil, relationship: nil, destination: nil,
                     isOptional: false)
             case .joinRows: return nil
             }
@@ -253,9 +259,9 @@ struct TrackedTable: Sendable {
         try self.key.recordKey(key, in: db) ?? RowKey(key)?.recordKey(nil) ?? .text("")
     }
 
-    /// Returns the name of a field for users: the relationship of a foreign key or list, or else the column.
+    /// Returns the name of a field for users: the relationship of a foreign key or list, or the attribute of a column.
     func displayName(ofField name: String) -> String {
-        columns.first { $0.name == name }?.relationship ?? joinTables.first { $0.field == name }?.relationship ?? name
+        columns.first { $0.name == name }?.displayName ?? joinTables.first { $0.field == name }?.relationship ?? name
     }
 }
 
