@@ -110,7 +110,7 @@ let package = Package(
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "SyncCalls", "SyncTesting", "SyncTools", "TestSize", "TestWork",
+                "Sync", "SyncCalls", "SyncStore", "SyncTesting", "SyncTools", "TestSize", "TestWork",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],

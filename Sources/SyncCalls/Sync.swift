@@ -103,6 +103,21 @@ public enum Sync {
     }
 }
 
+extension Sync {
+    /// The largest number of syncs that run at the same time in this process; nil, the default, for no limit.
+    ///
+    /// Further calls of ``Sync`` wait, and start in the order of their calls. A server sets one less than its number of
+    /// processors, so that a processor stays free for reads and requests. Each running sync occupies memory for its
+    /// payload. See also `DataStack.maxConcurrentSyncs`. A number below 1 counts as 1.
+    ///
+    /// Calls inside the caller's transaction, single rows and engines do not count. A payload stream must not wait for
+    /// another sync, because that sync may wait for the end of the stream.
+    public static var maxConcurrentSyncs: Int? {
+        get { SyncLimit.process.maximum }
+        set { SyncLimit.process.maximum = newValue }
+    }
+}
+
 /// A store that the calls of ``Sync`` write to.
 ///
 /// `DataStack` conforms to the protocol. Do not declare other conforming types.

@@ -100,9 +100,19 @@ extension SyncPayloadConvertible where Self == SyncPayload {
 }
 
 extension SyncCall {
-    /// Maps a payload and writes the diff. A dry run only computes the diff.
+    /// Maps a payload and writes the diff, once the limits of the store and the process allow it. A dry run only
+    /// computes the diff.
     nonisolated(nonsending) func run(
         _ payload: some SyncPayloadConvertible, isDryRun: Bool = false
+    ) async throws -> SyncResult {
+        // A sync that waits for its store must not occupy a place of the process.
+        try await store.syncLimit.run {
+            try await SyncLimit.process.run { try await runNow(payload, isDryRun) }
+        }
+    }
+
+    private nonisolated(nonsending) func runNow(
+        _ payload: some SyncPayloadConvertible, _ isDryRun: Bool
     ) async throws -> SyncResult {
         switch try payload.syncPayload().source {
         case .data(let json): try await isDryRun ? dryRun(json) : changes(json)

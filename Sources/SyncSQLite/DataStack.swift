@@ -22,7 +22,8 @@ public final class DataStack: Sendable {
     /// ``makeTemporaryKey(for:)`` return different keys even if no row is inserted between them.
     let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreMonitor
-    let feed = Feed<SyncResult>()
+    let feed = Feed<SyncResult>(buffering: .bufferingNewest(1000))
+    package let syncLimit = SyncLimit()
     let unlocked: UnlockedStore?
     /// Whether the app, and not the stack, opens and closes the database.
     let isAppDatabase: Bool
@@ -125,6 +126,16 @@ public final class DataStack: Sendable {
     }
 
     // MARK: Whole store
+
+    /// The largest number of calls of `Sync` that run at the same time with this stack; nil, the default, for no limit.
+    ///
+    /// Syncs of one store write one after the other. While one writes, others map their payloads. With the limit 2, one
+    /// payload is mapped while another one is written. `Sync.maxConcurrentSyncs` limits the syncs of all stacks, and
+    /// describes which calls count.
+    public var maxConcurrentSyncs: Int? {
+        get { syncLimit.maximum }
+        set { syncLimit.maximum = newValue }
+    }
 
     /// Closes the store. If no other connection to the file is open, SQLite writes the write-ahead log into the file.
     ///

@@ -38,11 +38,11 @@ let package = Package(
         .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: language),
         .target(name: "TestSize", path: "Tests/TestSize", swiftSettings: language),
         .testTarget(
-            name: "SyncTests", dependencies: ["Sync", "SyncCalls", "TestSize"] + grdb,
+            name: "SyncTests", dependencies: ["Sync", "SyncCalls", "SyncStore", "TestSize"] + grdb,
             sources: [
                 "AppDatabase", "Observation", "Readers", "CancellationTests.swift", "Fixtures.swift",
                 "OtherProgramTests.swift", "PageTests.swift", "ChunkFlowTests.swift", "ProgressTests.swift",
-                "StreamTests.swift", "TemporaryFolder.swift",
+                "StreamTests.swift", "SyncLimitTests.swift", "TemporaryFolder.swift",
             ],
             swiftSettings: language),
         .testTarget(

@@ -130,6 +130,6 @@ extension DataStack {
     /// for each transaction.
     ///
     /// Engine runs are not included. Calls in the caller's transaction are not included, because only the caller knows
-    /// whether it commits. The sequence ends when the stack is closed or released.
+    /// whether it commits. A slow consumer receives the latest 1,000 results. The sequence ends when the stack is closed or released.
     public var syncResults: AsyncStream<SyncResult> { feed.stream() }
 }

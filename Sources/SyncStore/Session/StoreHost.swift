@@ -4,6 +4,8 @@ package import SyncCore
 package protocol StoreHost: AnyObject, Sendable {
     /// The model of the store.
     var model: SyncModel { get }
+    /// The limit for the number of syncs of this store at the same time.
+    var syncLimit: SyncLimit { get }
 
     /// Runs `body` while no other caller writes through this store. `body` does not run in a transaction.
     ///
