@@ -31,7 +31,7 @@ static struct {
     const char *(*easy_strerror)(int);
     void *(*slist_append)(void *, const char *);
     void (*slist_free_all)(void *);
-    int is_there;
+    int is_available;
 } curl;
 
 static void load(void) {
@@ -51,23 +51,23 @@ static void load(void) {
         || !curl.easy_perform || !curl.easy_getinfo || !curl.easy_strerror || !curl.slist_append
         || !curl.slist_free_all)
         return;
-    curl.is_there = global_init(GLOBAL_ALL) == 0;
+    curl.is_available = global_init(GLOBAL_ALL) == 0;
 }
 
-int sync_curl_is_there(void) {
+int sync_curl_is_available(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
-    return curl.is_there;
+    return curl.is_available;
 }
 
-void *sync_curl_open(void) { return sync_curl_is_there() ? curl.easy_init() : NULL; }
+void *sync_curl_open(void) { return sync_curl_is_available() ? curl.easy_init() : NULL; }
 
 void sync_curl_close(void *connection) {
     if (connection) curl.easy_cleanup(connection);
 }
 
 static size_t append(char **bytes, size_t *length, const char *more, size_t count) {
-    // Grown by doubling: to the next power of two above the length.
+    // The buffer grows to the next power of two above the length.
     size_t capacity = 4096;
     while (capacity < *length) capacity *= 2;
     if (!*bytes || *length + count > capacity) {
@@ -82,28 +82,28 @@ static size_t append(char **bytes, size_t *length, const char *more, size_t coun
 }
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
-    struct sync_curl_answer *answer = context;
-    if (size * count > answer->limit - answer->body_length) {
-        // What is not taken ends the request.
-        answer->is_too_large = 1;
+    struct sync_curl_response *response = context;
+    if (size * count > response->limit - response->body_length) {
+        // A smaller number than `count` ends the request.
+        response->is_too_large = 1;
         return 0;
     }
-    return append(&answer->body, &answer->body_length, bytes, size * count);
+    return append(&response->body, &response->body_length, bytes, size * count);
 }
 
 static size_t take_head(char *bytes, size_t size, size_t count, void *context) {
-    struct sync_curl_answer *answer = context;
-    if (size * count > answer->head_limit - answer->head_count) {
-        answer->is_head_too_large = 1;
+    struct sync_curl_response *response = context;
+    if (size * count > response->head_limit - response->head_count) {
+        response->is_head_too_large = 1;
         return 0;
     }
-    answer->head_count += size * count;
-    // A head that another one follows, as 100 Continue, is not the answer's.
-    if (size * count > 5 && memcmp(bytes, "HTTP/", 5) == 0) answer->head_length = 0;
-    return append(&answer->head, &answer->head_length, bytes, size * count);
+    response->head_count += size * count;
+    // Only the last header is kept: another one follows the header of 100 Continue.
+    if (size * count > 5 && memcmp(bytes, "HTTP/", 5) == 0) response->head_length = 0;
+    return append(&response->head, &response->head_length, bytes, size * count);
 }
 
-static int look(void *context, long long a, long long b, long long c, long long d) {
+static int read_flag(void *context, long long a, long long b, long long c, long long d) {
     (void)a, (void)b, (void)c, (void)d;
     return __atomic_load_n((const int *)context, __ATOMIC_RELAXED);
 }
@@ -111,16 +111,16 @@ static int look(void *context, long long a, long long b, long long c, long long 
 void sync_curl_send(
     void *connection, const char *method, const char *url, const char *const *headers, const char *body,
     size_t body_length, struct sync_curl_bounds bounds, int is_fresh, const int *is_cancelled,
-    struct sync_curl_answer *answer) {
-    memset(answer, 0, sizeof *answer);
-    answer->limit = bounds.bytes;
-    answer->head_limit = bounds.head_bytes;
+    struct sync_curl_response *response) {
+    memset(response, 0, sizeof *response);
+    response->limit = bounds.bytes;
+    response->head_limit = bounds.head_bytes;
     void *list = NULL;
     for (const char *const *line = headers; *line; line++) {
         void *longer = curl.slist_append(list, *line);
         if (longer) list = longer;
     }
-    // Keeps the connections.
+    // `easy_reset` keeps the connections open.
     curl.easy_reset(connection);
     curl.easy_setopt(connection, OPT_URL, url);
     curl.easy_setopt(connection, OPT_PROTOCOLS, (long)PROTOCOLS_HTTP_AND_HTTPS);
@@ -140,42 +140,43 @@ void sync_curl_send(
     }
     curl.easy_setopt(connection, OPT_CUSTOMREQUEST, method);
     curl.easy_setopt(connection, OPT_WRITEFUNCTION, take_body);
-    curl.easy_setopt(connection, OPT_WRITEDATA, answer);
+    curl.easy_setopt(connection, OPT_WRITEDATA, response);
     curl.easy_setopt(connection, OPT_HEADERFUNCTION, take_head);
-    curl.easy_setopt(connection, OPT_HEADERDATA, answer);
-    curl.easy_setopt(connection, OPT_XFERINFOFUNCTION, look);
+    curl.easy_setopt(connection, OPT_HEADERDATA, response);
+    curl.easy_setopt(connection, OPT_XFERINFOFUNCTION, read_flag);
     curl.easy_setopt(connection, OPT_XFERINFODATA, (void *)is_cancelled);
     curl.easy_setopt(connection, OPT_NOPROGRESS, 0L);
-    curl.easy_setopt(connection, OPT_ERRORBUFFER, answer->error);
+    curl.easy_setopt(connection, OPT_ERRORBUFFER, response->error);
     int code = curl.easy_perform(connection);
     if (code == 0) {
-        answer->error[0] = 0;
-        curl.easy_getinfo(connection, INFO_RESPONSE_CODE, &answer->status);
+        response->error[0] = 0;
+        curl.easy_getinfo(connection, INFO_RESPONSE_CODE, &response->status);
     } else {
-        answer->is_cancelled = code == ABORTED_BY_CALLBACK;
-        if (!answer->error[0]) strncpy(answer->error, curl.easy_strerror(code), sizeof answer->error - 1);
+        response->code = code;
+        response->is_cancelled = code == ABORTED_BY_CALLBACK;
+        if (!response->error[0]) strncpy(response->error, curl.easy_strerror(code), sizeof response->error - 1);
     }
     curl.easy_setopt(connection, OPT_ERRORBUFFER, NULL);
     curl.slist_free_all(list);
 }
 
-void sync_curl_free(struct sync_curl_answer *answer) {
-    free(answer->head);
-    free(answer->body);
+void sync_curl_free(struct sync_curl_response *response) {
+    free(response->head);
+    free(response->body);
 }
 
 #else
 
-int sync_curl_is_there(void) { return 0; }
+int sync_curl_is_available(void) { return 0; }
 void *sync_curl_open(void) { return NULL; }
 void sync_curl_close(void *connection) { (void)connection; }
 void sync_curl_send(
     void *connection, const char *method, const char *url, const char *const *headers, const char *body,
     size_t body_length, struct sync_curl_bounds bounds, int is_fresh, const int *is_cancelled,
-    struct sync_curl_answer *answer) {
+    struct sync_curl_response *response) {
     (void)connection, (void)method, (void)url, (void)headers, (void)body, (void)body_length, (void)bounds;
-    (void)is_fresh, (void)is_cancelled, (void)answer;
+    (void)is_fresh, (void)is_cancelled, (void)response;
 }
-void sync_curl_free(struct sync_curl_answer *answer) { (void)answer; }
+void sync_curl_free(struct sync_curl_response *response) { (void)response; }
 
 #endif

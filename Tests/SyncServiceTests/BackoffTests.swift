@@ -66,7 +66,7 @@ struct BackoffTests {
     private func fail(_ device: Device) async {
         await service.setFault { _, _ in .failsBeforeApply }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        #expect(error?.code == .serviceFailure)
+        #expect(error?.code == .serviceUnavailable)
     }
 
     private static let longest: [Double] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]

@@ -320,7 +320,7 @@ struct ConfigurationMemberTests {
             engineConfiguration.clock = Device.configuration.clock
             let device = try Device(service, entities: configuration.entities, engineConfiguration)
             let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
-            #expect(error?.code == .serviceFailure)
+            #expect(error?.code == .serviceUnavailable)
             #expect(await log.lines.count == count)
         }
     }

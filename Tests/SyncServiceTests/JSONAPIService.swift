@@ -181,7 +181,7 @@ extension JSONAPIService {
                 outcomes.append(try await push(operation))
             } catch let refusal as RowAddress.Refusal {
                 outcomes.append(.rejected(refusal.description))
-            } catch ServiceError.unreachable(let text) {
+            } catch ServiceError.unreachable(let text, _) {
                 // The service may have applied the change before the response was lost.
                 outcomes.append(.unknown(text))
             } catch ServiceError.invalidResponse(let text) {

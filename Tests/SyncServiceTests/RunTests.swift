@@ -102,7 +102,7 @@ struct RunTests {
         await #expect {
             try await device.engine.write(remoteFirst: operation(.delete, 1, [:]))
         } throws: {
-            ($0 as? SyncError)?.code == .serviceFailure
+            ($0 as? SyncError)?.code == .serviceUnavailable
         }
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["1"])
         await service.setFault(nil)

@@ -1,5 +1,5 @@
-// Requests by libcurl, which is loaded with the first of them: a program that makes none does not pay for loading it and
-// the two dozen libraries it needs.
+// Sends HTTP requests with libcurl. The first request loads the library, so that a program that sends none does not load
+// libcurl and the two dozen libraries that it needs.
 #ifndef CCURL_H
 #define CCURL_H
 
@@ -9,60 +9,62 @@
 extern "C" {
 #endif
 
-/// An answer, to be freed.
-struct sync_curl_answer {
-    /// The status of HTTP; 0 if no whole answer came.
+/// A response, or the error of the request. Free it with `sync_curl_free`.
+struct sync_curl_response {
+    /// The HTTP status; 0 without a complete response.
     long status;
-    /// The lines of the head, each with its end.
+    /// The lines of the header, with their line ends.
     char *head;
     size_t head_length;
     char *body;
     size_t body_length;
-    /// What went wrong; empty if nothing did.
+    /// The result code of libcurl; 0 for success.
+    int code;
+    /// The error message; empty for success.
     char error[256];
-    /// Whether the request was given up because it was cancelled.
+    /// Whether the request was cancelled.
     int is_cancelled;
-    /// How many bytes the body may have, and whether it had more.
+    /// The largest size of the body in bytes, and whether the body is larger.
     size_t limit;
     int is_too_large;
-    /// How many bytes all heads and trailers may have, how many came, and whether those were more.
+    /// The largest size of all headers and trailers in bytes, their size so far, and whether they are larger.
     size_t head_limit;
     size_t head_count;
     int is_head_too_large;
 };
 
-/// What a request may take.
+/// The limits of a request.
 struct sync_curl_bounds {
-    /// For how many seconds nothing may come.
+    /// The longest time without received data, in seconds.
     long silence;
-    /// How many seconds all may take.
+    /// The longest time for the whole request, in seconds.
     long whole;
-    /// How many bytes the body of the answer may have.
+    /// The largest size of the body in bytes.
     size_t bytes;
-    /// How many bytes its head may have, with all heads before it and the trailers.
+    /// The largest size of all headers and trailers in bytes.
     size_t head_bytes;
 };
 
-/// Whether libcurl can be loaded.
-int sync_curl_is_there(void);
+/// Returns whether libcurl can be loaded.
+int sync_curl_is_available(void);
 
-/// A connection that can be used again, by one request at a time; NULL if there is no memory, or no libcurl.
+/// Returns a connection, or NULL if libcurl cannot be loaded or memory is exhausted. One request at a time can use it.
 void *sync_curl_open(void);
 void sync_curl_close(void *connection);
 
-/// Sends a request and waits for the answer.
+/// Sends a request and waits for the response.
 ///
-/// `headers` are lines without their ends, and NULL behind the last. `body` may be NULL. With `is_fresh` no connection of an earlier request is used again. `is_cancelled` is looked at about
-/// once a second.
+/// `headers` are lines without line ends, followed by NULL. `body` may be NULL. If `is_fresh` is not 0, the request opens a new
+/// connection. libcurl reads `is_cancelled` about once a second.
 void sync_curl_send(
     void *connection, const char *method, const char *url, const char *const *headers, const char *body,
     size_t body_length, struct sync_curl_bounds bounds, int is_fresh, const int *is_cancelled,
-    struct sync_curl_answer *answer);
+    struct sync_curl_response *response);
 
-/// Sets what `is_cancelled` leads to.
+/// Sets the flag that cancels a request.
 void sync_curl_cancel(int *is_cancelled);
 
-void sync_curl_free(struct sync_curl_answer *answer);
+void sync_curl_free(struct sync_curl_response *response);
 
 #ifdef __cplusplus
 }

@@ -46,7 +46,11 @@ extension SyncError.Code {
         case .serviceMismatch, .userMismatch:
             "Use one database for each service and user, or first remove the sync state of the other one with 'DataStack.removeSyncState'."
         case .engineBusy: "Try again when the other engine run has finished."
-        case .serviceFailure: "Try again later."
+        case .hostNotFound: "Check the host name in the base URL, and the network connection."
+        case .connectionRefused: "Check that the server runs at the base URL's host and port."
+        case .timedOut, .serviceUnavailable: "Try again later."
+        case .notFound: "Check the base URL and the paths of the entities."
+        case .serviceFailure: "Fix the request as the message says, or report it to the operator of the service."
         case .unauthorized: "Provide new credentials."
         case .serverRestored:
             "Call 'reset' with '.cursors' to take the rows of the service and keep pending changes, or with '.remoteState' to "

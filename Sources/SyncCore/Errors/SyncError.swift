@@ -125,8 +125,20 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case userMismatch
         /// Another engine holds the lease of the database, or took over this engine's expired lease.
         case engineBusy
-        /// The service could not be reached, failed, rejected a request, or asked for a long delay. Changes that the
-        /// engine run made before the failure stay.
+        /// No address is known for the host name of the service. The name may be wrong, or the device may be offline.
+        case hostNotFound
+        /// The server of the service refuses the connection, or its address cannot be reached.
+        case connectionRefused
+        /// The service did not respond in time.
+        case timedOut
+        /// The connection broke, the service failed or asked for a long delay, or other clients changed its data during
+        /// each push. Changes that the engine run made before the failure stay.
+        case serviceUnavailable
+        /// The service has nothing at the address of a request (HTTP 404 or 410). Check the base URL and the paths of
+        /// the entities.
+        case notFound
+        /// The service rejected a request, or its response is invalid. Changes that the engine run made before the
+        /// failure stay.
         case serviceFailure
         /// The service rejects the credentials, or the engine cannot get valid ones.
         case unauthorized
@@ -204,6 +216,15 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         for problem in problems { text += "\n  \(problem.path): \(problem.message)" }
         for statements in fixes { text += "\n" + statements }
         return text
+    }
+
+    /// Whether the same call may succeed later without a change of the app or its data. True if the service could not be
+    /// reached or was not ready, and if the store or the engine was busy.
+    public var isTransient: Bool {
+        switch code {
+        case .hostNotFound, .connectionRefused, .timedOut, .serviceUnavailable, .engineBusy, .databaseBusy: true
+        default: false
+        }
     }
 
     /// The SQL statements that fix the problems, without duplicates, in the order in which to run them.

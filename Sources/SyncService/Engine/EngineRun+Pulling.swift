@@ -202,8 +202,8 @@ extension EngineRun {
             throw SyncError(.serviceFailure, "the service has another version of the row; sync, then try again")
         case .notFound:
             throw SyncError(.rowNotFound, "the service no longer has the row", entity: operation.entity)
-        case .retry: throw SyncError(.serviceFailure, "the service asks to wait; try again later")
-        case .silent: throw SyncError(.serviceFailure, "the response does not tell the outcome of the change")
+        case .retry: throw SyncError(.serviceUnavailable, "the service asks to wait; try again later")
+        case .silent: throw SyncError(.serviceFailure, "the response does not state the outcome of the change")
         case .rejected(let reason), .unknown(let reason): throw SyncError(.serviceFailure, reason)
         }
         let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)

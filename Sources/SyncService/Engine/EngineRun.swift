@@ -244,7 +244,7 @@ actor RetryBackoff {
     /// Waits before the next attempt.
     ///
     /// - Throws: The failure, after the last attempt or if the run would wait longer than
-    ///   ``SyncEngine/Configuration/retryTimeout``. If the service asked for the delay, ``SyncError`` `serviceFailure`,
+    ///   ``SyncEngine/Configuration/retryTimeout``. If the service asked for the delay, ``SyncError`` `serviceUnavailable`,
     ///   which states the end of the delay.
     func wait(after failure: ServiceError) async throws {
         failures += 1
@@ -261,7 +261,7 @@ actor RetryBackoff {
         guard tries < configuration.maxAttempts, waited + seconds <= configuration.retryTimeout.seconds else {
             guard isRequestedByService, case .retryLater(_, let text) = failure else { throw failure }
             throw SyncError(
-                .serviceFailure,
+                .serviceUnavailable,
                 "the service asks to wait until \(until.isoText): \(text); \(Self.advice)")
         }
         try await pause(seconds, failure.description)
@@ -272,7 +272,7 @@ actor RetryBackoff {
     /// - Parameters:
     ///   - reason: The reason, as a clause.
     ///   - isRequestedByService: Whether the service asked for the delay.
-    /// - Throws: ``SyncError`` `serviceFailure` if the delay is longer than ``SyncEngine/Configuration/retryTimeout``.
+    /// - Throws: ``SyncError`` `serviceUnavailable` if the delay is longer than ``SyncEngine/Configuration/retryTimeout``.
     func wait(until date: Date, _ reason: String, isRequestedByService: Bool = false) async throws {
         let seconds = date.timeIntervalSince(configuration.clock.now())
         guard seconds > 0 else { return }
@@ -281,7 +281,7 @@ actor RetryBackoff {
         (notBefore, self.isRequestedByService) = (date, isRequestedByService)
         guard seconds <= configuration.retryTimeout.seconds else {
             throw SyncError(
-                .serviceFailure,
+                .serviceUnavailable,
                 "the engine must wait until \(date.isoText): \(reason); \(Self.advice)")
         }
         try await pause(seconds, reason)

@@ -142,7 +142,7 @@ extension EngineRun {
             case .retry(let after): throw ServiceError.retryLater(after: after, "it postponed the upload")
             case .notFound: return
             case .applied(nil), .conflict, .alreadyExists, .silent:
-                throw ServiceError.unreachable("the response does not tell the outcome of the upload")
+                throw ServiceError.unreachable("the response does not state the outcome of the upload")
             }
         } catch ServiceError.payloadTooLarge {
             try await block(file, "the service rejected the file as too large (HTTP 413)")

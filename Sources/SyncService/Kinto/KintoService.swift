@@ -181,7 +181,7 @@ package struct KintoService: SyncService {
         let response: ServiceHTTPClient.Response
         do {
             response = try await exchange.send(.post, exchange.url(["batch"]), body)
-        } catch ServiceError.unreachable(let text) {
+        } catch ServiceError.unreachable(let text, _) {
             return operations.indices.map { refused[$0] ?? .unknown(text) }
         }
         guard (200..<300).contains(response.status) else {

@@ -86,7 +86,7 @@ extension PocketBaseService {
             response = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(.post, exchange.url(["api", "batch"]), body)
             }
-        } catch ServiceError.unreachable(let text) {
+        } catch ServiceError.unreachable(let text, _) {
             return operations.map { _ in .unknown(text) }
         }
         switch response.status {
@@ -144,7 +144,7 @@ extension PocketBaseService {
                 return .unknown("the response is not a record")
             }
             return .applied(row)
-        } catch ServiceError.unreachable(let text) {
+        } catch ServiceError.unreachable(let text, _) {
             // The server may have applied the change.
             return .unknown(text)
         } catch ServiceError.invalidResponse(let text) {

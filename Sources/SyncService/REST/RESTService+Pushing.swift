@@ -34,7 +34,7 @@ extension RESTService {
             }
         } catch let refusal as RowAddress.Refusal {
             return .rejected(refusal.description)
-        } catch ServiceError.unreachable(let text) {
+        } catch ServiceError.unreachable(let text, _) {
             // The service may have applied the request.
             return .unknown(text)
         } catch ServiceError.invalidResponse(let text) {

@@ -188,8 +188,20 @@ extension ServiceCapabilities {
 
 /// A failure of a whole request.
 public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+    /// The cause of a failure to reach the service.
+    public enum ConnectionFailure: String, Sendable, Hashable, CaseIterable {
+        /// No address is known for the host name.
+        case hostNotFound
+        /// The server refuses the connection, or its address cannot be reached.
+        case connectionRefused
+        /// The server did not respond in time.
+        case timedOut
+        /// Another cause: the connection broke, or the service failed, as with status 500.
+        case other
+    }
+
     /// The service cannot be reached, the connection broke, or the service failed, as with status 500.
-    case unreachable(String)
+    case unreachable(String, cause: ConnectionFailure = .other)
     /// The service asks the client to retry later, after the delay if it states one.
     case retryLater(after: Duration?, String)
     /// The service rejects the credentials, or they are invalid.
@@ -239,8 +251,12 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
     /// The ``SyncError`` that the engine throws for the failure.
     var error: SyncError {
         switch self {
-        case .unreachable(let text): SyncError(.serviceFailure, "the service failed: \(text)")
-        case .retryLater(_, let text): SyncError(.serviceFailure, "the service asks to wait: \(text)")
+        case .unreachable(let text, .hostNotFound): SyncError(.hostNotFound, "the service was not found: \(text)")
+        case .unreachable(let text, .connectionRefused):
+            SyncError(.connectionRefused, "the service refuses the connection: \(text)")
+        case .unreachable(let text, .timedOut): SyncError(.timedOut, "the service did not respond in time: \(text)")
+        case .unreachable(let text, .other): SyncError(.serviceUnavailable, "the service failed: \(text)")
+        case .retryLater(_, let text): SyncError(.serviceUnavailable, "the service asks to wait: \(text)")
         case .unauthorized(let text): SyncError(.unauthorized, "the service rejected the credentials: \(text)")
         case .cursorInvalid: SyncError(.serviceFailure, "the service rejected the cursor of the last pull")
         case .serverRestored:
@@ -251,11 +267,13 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
         case .payloadTooLarge:
             SyncError(.serviceFailure, "the service rejected the request as too large (HTTP 413); lower the batch size")
         case .stalePush:
-            SyncError(.serviceFailure, "the service has changes that were not pulled yet; sync again")
+            SyncError(.serviceUnavailable, "the service has changes that were not pulled yet; sync again")
         case .batchRejected(let text): SyncError(.serviceFailure, "the service rejected the changes: \(text)")
         case .invalidResponse(let text): SyncError(.serviceFailure, "invalid response of the service: \(text)")
         case .rejected(let status, let text) where status >= 500:
             SyncError(.serviceFailure, "the service failed with status \(status): \(text)")
+        case .rejected(let status, let text) where status == 404 || status == 410:
+            SyncError(.notFound, "the service has no such address (status \(status)): \(text)")
         case .rejected(let status, let text):
             SyncError(.serviceFailure, "the service rejected the request with status \(status): \(text)")
         }

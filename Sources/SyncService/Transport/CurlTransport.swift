@@ -48,7 +48,7 @@
                     "cannot load libcurl.so.4; install libcurl4, or pass another transport")
             }
             defer { connections.put(connection) }
-            var answer = sync_curl_answer()
+            var response = sync_curl_response()
             // If a reused connection breaks, libcurl sends the request again. That is safe for `GET` only.
             let isFresh: Int32 = request.method == .get ? 0 : 1
             // An empty `Expect` keeps libcurl from waiting for permission to send the body.
@@ -61,21 +61,21 @@
                 let start = bytes == nil ? nil : buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
                 sync_curl_send(
                     connection, request.method.rawValue, request.address, pointers,
-                    start?.assumingMemoryBound(to: CChar.self), buffer.count, bounds, isFresh, flag.pointer, &answer)
+                    start?.assumingMemoryBound(to: CChar.self), buffer.count, bounds, isFresh, flag.pointer, &response)
             }
-            defer { sync_curl_free(&answer) }
-            if answer.is_cancelled != 0 { throw CancellationError() }
-            if answer.is_too_large != 0 { throw ResponseSizeLimit.exceeded(Int(bounds.bytes)) }
-            if answer.is_head_too_large != 0 { throw ResponseSizeLimit.exceededHead(Int(bounds.head_bytes)) }
-            guard answer.status > 0 else {
-                let text = withUnsafeBytes(of: answer.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-                throw ServiceError.unreachable(text)
+            defer { sync_curl_free(&response) }
+            if response.is_cancelled != 0 { throw CancellationError() }
+            if response.is_too_large != 0 { throw ResponseSizeLimit.exceeded(Int(bounds.bytes)) }
+            if response.is_head_too_large != 0 { throw ResponseSizeLimit.exceededHead(Int(bounds.head_bytes)) }
+            guard response.status > 0 else {
+                let text = withUnsafeBytes(of: response.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                throw ServiceError.unreachable(text, cause: .init(curlCode: response.code))
             }
             // `Data` takes ownership of the buffer, so that the body is in memory only once.
-            let received = answer.body.map { Data(bytesNoCopy: $0, count: answer.body_length, deallocator: .free) }
-            answer.body = nil
-            let head = answer.head.map { Data(bytes: $0, count: answer.head_length) } ?? Data()
-            return (Self.response(status: answer.status, head: head), received ?? Data())
+            let received = response.body.map { Data(bytesNoCopy: $0, count: response.body_length, deallocator: .free) }
+            response.body = nil
+            let head = response.head.map { Data(bytes: $0, count: response.head_length) } ?? Data()
+            return (Self.response(status: response.status, head: head), received ?? Data())
         }
 
         private static func response(status: Int, head: Data) -> HTTPResponse {
@@ -115,6 +115,18 @@
             init() { pointer.initialize(to: 0) }
             func set() { sync_curl_cancel(pointer) }
             deinit { pointer.deallocate() }
+        }
+    }
+
+    extension ServiceError.ConnectionFailure {
+        /// The cause for a result code of libcurl (https://curl.se/libcurl/c/libcurl-errors.html).
+        fileprivate init(curlCode code: Int32) {
+            switch code {
+            case 5, 6: self = .hostNotFound
+            case 7: self = .connectionRefused
+            case 28: self = .timedOut
+            default: self = .other
+            }
         }
     }
 #endif

@@ -170,7 +170,19 @@ public struct ServiceHTTPClient: Sendable {
             throw CancellationError()
         } catch {
             if Task.isCancelled { throw CancellationError() }
-            throw ServiceError.unreachable(secrets.hiding(error.localizedDescription))
+            throw ServiceError.unreachable(secrets.hiding(error.localizedDescription), cause: .init(error))
+        }
+    }
+}
+
+extension ServiceError.ConnectionFailure {
+    /// The cause of an error that a transport threw.
+    fileprivate init(_ error: any Error) {
+        switch (error as? URLError)?.code {
+        case .cannotFindHost, .dnsLookupFailed: self = .hostNotFound
+        case .cannotConnectToHost: self = .connectionRefused
+        case .timedOut: self = .timedOut
+        default: self = .other
         }
     }
 }

@@ -194,7 +194,7 @@ public actor InMemoryService: SyncService {
         let fault: Fault?
         do {
             fault = try await nextFault(for: .push(operations))
-        } catch ServiceError.unreachable(let text) {
+        } catch ServiceError.unreachable(let text, _) {
             return operations.map { _ in .unknown(text) }
         }
         if case .appliesLate(let count)? = fault {
