@@ -207,7 +207,7 @@ struct OlderToolsTests {
             for await event in events {
                 switch event {
                 case .phase(let phase): heard.append(phase.rawValue)
-                case .pushed(let rows): heard.append("sent \(rows)")
+                case .pushed(let rows, let total): heard.append("sent \(rows) of \(total)")
                 case .finished(let report): return heard + ["\(report.total.pushedInserts) created"]
                 case .failed, .pulled, .waiting: break
                 }
@@ -216,7 +216,7 @@ struct OlderToolsTests {
         }
         try await device.engine.sync()
         let text = await heard.value
-        #expect(text.first == "pulling" && text.last == "1 created" && text.contains("sent 1"), "\(text)")
+        #expect(text.first == "pulling" && text.last == "1 created" && text.contains("sent 1 of 1"), "\(text)")
         let seen = await flags.all
         #expect(seen.count > 1 && !seen.contains(false))
         #expect(await !device.engine.isSyncing)

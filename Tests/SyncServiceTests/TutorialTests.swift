@@ -130,7 +130,7 @@ struct TutorialTests {
                 switch event {
                 case .phase(let phase): lines.append("\(phase)")
                 case .pulled(let entity, let rows, _): lines.append("\(entity): \(rows)")
-                case .pushed(let rows): lines.append("sent: \(rows)")
+                case .pushed(let rows, let total): lines.append("sent: \(rows) of \(total)")
                 case .waiting(let time, let reason): lines.append("\(time): \(reason)")
                 case .finished: return lines
                 case .failed(let error): return lines + ["\(error)"]

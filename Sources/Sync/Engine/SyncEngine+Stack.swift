@@ -1,5 +1,5 @@
 public import SyncCalls
-import SyncCore
+public import SyncCore
 public import SyncService
 import SyncStore
 
@@ -18,6 +18,23 @@ extension SyncEngine {
         configuration: SyncEngine.Configuration = SyncEngine.Configuration()
     ) throws {
         try self.init(host: stack.host.store, service: service, entities: entities, configuration: configuration)
+    }
+
+    /// Creates an engine that syncs the entities of Swift types, with the policies of the configuration.
+    ///
+    /// ```swift
+    /// let engine = try SyncEngine(stack: stack, service: service, entities: [Project.self, Todo.self])
+    /// ```
+    /// ``init(stack:service:entities:configuration:)-(_,_,[SyncedEntity],_)`` describes the details. It also takes an
+    /// entity with policies of its own, such as `SyncedEntity(Todo.self, conflictPolicy: .serverWins)`.
+    @_disfavoredOverload
+    public init(
+        stack: some SyncStack, service: any SyncService, entities: [any SyncEntity.Type],
+        configuration: SyncEngine.Configuration = SyncEngine.Configuration()
+    ) throws {
+        try self.init(
+            stack: stack, service: service, entities: entities.map { SyncedEntity($0.entityName) },
+            configuration: configuration)
     }
 }
 

@@ -26,6 +26,27 @@ extension SQLiteEngineStore {
         }
     }
 
+    package func pendingChangeCount(of entities: [String]) async throws -> Int {
+        let numbers = try entities.map { try table($0).number }
+        return try await reading { db in try OutboxCount.pending(of: numbers, in: db) }
+    }
+
+    package func observePendingChangeCount() -> AsyncThrowingStream<Int, any Error> {
+        let numbers = tables.map(\.number)
+        let counts = StoreObservation(stack, fetch: { db in try OutboxCount.pending(of: numbers, in: db) }) { $0 }
+        return AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    for try await count in counts { continuation.yield(count) }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
     package func status() async throws -> [EntityStatus] {
         let tables = tables
         return try await reading { db in
@@ -155,6 +176,21 @@ extension SQLiteEngineStore {
         }
         for name in ["sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound"] {
             try db.execute(sql: "DELETE FROM \(name) \(isOwn)")
+        }
+    }
+}
+
+/// Counts the rows of the outbox.
+private enum OutboxCount {
+    /// Returns the number of rows with pending changes that are not blocked.
+    ///
+    /// - Parameter tables: The numbers of the tables.
+    static func pending(of tables: [Int], in db: Database) throws -> Int {
+        try tables.reduce(0) { count, table in
+            try count
+                + (Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM sync_change WHERE e = ? AND state <> 'parked'", arguments: [table])
+                    ?? 0)
         }
     }
 }

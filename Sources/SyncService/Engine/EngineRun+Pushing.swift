@@ -19,11 +19,12 @@ extension EngineRun {
         if start.hasBlockedChanges || report.value.total.blockedChanges > 0 {
             _ = try await store.retryBelow(entities, lease)
         }
-        var count = try await pushAll(&batchSize)
+        var progress = PushProgress(total: try await store.pendingChangeCount(of: entities))
+        try await pushAll(&batchSize, &progress)
         // Rows that reference an accepted row can be sent once the service lists the accepted row.
         if try await waitForAcceptedRows() {
-            count += try await pushAll(&batchSize)
-            send(.pushed(rows: count))
+            try await pushAll(&batchSize, &progress)
+            send(progress.event)
         }
         // A deletion that was pushed may have freed a unique value that a blocked row needs.
         let changes = report.value.total
@@ -31,8 +32,8 @@ extension EngineRun {
         let freed = changes.pushedDeletes > 0 ? try await store.retryBlocked(entities, lease) : 0
         let below = changes.pushedInserts > 0 ? try await store.retryBelow(entities, lease) : 0
         guard freed + below > 0 else { return }
-        count += try await pushAll(&batchSize)
-        send(.pushed(rows: count))
+        try await pushAll(&batchSize, &progress)
+        send(progress.event)
     }
 
     /// Applies the deletions that the push discovered. Then pushes the rows that the conflict policy restores.
@@ -44,15 +45,11 @@ extension EngineRun {
 
     /// Pushes the pending changes, then the changes that were made during the first push. The next run pushes later
     /// changes.
-    ///
-    /// - Returns: The number of changes that the service applied.
-    private func pushAll(_ batchSize: inout Int) async throws -> Int {
-        var count = 0
-        for _ in 0..<2 { try await pushPendingChanges(&batchSize, &count) }
-        return count
+    private func pushAll(_ batchSize: inout Int, _ progress: inout PushProgress) async throws {
+        for _ in 0..<2 { try await pushPendingChanges(&batchSize, &progress) }
     }
 
-    private func pushPendingChanges(_ batchSize: inout Int, _ count: inout Int) async throws {
+    private func pushPendingChanges(_ batchSize: inout Int, _ progress: inout PushProgress) async throws {
         var rounds = 0
         var last: Int64?
         try await findCursor()
@@ -63,12 +60,12 @@ extension EngineRun {
             last = edit
             guard !requests.isEmpty else { return }
             do {
-                count += try await send(requests, &batchSize, rounds: rounds)
+                progress.count += try await send(requests, &batchSize, rounds: rounds)
             } catch ServiceError.stalePush where rounds < Self.mostRounds {
                 rounds += 1
                 try await catchUp()
             }
-            send(.pushed(rows: count))
+            send(progress.event)
             // Resolve in-doubt requests before sending another change of the same row.
             try await recoverAll()
         }
@@ -400,4 +397,15 @@ extension PushOperation {
         case (.update, _), (.delete, _): false
         }
     }
+}
+
+/// The progress of a push.
+private struct PushProgress {
+    /// The number of changes that were pending when the push began.
+    let total: Int
+    /// The number of changes that the service has accepted.
+    var count = 0
+
+    /// The event for the progress. Changes that were made during the push raise the total.
+    var event: SyncEvent { .pushed(rows: count, of: max(total, count)) }
 }

@@ -89,6 +89,25 @@ public actor SyncEngine {
         }
     }
 
+    /// Pulls remote changes of the entities of Swift types, resolves conflicts and pushes local changes, as
+    /// ``sync(only:)-([String]?)``.
+    @discardableResult
+    public func sync(only types: [any SyncEntity.Type]) async throws -> SyncReport {
+        try await sync(only: types.map { $0.entityName })
+    }
+
+    /// Pulls remote changes of the entities of Swift types, as ``pull(only:)-([String]?)``.
+    @discardableResult
+    public func pull(only types: [any SyncEntity.Type]) async throws -> SyncReport {
+        try await pull(only: types.map { $0.entityName })
+    }
+
+    /// Pushes local changes of the entities of Swift types, as ``push(only:)-([String]?)``.
+    @discardableResult
+    public func push(only types: [any SyncEntity.Type]) async throws -> SyncReport {
+        try await push(only: types.map { $0.entityName })
+    }
+
     private func run(
         _ kind: EngineRunQueue.Kind, _ entities: [String]?, _ phases: @escaping EngineRunQueue.Phases
     ) async throws -> SyncReport {
@@ -200,7 +219,21 @@ extension SyncEngine {
     }
 
     /// Returns the number of rows with pending changes. Blocked changes do not count.
-    public func pendingChangeCount() async throws -> Int { try await status().reduce(0) { $0 + $1.pendingChanges } }
+    public func pendingChangeCount() async throws -> Int {
+        try await store.pendingChangeCount(of: registration.entities.map(\.name))
+    }
+
+    /// Observes the number of rows with pending changes: the current number, then each change. Blocked changes do not
+    /// count.
+    ///
+    /// ```swift
+    /// for try await count in engine.observePendingChangeCount() { badge.text = "\(count)" }
+    /// ```
+    /// A slow consumer may skip intermediate numbers but always receives the latest. Writes of other processes are
+    /// noticed at the next write of this process. The stream fails with `storeClosed` when the stack is closed.
+    public nonisolated func observePendingChangeCount() -> AsyncThrowingStream<Int, any Error> {
+        store.observePendingChangeCount()
+    }
 
     /// The date of the last successful sync of the entity that was synced least recently. Nil if an entity was never
     /// synced, or was reset since. A push alone does not count.

@@ -1,4 +1,5 @@
 import Foundation
+public import SyncCore
 
 /// The changes of an engine run, by entity.
 public struct SyncReport: Sendable, Hashable, Codable {
@@ -49,6 +50,9 @@ public struct SyncReport: Sendable, Hashable, Codable {
     /// Creates an empty report.
     package init() {}
 
+    /// The changes of the entity of a Swift type; all numbers are zero if nothing changed.
+    public subscript(type: (some SyncEntity).Type) -> Changes { entities[type.entityName] ?? Changes() }
+
     /// Whether all numbers of all entities are zero.
     public var isEmpty: Bool { entities.values.allSatisfy(\.isEmpty) }
 
@@ -60,6 +64,38 @@ public struct SyncReport: Sendable, Hashable, Codable {
     /// Adds the changes of another run.
     mutating func add(_ other: SyncReport) {
         for (name, changes) in other.entities { entities[name, default: Changes()].add(changes) }
+    }
+}
+
+extension SyncReport: CustomStringConvertible {
+    /// The changes as text, a line for each entity, such as `Project: pulled 3 inserted, 1 updated; pushed 2 inserted`;
+    /// `nothing changed` if all numbers are zero.
+    public var description: String {
+        let lines = entities.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { "\($0): \($1)" }
+        return lines.isEmpty ? "nothing changed" : lines.joined(separator: "\n")
+    }
+}
+
+extension SyncReport.Changes: CustomStringConvertible {
+    /// The numbers as text, without those that are zero, such as `pulled 3 inserted, 1 updated; pushed 2 inserted`;
+    /// `nothing` if all are zero.
+    public var description: String {
+        func list(_ title: String, _ counts: [(Int, String)]) -> String? {
+            let texts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+            return texts.isEmpty ? nil : "\(title) \(texts.joined(separator: ", "))"
+        }
+        func count(_ number: Int, _ what: String) -> String? {
+            number == 0 ? nil : "\(number) \(what)\(number == 1 ? "" : "s")"
+        }
+        let parts = [
+            list("pulled", [(pulledInserts, "inserted"), (pulledUpdates, "updated"), (pulledDeletes, "deleted")]),
+            list("pushed", [(pushedInserts, "inserted"), (pushedUpdates, "updated"), (pushedDeletes, "deleted")]),
+            list("links", [(linksAdded, "added"), (linksRemoved, "removed")]),
+            count(conflicts, "row").map { "\($0) with conflicts" }, count(blockedChanges, "blocked change"),
+            count(invalidRecords, "record").map { "\($0) without an ID" },
+            count(unreadableValues, "unreadable value"),
+        ].compactMap(\.self)
+        return parts.isEmpty ? "nothing" : parts.joined(separator: "; ")
     }
 }
 
@@ -102,9 +138,9 @@ public enum SyncEvent: Sendable {
     /// The engine pulled records of an entity. `rows` is the number so far, and `of` is the total; nil if the service
     /// does not report it.
     case pulled(entity: String, rows: Int, of: Int?)
-    /// The engine pushed changes. `rows` is the number of accepted changes since the push, or a repetition of it,
-    /// began.
-    case pushed(rows: Int)
+    /// The engine pushed changes. `rows` is the number of accepted changes since the push began, and `of` is the number
+    /// of changes that were pending then. Changes that are made during the push may raise `of`.
+    case pushed(rows: Int, of: Int)
     /// The run waits for a duration. `reason` states why.
     case waiting(Duration, reason: String)
     /// The run finished.

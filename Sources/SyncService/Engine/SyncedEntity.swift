@@ -54,6 +54,26 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
         self.cascades = cascades
     }
 
+    /// Creates an entity to sync from a Swift type. The other parameters are those of
+    /// ``init(_:conflictPolicy:deleteConflictPolicy:mergesWholeRow:fieldGroups:naturalKey:cascades:)-(String,_,_,_,_,_,_)``.
+    ///
+    /// ```swift
+    /// SyncedEntity(Todo.self, conflictPolicy: .serverWins, naturalKey: [\.title])
+    /// ```
+    /// A key path that is no attribute or to-one relationship causes the error `unknownAttribute` when the engine is
+    /// created.
+    public init<Value: SyncEntity>(
+        _ type: Value.Type, conflictPolicy: ConflictPolicy? = nil, deleteConflictPolicy: DeleteConflictPolicy? = nil,
+        mergesWholeRow: Bool = false, fieldGroups: [[PartialKeyPath<Value>]] = [],
+        naturalKey: [PartialKeyPath<Value>] = [], cascades: Cascades? = nil
+    ) {
+        func name(_ path: PartialKeyPath<Value>) -> String { Value.syncProperties[path]?.name ?? "\(path)" }
+        self.init(
+            Value.entityName, conflictPolicy: conflictPolicy, deleteConflictPolicy: deleteConflictPolicy,
+            mergesWholeRow: mergesWholeRow, fieldGroups: fieldGroups.map { $0.map(name) },
+            naturalKey: naturalKey.map(name), cascades: cascades)
+    }
+
     /// Creates an entity to sync with the policies of the engine.
     public init(stringLiteral name: String) { self.init(name) }
 }
@@ -153,6 +173,7 @@ extension EngineRegistration {
     ///   requires times that the service lacks.
     init(_ entities: [SyncedEntity], _ service: any SyncService, _ configuration: SyncEngine.Configuration) throws {
         let capabilities = service.capabilities
+        try configuration.deletionLimit?.validate()
         guard !entities.isEmpty else { throw SyncError(.invalidOption, "an engine requires at least one entity") }
         var seen: Set<String> = []
         for entity in entities {

@@ -85,6 +85,13 @@ package protocol EngineStore: Sendable {
     ///   - attempts: The number of consecutive failures of the service; 0 if the service itself asked for the delay.
     func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws
 
+    /// Returns the number of rows with pending changes that are not blocked.
+    func pendingChangeCount(of entities: [String]) async throws -> Int
+
+    /// Observes the number of rows of all registered entities with pending changes that are not blocked: the current
+    /// number, then each change. A slow consumer may skip intermediate numbers.
+    func observePendingChangeCount() -> AsyncThrowingStream<Int, any Error>
+
     /// Returns the sync status of each entity.
     func status() async throws -> [EntityStatus]
 

@@ -141,7 +141,8 @@ extension ProgressLine {
         switch event {
         case .pulled(let entity, let rows, let total):
             self.init(label: "pull \(entity)", unit: .rows, completed: rows, total: total)
-        case .pushed(let rows): self.init(label: "push", unit: .rows, completed: rows)
+        case .pushed(let rows, let total):
+            self.init(label: "push", unit: .rows, completed: rows, total: total)
         case .phase, .waiting, .finished, .failed: return nil
         }
     }
