@@ -10,6 +10,8 @@ let package = Package(
         .package(name: "Sync", path: "..", traits: ["Macros"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     ],
     targets: [
         .executableTarget(name: "TwoWay", dependencies: [.product(name: "Sync", package: "Sync")]),
@@ -22,6 +24,20 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
             ]),
         .executableTarget(name: "issue-server", dependencies: ["IssueServer"]),
+        .target(
+            name: "Observability",
+            dependencies: [
+                .product(name: "Sync", package: "Sync"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]),
+        .testTarget(
+            name: "ObservabilityTests",
+            dependencies: [
+                "Observability",
+                .product(name: "SyncTesting", package: "Sync"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ]),
         .testTarget(name: "IssueServerTests", dependencies: ["IssueServer"]),
     ]
 )
