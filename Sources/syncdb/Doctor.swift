@@ -107,7 +107,7 @@ struct Doctor: AsyncParsableCommand, InputCommand {
         }
         let payload = PayloadSource(file)
         var options = SyncOptions()
-        options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
+        options.keyPath = .init(key ?? "")
         options.format = layout.form(isNDJSON: ndjson || payload.isNDJSON)
         options.keyedBy = layout.names
         // The user has the file, so errors may show its values.

@@ -108,7 +108,7 @@ extension PayloadSource {
         var sample = try InferenceSample(
             read(unpackingTo: limit) { _, _ in }, entity: entity,
             form: layout.form(isNDJSON: isNDJSON || self.isNDJSON),
-            keyPath: keyPath?.split(separator: ".").map(String.init) ?? [], name: name)
+            keyPath: SyncOptions.KeyPath(keyPath ?? "").keys, name: name)
         sample.keyedBy = layout.names
         return sample
     }

@@ -160,7 +160,7 @@ struct ChunkTests {
             let stack = try DataStack.inMemory(Fixtures.model("company"))
             var options = Self.options(100, collectsKeys: false)
             options.format = form
-            options.keyPath = keyPath
+            options.keyPath = .init(keyPath)
             let result = try await Sync.changes(file, inEntity: "User", stack: stack, options: options)
             #expect(result["User"].insertedCount == 100)
             #expect(try await stack.count("User") == 100)

@@ -69,7 +69,7 @@ struct InferredModelTests {
         #expect(try SyncModel(schemaData: model.schemaFile()) == model)
         let stack = try DataStack.inMemory(model)
         var options = SyncOptions()
-        options.keyPath = key
+        options.keyPath = .init(key)
         let first = try await Sync.changes(json, inEntity: entity, stack: stack, options: options)
         let text = String(decoding: model.schemaFile(), as: UTF8.self)
         #expect(first.unmappedKeys == [], "\(text)")

@@ -6,7 +6,7 @@ import Testing
 struct KeyPathTests {
     private func options(_ keyPath: [String]) -> SyncOptions {
         var options = SyncOptions()
-        options.keyPath = keyPath
+        options.keyPath = .init(keyPath)
         return options
     }
 
@@ -26,6 +26,27 @@ struct KeyPathTests {
         #expect(try await Sync.changes(value, inEntity: "Book", stack: stacks[1], options: options) == bytes)
         #expect(bytes["Book"].insertedCount == count)
         #expect(bytes.diagnostics == [])
+    }
+
+    @Test(
+        "A key path is a string literal with dots, or an array",
+        arguments: [
+            ("data.books", ["data", "books"]), (["data", "books"], ["data", "books"]), ("books", ["books"]),
+            (["a.b"], ["a.b"]), ("data..books.", ["data", "books"]), ("", []), ([], []),
+        ] as [(SyncOptions.KeyPath, [String])])
+    func keyPathLiterals(path: SyncOptions.KeyPath, keys: [String]) {
+        #expect(path == SyncOptions.KeyPath(keys))
+        #expect(path.keys == keys)
+    }
+
+    @Test("A string literal as the key path finds the records")
+    func stringLiteralFindsRecords() async throws {
+        let stack = try CallFormTests.store()
+        let json = Data(#"{"data": {"books": [{"isbn": "1"}]}}"#.utf8)
+        var options = SyncOptions(keyPath: "data")
+        options.keyPath = "data.books"
+        let result = try await Sync.changes(json, inEntity: "Book", stack: stack, options: options)
+        #expect(result["Book"].insertedCount == 1)
     }
 
     @Test(

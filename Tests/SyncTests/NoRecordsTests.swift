@@ -139,7 +139,7 @@ struct NoRecordsTests {
         ] as [(String, [String], [[String]])])
     func errorNamesLists(text: String, keyPath: [String], lists: [[String]]) async throws {
         var options = SyncOptions()
-        options.keyPath = keyPath
+        options.keyPath = .init(keyPath)
         let found = try await error(text, options)
         #expect(found.keyPaths == lists)
         #expect(found.path == (keyPath.first ?? "$"))

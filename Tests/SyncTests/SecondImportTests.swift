@@ -35,7 +35,7 @@ struct SecondImportTests {
         let stack = try DataStack.inMemory(SyncModel(contentsOf: payload.model))
         let json = try Data(contentsOf: payload.file)
         var options = SyncOptions()
-        options.keyPath = payload.keyPath
+        options.keyPath = .init(payload.keyPath)
         let before = try await stack.changesWritten()
         let first = try await Sync.changes(json, inEntity: payload.entity, stack: stack, options: options)
         let written = try await stack.changesWritten()

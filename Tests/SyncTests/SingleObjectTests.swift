@@ -80,7 +80,7 @@ struct SingleObjectTests {
             let stack = try await store()
             for scope in [SyncOptions.Scope.automatic, .all] {
                 var options = SyncOptions(scope: scope)
-                options.keyPath = keyPath
+                options.keyPath = .init(keyPath)
                 let result = try await call(text, stack, options)
                 #expect(result["User"].deletedCount == 0, "\(name)")
                 #expect(try await stack.count("User") == 9, "\(name)")

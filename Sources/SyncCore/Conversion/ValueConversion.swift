@@ -122,7 +122,9 @@ extension StoredValue {
 ///
 /// Without a format, a sync reads ISO 8601 and Unix times, and exports write ISO 8601. The magnitude of a Unix time
 /// tells its unit. With a format, a sync reads no other form, so it never guesses the meaning of ambiguous text.
-public enum AttributeFormat: Sendable, Hashable {
+///
+/// A string literal is the text of a format in a schema file: `"unix-seconds"`, `"dd.MM.yyyy"`.
+public enum AttributeFormat: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Seconds since 1970, as a number or text, optionally with a fraction: `1709231399.25`.
     case unixSeconds
     /// Milliseconds since 1970: `1709231399250`.
@@ -150,6 +152,9 @@ public enum AttributeFormat: Sendable, Hashable {
     public init(_ text: String) {
         self = Self.words.first { $0.word == text }?.format ?? .pattern(text)
     }
+
+    /// Creates the format from its text in a schema file.
+    public init(stringLiteral text: String) { self.init(text) }
 
     /// The text of the format in a schema file.
     package var text: String {

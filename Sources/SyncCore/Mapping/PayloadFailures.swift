@@ -43,8 +43,8 @@ extension PayloadGraph {
         let advice = owner.map { "; if all belong to one \($0), name it as the parent" } ?? ""
         var error = SyncError(
             .noRecords, "no record can be read\(found)\(reason)\(advice)", entity: name,
-            path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
-        let fieldPath = fieldPath ?? options.keyPath
+            path: options.keyPath.keys.isEmpty ? "$" : options.keyPath.keys.joined(separator: "."))
+        let fieldPath = fieldPath ?? options.keyPath.keys
         error.keyPaths = listPaths.map { fieldPath + $0 }
         throw error
     }

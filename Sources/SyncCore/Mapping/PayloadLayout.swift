@@ -27,12 +27,12 @@ package struct PayloadLayout: Sendable {
     /// - Throws: ``SyncError`` `invalidOption`, `unknownEntity`, `unknownAttribute`, `keylessEntity`.
     package init(_ options: SyncOptions, of entity: CompiledEntity, in model: CompiledModel) throws {
         try options.checkLayout()
-        keyPath = options.keyPath
+        keyPath = options.keyPath.keys
         isPlain = options.isPlain
         readsConnections = options.format == .graphQL
         if !options.entities.isEmpty {
             let found = try options.entities.map { (path: $0.path, entity: try model.entity(named: $0.entity)) }
-            let paths = found.map { options.keyPath + $0.path }
+            let paths = found.map { options.keyPath.keys + $0.path }
             let labels = paths.map { $0.joined(separator: ".") }
             form = .locations(.lists(at: paths, labels: labels))
             lists = found.enumerated().map { List(entity: $1.entity.id, label: labels[$0], root: $0) }
@@ -41,14 +41,14 @@ package struct PayloadLayout: Sendable {
         }
         if let names = options.keyedBy {
             guard let slot = names.slot(in: entity, of: model) else { throw Self.noAttribute(names, entity, model) }
-            form = .locations(.members(at: options.keyPath))
+            form = .locations(.members(at: options.keyPath.keys))
             lists = [List(entity: entity.id, root: 0, nameSlot: slot)]
             types = nil
             return
         }
         switch options.format {
         case .json, .ndjson:
-            form = options.format == .ndjson ? .ndjson : .locations(.list(at: options.keyPath))
+            form = options.format == .ndjson ? .ndjson : .locations(.list(at: options.keyPath.keys))
             lists = [List(entity: entity.id, root: 0)]
             types = nil
         case .jsonAPI:
@@ -58,7 +58,7 @@ package struct PayloadLayout: Sendable {
             ]
             types = ResourceTypes(model)
         case .graphQL:
-            form = .locations(.graphQL(at: options.keyPath))
+            form = .locations(.graphQL(at: options.keyPath.keys))
             lists = [List(entity: entity.id, root: 0)]
             types = nil
         }

@@ -207,7 +207,7 @@ struct CoreDataUserInfo {
     var remoteKey: String? { text("remoteKey") }
     /// The names of the transformers, from a comma-separated list.
     var transformers: [String] { texts("valueTransformer") }
-    var format: AttributeFormat? { text("format").map(AttributeFormat.init) }
+    var format: AttributeFormat? { text("format").map { AttributeFormat($0) } }
     /// The spelling of JSON keys, as schema files name it: `kebab-case`.
     var keys: String? { text("keys") }
     var ignore: [String] { texts("ignore") }

@@ -105,7 +105,7 @@ struct SchemaReader {
         attribute.isPrimaryKey = object.flag("primaryKey", default: false, &draft)
         attribute.isOptional = object.flag("optional", default: true, &draft)
         attribute.transformers = object.texts("transformer", &draft, orOne: true)
-        attribute.format = object.text("format", &draft).map(AttributeFormat.init)
+        attribute.format = object.text("format", &draft).map { AttributeFormat($0) }
         attribute.isExported = object.flag("export", default: true, &draft)
         attribute.renamedFrom = object.text("renamedFrom", &draft)
         attribute.sourceType = object.text("sourceType", &draft)

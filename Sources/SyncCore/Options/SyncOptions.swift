@@ -59,7 +59,7 @@ public struct SyncOptions: Sendable {
     public var willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)?
     /// The path of keys to the records in the payload, or to the object with the lists of several entities. Empty if
     /// the path is the root of the payload.
-    public var keyPath: [String]
+    public var keyPath: KeyPath
     /// The format of the payload.
     public var format: PayloadFormat
     /// The attribute that is read from the object keys, if the records are members of an object:
@@ -102,7 +102,7 @@ public struct SyncOptions: Sendable {
         scope: Scope = .automatic, payloadKind: PayloadKind = .automatic, isStrict: Bool = false,
         deletionLimit: DeletionLimit? = .half, deletesBesideUnread: Bool = false,
         resultDetail: ResultDetail = .automatic,
-        includesValuesInErrors: Bool = false, keyPath: [String] = [], format: PayloadFormat = .json,
+        includesValuesInErrors: Bool = false, keyPath: KeyPath = [], format: PayloadFormat = .json,
         keyedBy: KeyedBy? = nil, chunkSize: Int = 4 << 20, commitsEachChunk: Bool = false,
         progress: (@Sendable (SyncProgress) -> Void)? = nil,
         willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)? = nil
@@ -129,6 +129,32 @@ public struct SyncOptions: Sendable {
     package var collectsValues: Bool { resultDetail == .values }
 }
 
+extension SyncOptions {
+    /// A path of keys into a payload.
+    ///
+    /// ```swift
+    /// options.keyPath = "data.books"
+    /// options.keyPath = ["data", "books"]
+    /// ```
+    /// Use the array for a key that contains a dot.
+    public struct KeyPath: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
+        /// The keys, from the root of the payload.
+        public let keys: [String]
+
+        /// Creates a path of keys, such as one of ``SyncError/keyPaths``.
+        public init(_ keys: [String]) { self.keys = keys }
+
+        /// Creates a path from its text. Dots separate the keys.
+        public init(_ text: String) { self.init(text.split(separator: ".").map(String.init)) }
+
+        /// Creates a path from its text. Dots separate the keys.
+        public init(stringLiteral text: String) { self.init(text) }
+
+        /// Creates a path of keys.
+        public init(arrayLiteral keys: String...) { self.init(keys) }
+    }
+}
+
 /// The format of a payload.
 public enum PayloadFormat: String, Sendable, Hashable, CaseIterable {
     /// One JSON value with the records, such as an array of records or a single record.
@@ -146,7 +172,7 @@ extension SyncOptions {
     ///
     /// - Throws: ``SyncError`` `invalidOption` for NDJSON and JSON:API.
     func checkKeyPath() throws {
-        guard !keyPath.isEmpty else { return }
+        guard !keyPath.keys.isEmpty else { return }
         switch format {
         case .json, .graphQL: return
         case .ndjson:

@@ -198,7 +198,7 @@ extension SyncOptions {
         case .string(let name)?: keyedBy = .attribute(name)
         default: throw ScenarioError("the field 'keyedBy' must be the name of an attribute, or true")
         }
-        if let path = try fields.optionalString("keyPath") { keyPath = path.split(separator: ".").map(String.init) }
+        if let path = try fields.optionalString("keyPath") { keyPath = .init(path) }
         try fields.finish()
     }
 

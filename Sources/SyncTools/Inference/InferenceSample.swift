@@ -113,7 +113,7 @@ struct SampleRecords {
         self.sample = sample
         var options = SyncOptions()
         options.format = sample.form
-        options.keyPath = sample.keyPath
+        options.keyPath = .init(sample.keyPath)
         options.keyedBy = sample.keyedBy
         options.entities = sample.entities.sorted { $0.key < $1.key }
             .map { PayloadList(path: $0.key, entity: $0.value) }

@@ -199,7 +199,7 @@ struct SwiftWriter {
             let names = attribute.transformers.map(SwiftName.literal)
             marks.append("@Transformer(\(names.joined(separator: ", ")))")
         }
-        if let format = attribute.format { marks.append("@Format(.init(\(SwiftName.literal(format.text))))") }
+        if let format = attribute.format { marks.append("@Format(\(SwiftName.literal(format.text)))") }
         if let old = attribute.renamedFrom { marks.append("@RenamedFrom(\(SwiftName.literal(old)))") }
         if let column = attribute.column ?? (isRenamed ? attribute.name : nil) {
             marks.append("@Column(\(SwiftName.literal(column)))")

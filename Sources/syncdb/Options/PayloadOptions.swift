@@ -41,7 +41,7 @@ struct PayloadOptions {
             deletionLimit: (rules.maxDelete ?? .standard).limit,
             deletesBesideUnread: rules.deletesBesideUnread)
         options.keyedBy = layout.names
-        options.keyPath = rules.key.map { $0.split(separator: ".").map(String.init) } ?? []
+        options.keyPath = .init(rules.key ?? "")
         return options
     }
 

@@ -54,8 +54,8 @@ struct StoreOptions {
         payloads.compactMap { payload in
             payload.data.map { data in
                 var sample = InferenceSample(
-                    data, entity: options.entity, form: payload.format, keyPath: options.options.keyPath, size: size,
-                    name: payload.name)
+                    data, entity: options.entity, form: payload.format, keyPath: options.options.keyPath.keys,
+                    size: size, name: payload.name)
                 key.apply(to: &sample)
                 sample.keyedBy = options.layout.names
                 sample.entities = options.entities

@@ -16,6 +16,30 @@ struct KeyRuleSourceTests {
                 "day": { "type": "date", "format": "dd.MM.yyyy" }, "at": { "type": "date", "format": "unix-seconds" } } } } }
         """#
 
+    @Test(
+        "A string literal is the date format that has this text in a schema file",
+        arguments: [
+            ("unix-seconds", .unixSeconds), ("unix-milliseconds", .unixMilliseconds),
+            ("unix-microseconds", .unixMicroseconds), ("unix-nanoseconds", .unixNanoseconds), ("iso8601", .iso8601),
+            ("dd.MM.yyyy", .pattern("dd.MM.yyyy")),
+        ] as [(AttributeFormat, AttributeFormat)])
+    func formatLiterals(literal: AttributeFormat, format: AttributeFormat) {
+        #expect(literal == format)
+        #expect(AttributeFormat(format.text) == literal)
+    }
+
+    @Test("An invalid format as a string literal is reported as in a schema file", arguments: ["unix-days", ""])
+    func reportsInvalidFormatLiterals(text: String) throws {
+        let attributes: [SyncModel.Attribute] = [
+            .init("id", .integer), .init("x", Date?.self, format: AttributeFormat(stringLiteral: text)),
+        ]
+        let error = try #require(throws: SyncError.self) {
+            try SyncModel(entities: [SyncModel.Entity("A", attributes: attributes)])
+        }
+        #expect(error.problems.map(\.path) == ["entities.A.attributes.x.format"])
+        #expect(error.problems[0].message.hasPrefix("'\(text)' is neither a date pattern ("))
+    }
+
     @Test("Key and value rules survive a schema file")
     func schemaFileKeepsRules() throws {
         let model = try SyncModel(schemaData: Data(Self.schema.utf8))

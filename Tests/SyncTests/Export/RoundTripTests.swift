@@ -39,7 +39,7 @@ struct RoundTripTests {
     private func expectNoChange(_ payload: PayloadFile) async throws {
         let stack = try DataStack.inMemory(SyncModel(contentsOf: payload.model), transformers: .optional)
         var options = SyncOptions()
-        options.keyPath = payload.keyPath
+        options.keyPath = .init(payload.keyPath)
         let json = try Data(contentsOf: payload.file)
         let first = try await Sync.changes(json, inEntity: payload.entity, stack: stack, options: options)
         #expect(!first.isEmpty)

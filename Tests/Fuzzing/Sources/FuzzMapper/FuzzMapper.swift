@@ -25,7 +25,7 @@ enum FuzzMapper {
         }
         requireSame(ofBytes, MappingOutcome(call, withPlaces: withPlaces) { try $0.map(value).plan }, "as values")
         guard case .array(let records) = value else { return }
-        if call.options.format == .json, call.options.keyPath.isEmpty, !records.isEmpty {
+        if call.options.format == .json, call.options.keyPath.keys.isEmpty, !records.isEmpty {
             requireSame(ofBytes, ofLines(records, call, withPlaces), "one record a line")
         }
         requireNativeIsSame(records, call)

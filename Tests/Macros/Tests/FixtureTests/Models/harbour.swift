@@ -24,8 +24,8 @@ enum Harbour {
         @Transformer("htmlEntities", "trimmed", "emptyAsNull") var shipName: String?
         var shipType: String?
         var crestURL: URL?
-        @Format(.init("dd.MM.yyyy")) var builtOn: Date?
-        @Format(.init("unix-milliseconds")) var lastSeen: Date?
+        @Format("dd.MM.yyyy") var builtOn: Date?
+        @Format("unix-milliseconds") var lastSeen: Date?
         @Transformer("commaSeparated", "lowercased") var flags: JSONValue?
         @RemoteKey("papers.owner") var owner: String?
         @Relationship(inverse: "ships") var homePort: Port?
@@ -38,8 +38,8 @@ enum Harbour {
         @Transformer("htmlEntities", "trimmed", "emptyAsNull") var shipName: String?
         var shipType: String?
         var crestURL: URL?
-        @Format(.init("dd.MM.yyyy")) var builtOn: Date?
-        @Format(.init("unix-milliseconds")) var lastSeen: Date?
+        @Format("dd.MM.yyyy") var builtOn: Date?
+        @Format("unix-milliseconds") var lastSeen: Date?
         @Transformer("commaSeparated", "lowercased") var flags: JSONValue?
         @RemoteKey("papers.owner") var owner: String?
         var pullInTons: Int?
