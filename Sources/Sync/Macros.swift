@@ -61,11 +61,16 @@
     @attached(peer)
     public macro Transformer(_ names: String...) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Sets the format in which the service writes the dates of a property.
+    /// Sets the format in which the service writes the dates of a property: `@Format("dd.MM.yyyy")`.
+    ///
+    /// A string literal has the same meaning as the member `format` of a schema file.
     @attached(peer)
     public macro Format(_ format: AttributeFormat) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
     /// Sets the attribute type of a property. Without the macro, it follows from the Swift type of the property.
+    ///
+    /// `@Stored(as: .json)` on a property with values of a `Codable` entity stores copies as JSON. The property is then
+    /// not a relationship.
     @attached(peer)
     public macro Stored(as type: AttributeType) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 

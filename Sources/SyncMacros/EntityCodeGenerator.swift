@@ -69,7 +69,7 @@
         }
 
         private func attribute(_ property: EntityProperty) -> String {
-            var arguments = ["\"\(property.name)\"", "(\(property.type ?? "Swift.Never")).self"]
+            var arguments = ["\"\(property.name)\"", attributeType(property)]
             add("remoteKey", from: "RemoteKey", of: property, to: &arguments)
             if property.isPrimaryKey, entity.primaryKey == nil {
                 arguments.append("isPrimaryKey: true")
@@ -87,6 +87,16 @@
             add("as", from: "Stored", of: property, to: &arguments)
             add("column", from: "Column", of: property, to: &arguments)
             return ".init(\(arguments.joined(separator: ", ")))"
+        }
+
+        /// The Swift type of an attribute. The compiler checks that it is not an entity, unless it is a basic type or
+        /// the property has `@Stored`.
+        private func attributeType(_ property: EntityProperty) -> String {
+            let type = property.type ?? "Swift.Never"
+            // Without an annotation, the type is that of a literal.
+            let isBasic = property.isBasic || property.binding.typeAnnotation == nil
+            if isBasic || property.attribute("Stored") != nil { return "(\(type)).self" }
+            return "SyncCore.PropertyType<\(type)>.attributeType"
         }
 
         private func relationship(_ property: EntityProperty) -> String? {

@@ -142,10 +142,7 @@
 
         func attribute(_ name: String) -> AttributeSyntax? {
             variable.attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }
-                .first {
-                    // The name may be qualified with a module: `Sync.Relationship`, `Sync::Relationship`.
-                    $0.attributeName.trimmedDescription.split { $0 == "." || $0 == ":" }.last.map(String.init) == name
-                }
+                .first { $0.macroName == name }
         }
 
         func arguments(_ name: String) -> LabeledExprListSyntax {
@@ -171,7 +168,7 @@
 
         /// The destination of a relationship, from its type: `[Note]`, `Company?`; nil for other types.
         var target: Target? {
-            guard isRelationship, let type = binding.typeAnnotation?.type else { return nil }
+            guard isRelationship, !isBasic, setType == nil, let type = binding.typeAnnotation?.type else { return nil }
             if let array = type.as(ArrayTypeSyntax.self) {
                 return Target(type: array.element.trimmedDescription, isToMany: true)
             }
@@ -182,6 +179,23 @@
                 inner.count == 1, let argument = inner.first, ["Array", "Optional"].contains(named.name.text)
             else { return nil }
             return Target(type: argument.argument.trimmedDescription, isToMany: named.name.text == "Array")
+        }
+
+        /// Whether the values are of a basic type, such as `Int` for `[Int]?`.
+        var isBasic: Bool {
+            guard let type = binding.typeAnnotation?.type else { return false }
+            let name = NamedType(elementOf: type)?.name ?? ""
+            let integers = ["Int", "UInt"].flatMap { kind in ["", "8", "16", "32", "64"].map { kind + $0 } }
+            let others = [
+                "Bool", "Data", "Date", "Decimal", "Double", "Float", "JSONValue", "String", "URL", "UUID",
+            ]
+            return (integers + others).contains(name)
+        }
+
+        /// The set type of the values: `Set<Int>` for `Set<Int>?`; nil if they are no sets.
+        var setType: NamedType? {
+            guard let type = binding.typeAnnotation?.type, let named = NamedType(elementOf: type) else { return nil }
+            return named.name == "Set" && named.argument != nil ? named : nil
         }
 
         /// The name of the added property that stores the related rows.
@@ -198,6 +212,52 @@
         var storedKeyColumn: String {
             let said = arguments("Relationship").first { $0.label?.text == "column" }?.expression
             return said?.as(StringLiteralExprSyntax.self)?.representedLiteralValue ?? keyColumn
+        }
+    }
+
+    /// A type with a name, without the name of its module: `Date` for `Foundation.Date`.
+    struct NamedType {
+        let syntax: TypeSyntax
+        let name: String
+        /// The only generic argument, such as `Int` of `Set<Int>`; nil if there is none, or several.
+        let argument: String?
+
+        /// Finds the type inside optionals and arrays; nil if it has no name, such as a function.
+        init?(elementOf type: TypeSyntax) {
+            if let array = type.as(ArrayTypeSyntax.self) {
+                self.init(elementOf: array.element)
+            } else if let optional = type.as(OptionalTypeSyntax.self) {
+                self.init(elementOf: optional.wrappedType)
+            } else if let plain = type.as(IdentifierTypeSyntax.self) {
+                self.init(type, plain.name.text, plain.genericArgumentClause)
+            } else if let member = type.as(MemberTypeSyntax.self),
+                ["Swift", "Foundation", "SyncCore"].contains(member.baseType.trimmedDescription)
+            {
+                self.init(type, member.name.text, member.genericArgumentClause)
+            } else {
+                return nil
+            }
+        }
+
+        private init?(_ type: TypeSyntax, _ name: String, _ clause: GenericArgumentClauseSyntax?) {
+            let only = clause?.arguments.count == 1 ? clause?.arguments.first?.argument : nil
+            // In newer versions of swift-syntax, an argument can also be an expression.
+            if ["Array", "Optional"].contains(name), let element = only.map(Syntax.init)?.as(TypeSyntax.self) {
+                self.init(elementOf: element)
+            } else {
+                self.init(syntax: type, name: name, argument: only?.trimmedDescription)
+            }
+        }
+
+        private init(syntax: TypeSyntax, name: String, argument: String?) {
+            (self.syntax, self.name, self.argument) = (syntax, name, argument)
+        }
+    }
+
+    extension AttributeSyntax {
+        /// The name of the macro, without the module that qualifies it: `Sync.Relationship`, `Sync::Relationship`.
+        var macroName: String? {
+            attributeName.trimmedDescription.split { $0 == "." || $0 == ":" }.last.map(String.init)
         }
     }
 

@@ -64,8 +64,14 @@
             in context: some MacroExpansionContext
         ) throws -> [AccessorDeclSyntax] {
             guard let variable = declaration.as(VariableDeclSyntax.self),
-                let property = EntityProperty(variable), let target = property.target
+                let property = EntityProperty(variable)
             else { return [] }
+            guard let target = property.target else {
+                // `@Entity` reports the property. Accessors keep the compiler from reporting it too.
+                let type = context.lexicalContext.first?.as(StructDeclSyntax.self)
+                let isReported = type?.attributes.contains { $0.as(AttributeSyntax.self)?.macroName == "Entity" }
+                return isReported == true ? ["get { Swift.fatalError() }", "set {}"] : []
+            }
             let storage = property.storage
             if target.isToMany {
                 return ["get { \(raw: storage).rows ?? [] }", "set { \(raw: storage).rows = newValue }"]

@@ -61,6 +61,7 @@
                         fixIts: [name])
                 ]
             }
+            if let set = property.setType { return [setProblem(property, set)] }
             return property.isRelationship ? relationshipProblems(property) : typeProblems(property)
         }
 
@@ -119,7 +120,31 @@
             return others.contains(name) ? "'\(name)'" : nil
         }
 
+        private func setProblem(_ property: EntityProperty, _ set: NamedType) -> Diagnostic {
+            let array = "[\(set.argument ?? "")]"
+            // A relationship has an array that is not optional.
+            let replaced = property.isRelationship ? property.binding.typeAnnotation?.type ?? set.syntax : set.syntax
+            var ordered = TypeSyntax(stringLiteral: array)
+            (ordered.leadingTrivia, ordered.trailingTrivia) = (replaced.leadingTrivia, replaced.trailingTrivia)
+            let fix = FixIt(
+                message: EntityFixIt(message: "use '\(array)'"),
+                changes: [.replace(oldNode: Syntax(replaced), newNode: Syntax(ordered))])
+            return Diagnostic(
+                node: set.syntax, message: EntityDiagnostic.set(property.name, array: array), fixIts: [fix])
+        }
+
         private func relationshipProblems(_ property: EntityProperty) -> [Diagnostic] {
+            if property.isBasic {
+                let without = FixIt(
+                    message: EntityFixIt(message: "remove '@Relationship'"),
+                    changes: [change(property.variable) { Self.unmarked($0, "Relationship") }])
+                return [
+                    Diagnostic(
+                        node: property.attribute("Relationship").map(Syntax.init) ?? Syntax(property.variable),
+                        message: EntityDiagnostic.basicRelationship(property.name, property.type ?? ""),
+                        fixIts: [without])
+                ]
+            }
             guard let target = property.target else {
                 let type = property.binding.typeAnnotation?.type
                 let optional = type.map { type in
@@ -210,7 +235,7 @@
             var variable = variable
             let leading = variable.leadingTrivia
             variable.attributes = variable.attributes.filter {
-                $0.as(AttributeSyntax.self)?.attributeName.trimmedDescription != name
+                $0.as(AttributeSyntax.self)?.macroName != name
             }
             variable.leadingTrivia = leading
             return variable
@@ -262,6 +287,8 @@
         case noType(String)
         case unfitType(String, String)
         case reservedName(String, String)
+        case set(String, array: String)
+        case basicRelationship(String, String)
         case unfitRelationship(String, String)
         case initialRows(String)
         case otherInverse(String, root: String, target: String)
@@ -277,6 +304,9 @@
             case .unfitType(let name, let type):
                 "'\(name)' cannot be stored: \(type) is neither a column type nor a JSON type"
             case .reservedName(let name, let reason): "'\(name)' is not a valid property name: \(reason)"
+            case .set(let name, let array): "'\(name)' cannot be a set, because a set has no order: use '\(array)'"
+            case .basicRelationship(let name, let type):
+                "the relationship '\(name)' has the type \(type), which is not an entity: remove '@Relationship'"
             case .unfitRelationship(let name, let type):
                 "the relationship '\(name)' has the type \(type): use 'Type?' for one row and '[Type]' for several"
             case .initialRows(let name):

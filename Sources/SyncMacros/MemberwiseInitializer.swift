@@ -19,7 +19,9 @@
         var code: String? {
             guard !declaresInitializer, storedProperties.count == entity.stored.count else { return nil }
             let isComplete = entity.stored.allSatisfy { isAccessible($0) || hasDefault($0) }
-            let included = isComplete ? entity.stored.filter(isAccessible) : entity.stored
+            let included = (isComplete ? entity.stored.filter(isAccessible) : entity.stored).filter {
+                !$0.isRelationship || $0.target != nil
+            }
             guard included.allSatisfy({ $0.type != nil || hasDefault($0) }) else { return nil }
             // A related row overrides a key property that the type declares, so it is assigned last.
             let assigned = included.filter { !$0.isRelationship } + included.filter(\.isRelationship)

@@ -14,7 +14,7 @@
 ///     static var syncProperties: [PartialKeyPath<Tag>: SyncProperty] { [\.id: "id", \.name: "name"] }
 /// }
 /// ```
-public protocol SyncEntity: Sendable {
+public protocol SyncEntity: RelationshipValue, Sendable {
     /// The name of the entity in the model.
     static var entityName: String { get }
     /// The declaration of the entity for a model. If the entity has a parent, it may repeat the parent's attributes and
@@ -67,6 +67,36 @@ extension RelatedRows: Sendable where Row: Sendable {}
 extension RelatedRows: Equatable where Row: Equatable {}
 extension RelatedRows: Hashable where Row: Hashable {}
 extension RelatedRows: Codable where Row: Codable {}
+
+/// The type of a property that is a relationship: an entity, or an optional, array or set of entities.
+///
+/// All types with `@Entity` conform. Without `@Relationship`, the compiler rejects a property of such a type.
+public protocol RelationshipValue {}
+
+extension Optional: RelationshipValue where Wrapped: RelationshipValue {}
+extension Array: RelationshipValue where Element: RelationshipValue {}
+extension Set: RelationshipValue where Element: RelationshipValue {}
+
+/// The type of a property that becomes an attribute. The code that `@Entity` generates uses it, so that the compiler
+/// reports a relationship without `@Relationship`.
+public enum PropertyType<Value> {
+    /// The type from which the attribute type follows: the type of the property.
+    @_disfavoredOverload
+    public static var attributeType: Value.Type { Value.self }
+}
+
+extension PropertyType where Value: RelationshipValue {
+    /// Reports a relationship without `@Relationship`.
+    ///
+    /// Only the getter is unavailable. The compiler would otherwise prefer the declaration above, and store rows of a
+    /// `Codable` entity as JSON.
+    public static var attributeType: JSONValue.Type {
+        @available(
+            *, unavailable, message: "an entity is not an attribute type; mark the property with '@Relationship'"
+        )
+        get { JSONValue.self }
+    }
+}
 
 // MARK: - SyncModel+Types
 

@@ -43,7 +43,8 @@ extension EntityRecord {
     }
 
     /// The name of the entity, which is the default name of its table. For a subentity, this is the name of a view of
-    /// its rows in the shared table. Existing tables have no such view.
+    /// its rows in the shared table. Existing tables have no such view: GRDB throws `no such table`, and
+    /// `DataStack.fetch` reads the rows.
     public static var databaseTableName: String { entityName }
 
     /// Decodes a row that GRDB fetched.
@@ -112,12 +113,39 @@ public struct EntityRowEncoder {
     /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded.
     @_disfavoredOverload
     public mutating func set<Value: Encodable>(_ attribute: String, to value: Value, in column: String? = nil) throws {
+        try setJSON(attribute, to: value, in: column)
+    }
+
+    private mutating func setJSON<Value: Encodable>(_ attribute: String, to value: Value, in column: String?) throws {
         do {
             try set(attribute, to: JSONCodedValue.json(value), in: column)
         } catch {
             throw SyncError(
                 .typeMismatch, "cannot encode a \(Value.self) as JSON: \(error)", entity: entity, path: attribute)
         }
+    }
+
+    /// Encodes the value of an attribute with rows of a `Codable` entity as JSON.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded.
+    @_disfavoredOverload
+    public mutating func set<Value: RelationshipValue & Encodable>(
+        _ attribute: String, to value: Value, in column: String? = nil
+    ) throws {
+        try setJSON(attribute, to: value, in: column)
+    }
+
+    /// Fails, because an attribute cannot have rows as its value. With this method, the compiler reports a relationship
+    /// without `@Relationship` only once.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch`.
+    @_disfavoredOverload
+    public mutating func set<Value: RelationshipValue>(_ attribute: String, to value: Value, in column: String? = nil)
+        throws
+    {
+        throw SyncError(
+            .typeMismatch, "\(Value.self) is not an attribute type; '\(attribute)' must be a relationship",
+            entity: entity, path: attribute)
     }
 
     /// Encodes the foreign key of a to-one relationship.
@@ -199,6 +227,29 @@ public struct EntityRowDecoder {
     /// Decodes a value from the JSON in a column.
     @_disfavoredOverload
     public func value<Value: Decodable>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
+        try jsonValue(column)
+    }
+
+    /// Decodes rows of a `Codable` entity from the JSON in a column.
+    @_disfavoredOverload
+    public func value<Value: RelationshipValue & Decodable>(_ column: String, as type: Value.Type = Value.self) throws
+        -> Value
+    {
+        try jsonValue(column)
+    }
+
+    /// Fails, because a column cannot have rows as its value. With this method, the compiler reports a relationship
+    /// without `@Relationship` only once.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch`.
+    @_disfavoredOverload
+    public func value<Value: RelationshipValue>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
+        throw SyncError(
+            .typeMismatch, "\(Value.self) is not an attribute type; '\(column)' must be a relationship",
+            entity: entity, path: column)
+    }
+
+    private func jsonValue<Value: Decodable>(_ column: String) throws -> Value {
         let json = try self.value(column, as: JSONValue.self)
         do {
             return try JSONCodedValue.value(json)

@@ -130,6 +130,65 @@ struct EntityDiagnosticsTests {
             ])
     }
 
+    @Test(
+        "A relationship of a basic type has a diagnostic",
+        arguments: [
+            "String?", "String", "[Int]", "Date", "[UUID]?", "Array<Double>", "Optional<URL>", "Foundation.Data?",
+        ])
+    func basicRelationship(type: String) throws {
+        try expect(
+            "@Entity struct User {\n    var id: Int\n    @Relationship(ordered: true) var other: \(type)\n}",
+            says: "the relationship 'other' has the type \(type), which is not an entity: remove '@Relationship'",
+            fixes: ["remove '@Relationship'": "@Entity struct User {\n    var id: Int\n    var other: \(type)\n}"])
+    }
+
+    @Test("A relationship of a basic type keeps its other macros and lines when its macro is removed")
+    func basicRelationshipWithOtherMacros() throws {
+        try expect(
+            """
+            @Entity struct User {
+                var id: Int
+                /// The name.
+                @Sync.Relationship
+                @RemoteKey("a") var name: String?
+            }
+            """,
+            says: "the relationship 'name' has the type String?, which is not an entity: remove '@Relationship'",
+            fixes: [
+                "remove '@Relationship'": """
+                @Entity struct User {
+                    var id: Int
+                    /// The name.
+                    @RemoteKey("a") var name: String?
+                }
+                """
+            ])
+    }
+
+    @Test(
+        "A property that is a set has a diagnostic",
+        arguments: [
+            ("var tags: Set<String>", "var tags: [String]", "[String]"),
+            ("var tags: Set<String>? = nil", "var tags: [String]? = nil", "[String]"),
+            ("var tags: [Swift.Set<Int>]", "var tags: [[Int]]", "[Int]"),
+            ("@Relationship var tags: Set<Tag>", "@Relationship var tags: [Tag]", "[Tag]"),
+            ("@Relationship var tags: Set<Tag>?", "@Relationship var tags: [Tag]", "[Tag]"),
+        ])
+    func set(property: String, mended: String, array: String) throws {
+        try expect(
+            "@Entity struct User {\n    var id: Int\n    \(property)\n}",
+            says: "'tags' cannot be a set, because a set has no order: use '\(array)'",
+            fixes: ["use '\(array)'": "@Entity struct User {\n    var id: Int\n    \(mended)\n}"])
+    }
+
+    @Test("A set with '@Transient' and a dictionary have no diagnostic")
+    func transientSet() throws {
+        #expect(
+            try diagnostics(
+                of: "@Entity struct A { var id: Int; @Transient var marked: Set<Int> = []; var counts: [String: Int] }"
+            ).isEmpty)
+    }
+
     @Test("A remote key of two properties has a diagnostic")
     func duplicateRemoteKey() throws {
         try expect(

@@ -113,6 +113,12 @@ struct EntityTests {
         #expect(animals.map(\.id) == [1, 2, 3])
         #expect(dogs.map(\.id) == [3, 2])
         #expect(puppies.map(\.id) == [3])
+        try await stack.writer.read { db throws in
+            #expect(try Dog.fetchCount(db) == 2)
+            #expect(try Dog.filter { $0.name == "Tom" }.fetchOne(db) == nil)
+            let error = #expect(throws: DatabaseError.self) { try Dog.fetchOne(db, key: 2) }
+            #expect(error?.message == "database view Dog has no primary key")
+        }
         #expect(try await stack.fetch(Dog.self, orderedBy: "-id").map(\.id) == [3, 2])
         let error = await #expect(throws: DatabaseError.self) {
             try await stack.writer.write { db in try dogs[0].update(db) }
@@ -122,6 +128,53 @@ struct EntityTests {
         bo.tricks = 3
         try await Sync.changes([bo], stack: stack, operations: [.update])
         #expect(try await stack.fetch(Dog.self, orderedBy: "-id").map(\.tricks) == [3, nil])
+    }
+
+    @Test("A subentity has no view beside existing tables, so GRDB reports a missing table")
+    func subentityOfExistingTables() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE Animal (
+                        id INTEGER PRIMARY KEY, name TEXT, tricks INTEGER, sync_entity TEXT NOT NULL)
+                    """)
+        }
+        let stack = try DataStack(model: SyncModel(Animal.self, Dog.self), existingTablesIn: queue)
+        try await Sync.changes(Data(#"[{"id": 1, "name": "Tom"}]"#.utf8), as: Animal.self, stack: stack)
+        try await Sync.changes(Data(#"[{"id": 2, "name": "Rex"}]"#.utf8), as: Dog.self, stack: stack)
+        #expect(try await stack.fetch(Dog.self).map(\.id) == [2])
+        let error = await #expect(throws: DatabaseError.self) {
+            try await queue.read { db in try Dog.fetchAll(db) }
+        }
+        #expect(error?.message == "no such table: Dog")
+    }
+
+    @Test("A format is the text that a schema file has, and the model reports an invalid one")
+    func formatLiterals() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Visit.self))
+        let json = Data(#"[{"id": 1, "day": "29.02.2024", "at": 1709208000500}]"#.utf8)
+        try await Sync.changes(json, as: Visit.self, stack: stack)
+        let visit = try #require(try await stack.fetch(Visit.self, id: 1))
+        #expect(visit.day == Date(timeIntervalSince1970: 1_709_164_800))
+        #expect(visit.at == Date(timeIntervalSince1970: 1_709_208_000.5))
+        let error = #expect(throws: SyncError.self) { try SyncModel(Misdated.self) }
+        #expect(error?.problems.map(\.path) == ["entities.Misdated.attributes.day.format"])
+        #expect(error?.problems.first?.message.hasPrefix("'DD.MM' is neither a date pattern (") == true)
+    }
+
+    @Test("A property with '@Stored' may have copies of another entity, which are JSON")
+    func copiesOfAnotherEntity() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Snapshot.self, Label.self))
+        let snapshot = Snapshot(id: 1, label: nil, labels: [Label(id: 2, text: "a")])
+        try await stack.save(snapshot)
+        try await stack.writer.write { db in
+            try Snapshot(id: 2, label: Label(id: 3), labels: []).insert(db)
+        }
+        let rows = try await stack.fetch(Snapshot.self)
+        #expect(rows.map(\.label) == [nil, Label(id: 3)])
+        #expect(rows.map(\.labels) == [[Label(id: 2, text: "a")], []])
+        #expect(try await stack.count(Label.self) == 0)
     }
 
     @Test("Values are sorted by Foundation's sort descriptors")

@@ -111,3 +111,27 @@ struct Stay: Codable, Hashable, Sendable { var from: Date }
     var soldAt: Date?
     var stay: Stay?
 }
+
+/// Dates with formats, as in schema files.
+@Entity struct Visit {
+    var id: Int
+    @Format("dd.MM.yyyy") var day: Date?
+    @Format("unix-milliseconds") var at: Date?
+}
+
+@Entity struct Misdated {
+    var id: Int
+    @Format("DD.MM") var day: Date?
+}
+
+/// Copies of another entity, as JSON. The properties are not relationships.
+@Entity struct Snapshot {
+    var id: Int
+    @Stored(as: .json) var label: Label?
+    @Stored(as: .json) var labels: [Label]
+}
+
+@Entity struct Label: Codable, Equatable {
+    var id: Int
+    var text: String?
+}
