@@ -12,14 +12,15 @@ extension Sync {
     ///     try Cursor(name: "users", etag: response.etag, changed: result["User"].updatedCount).save(db)
     /// }
     /// ```
-    /// If the caller rolls its transaction back, the writes of the sync are rolled back too. If the sync throws, only
-    /// its own writes are rolled back, and the transaction stays open.
+    /// If the caller rolls back the transaction, the writes of the sync are rolled back too. If the sync throws an
+    /// error, only the writes of the sync are rolled back, and the transaction stays open.
     ///
     /// - Parameters:
     ///   - options: The options of the sync. The payload cannot be a page of a paged import, because a rollback would
     ///     lose the page.
-    ///   - db: A connection to the stack's database. If it is not in a transaction, the sync begins one.
-    /// - Returns: The inserted, updated and deleted rows, and the links.
+    ///   - db: A connection to the stack's database. If the connection is not in a transaction, the sync starts a
+    ///     transaction.
+    /// - Returns: The inserted, updated and deleted rows, the links, and the diagnostics.
     /// - Throws: The errors of
     ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``;
     ///   `incompatibleConnection` if foreign keys are off; `invalidOption` for a page or a stream.
@@ -42,7 +43,7 @@ extension Sync {
         try SyncCall(entity, stack, predicate, parent, operations, options).run(payload, by: stack.writer(db))
     }
 
-    /// Inserts, updates and deletes rows so that several entities match one document, in the caller's transaction.
+    /// Inserts, updates and deletes rows so that several entities match one payload, in the caller's transaction.
     @discardableResult
     public static func changes(
         _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: DataStack,
@@ -51,7 +52,7 @@ extension Sync {
         try SyncCall(entities, stack, operations, options).run(payload, by: stack.writer(db))
     }
 
-    /// Computes what a sync would change in the caller's transaction, and writes nothing. The result takes the earlier
+    /// Computes the changes of a sync in the caller's transaction, and writes nothing. The result takes the earlier
     /// writes of the transaction into account.
     public static func plan(
         _ payload: some SyncPayloadConvertible, inEntity entity: String, stack: DataStack,
@@ -62,7 +63,7 @@ extension Sync {
             .run(payload, by: stack.writer(db), isDryRun: true)
     }
 
-    /// Computes what a sync of several entities would change in the caller's transaction, and writes nothing.
+    /// Computes the changes of a sync of several entities in the caller's transaction, and writes nothing.
     public static func plan(
         _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: DataStack,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions(), in db: DataStack.Connection
@@ -74,6 +75,6 @@ extension Sync {
 // MARK: - DataStack+SyncStack
 
 extension DataStack: SyncStack {
-    /// The access that the calls of ``Sync`` have to the store.
+    /// The object through which the ``Sync`` functions access the store.
     public var host: SyncHost { SyncHost(self) }
 }

@@ -20,12 +20,13 @@ extension Sync {
     /// let result = try await Sync.changes(data, as: User.self, stack: stack)
     /// print(result[User.self].inserted)
     /// ```
-    /// The sync skips a value that the type of its property cannot hold, such as an unknown case of an enumeration. It
-    /// reports the value as a diagnostic, or throws `typeMismatch` if ``SyncOptions/isStrict`` is set.
+    /// The sync skips each value that does not fit the Swift type of its property, and reports a diagnostic. For
+    /// example, a string does not fit an enumeration if no case has this raw value. If ``SyncOptions/isStrict`` is set,
+    /// the sync throws `typeMismatch` instead.
     ///
     /// - Throws: The errors of
-    ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``. The
-    ///   store is then unchanged, unless ``SyncOptions/commitsEachChunk`` is set.
+    ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``. If
+    ///   the call throws an error, the store is unchanged, unless ``SyncOptions/commitsEachChunk`` is set.
     @discardableResult
     public nonisolated(nonsending) static func changes<Value: EntityRecord>(
         _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
@@ -48,15 +49,26 @@ extension Sync {
             operations: operations, options: options.checking(Value.self), in: db)
     }
 
-    /// Inserts and updates the rows of an array of values.
+    /// Inserts or updates a row for each value of an array.
     ///
-    /// The sync includes the loaded related rows of each value. A to-many relationship that is not loaded stays
-    /// unchanged. A to-one relationship that is not loaded gets the link in its key property, such as `companyID`,
-    /// unless that key is a ``RowNumber``. Other rows of the entity stay, unless ``SyncOptions/payloadKind`` is
-    /// ``PayloadKind/snapshot``. To write values without other options, use ``DataStack/save(_:)-(Value)``.
+    /// The sync skips a value whose primary key is nil, and reports a diagnostic. For a value with a primary key, the
+    /// sync handles the relationships as follows:
+    ///
+    /// - A to-many relationship that is loaded replaces the stored links of the row. If the relationship is
+    ///   one-to-many, the sync deletes the rows that the relationship omits.
+    /// - A to-many relationship that is not loaded stays unchanged.
+    /// - A to-one relationship that is loaded sets the link of the row.
+    /// - For a to-one relationship that is not loaded, the property with the key of the related row, such as
+    ///   `companyID`, specifies the link. If this property contains a ``RowNumber``, the link stays unchanged.
+    ///
+    /// The sync also inserts or updates the loaded related rows. Other rows of the entity stay, unless
+    /// ``SyncOptions/payloadKind`` is ``PayloadKind/snapshot``. To write values without options, use
+    /// ``DataStack/save(_:)-(Value)``.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute or relationship of the
-    ///   type cannot be exported. Also the errors of a sync with a payload.
+    ///   type cannot be exported. Also the errors of
+    ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``, such
+    ///   as `noRecords` if no value has a primary key.
     @discardableResult
     public static func changes<Value: EntityRecord>(
         _ values: [Value], stack: DataStack, predicate: RowPredicate? = nil, operations: SyncOperations = .all,
@@ -73,7 +85,7 @@ extension Sync {
         return result
     }
 
-    /// Computes what ``changes(_:as:stack:predicate:parent:operations:options:)`` would change, and writes nothing.
+    /// Computes the changes of ``changes(_:as:stack:predicate:parent:operations:options:)``, and writes nothing.
     package nonisolated(nonsending) static func plan<Value: EntityRecord>(
         _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
         parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
@@ -85,12 +97,12 @@ extension Sync {
 }
 
 extension SyncParent {
-    /// Creates a parent from a row and its relationship with the children.
+    /// Creates a parent from a row and its to-many relationship to the children.
     ///
     /// ```swift
     /// try await Sync.changes(data, as: Note.self, stack: stack, parent: SyncParent(user, \.notes))
     /// ```
-    /// - Throws: ``SyncError`` `unknownRelationship` if the key path is not a relationship.
+    /// - Throws: ``SyncError`` `unknownRelationship` if the key path does not lead to a relationship.
     public init<Row: EntityRecord, Child: EntityRecord>(_ row: Row, _ relationship: KeyPath<Row, [Child]>) throws {
         guard let property = Row.syncProperties[relationship] else {
             throw SyncError(
@@ -105,14 +117,15 @@ extension SyncParent {
 
 // `DataStack` has synchronous versions of these calls, for use inside `stack.write { db in … }`.
 extension Sync {
-    /// Inserts the row of one JSON record, or updates the row with the key of the record. Syncs the nested records too.
+    /// Inserts a row for a JSON record, or updates the row with the key of the record. The call also syncs nested
+    /// records.
     ///
-    /// ``DataStack/insertOrUpdate(_:with:options:in:)`` describes the details.
+    /// For details, see ``DataStack/insertOrUpdate(_:with:options:in:)``.
     ///
     /// - Returns: The stored row, and the changes.
-    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key; `typeMismatch` if it lacks a
-    ///   value that a new row requires; `entityMismatch` if a row of another entity has the key. The store is then
-    ///   unchanged.
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key; `typeMismatch` if the record
+    ///   lacks a value that a new row requires. Also `entityMismatch` if a row of another entity has the key. If the
+    ///   call throws an error, the store is unchanged.
     @discardableResult
     public static func insertOrUpdate(
         _ record: JSONValue, inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
@@ -120,7 +133,10 @@ extension Sync {
         try await stack.insertOrUpdate(entity, with: record, options: options)
     }
 
-    /// Inserts or updates the row of one record, given as a dictionary from `JSONSerialization`.
+    /// Inserts or updates the row of a record. The record is a dictionary from `JSONSerialization`.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that has no JSON form, and the errors of
+    ///   ``insertOrUpdate(_:inEntity:stack:options:)-(JSONValue,_,_,_)``.
     @discardableResult
     public nonisolated(nonsending) static func insertOrUpdate(
         _ record: [String: Any], inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
@@ -130,11 +146,11 @@ extension Sync {
 
     /// Updates a row with the attributes and relationships that a JSON record contains.
     ///
-    /// ``DataStack/update(_:id:with:options:in:)`` describes the details.
+    /// For details, see ``DataStack/update(_:id:with:options:in:)``.
     ///
     /// - Returns: The stored row and the changes; nil if no row has the key.
-    /// - Throws: ``SyncError`` `duplicateKey` if `values` changes the key to that of another row. The store is then
-    ///   unchanged.
+    /// - Throws: ``SyncError`` `duplicateKey` if `values` changes the key to the key of another row. If the call throws
+    ///   an error, the store is unchanged.
     @discardableResult
     public static func update(
         id: JSONValue, with values: JSONValue, inEntity entity: String, stack: DataStack,
@@ -144,6 +160,9 @@ extension Sync {
     }
 
     /// Updates a row with the attributes and relationships that a dictionary from `JSONSerialization` contains.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that has no JSON form, and the errors of
+    ///   ``update(id:with:inEntity:stack:options:)-(_,JSONValue,_,_,_)``.
     @discardableResult
     public nonisolated(nonsending) static func update(
         id: JSONValue, with values: [String: Any], inEntity entity: String, stack: DataStack,
@@ -154,7 +173,9 @@ extension Sync {
 
     /// Deletes a row by its key, and applies the delete rules of the model. If no row has the key, nothing changes.
     ///
-    /// - Throws: ``SyncError`` `deletionDenied` if a delete rule `deny` protects the row. The store is then unchanged.
+    /// - Returns: The deleted rows, and the rows that lost a link.
+    /// - Throws: ``SyncError`` `deletionDenied` if a delete rule `deny` protects the row. If the call throws an error,
+    ///   the store is unchanged.
     @discardableResult
     public static func delete(id: JSONValue, inEntity entity: String, stack: DataStack) async throws -> SyncResult {
         try await stack.delete(entity, id: id)

@@ -3,25 +3,26 @@ public import SyncCore
 
 // Payloads of several entities.
 extension Sync {
-    /// Inserts, updates and deletes rows so that several entities match one document.
+    /// Inserts, updates and deletes rows so that several entities match one payload.
     ///
     /// ```swift
     /// // {"users": [{"id": 1, "company_id": 7}], "companies": [{"id": 7, "name": "Acme"}]}
     /// try await Sync.changes(data, inEntities: ["users": "User", "companies": "Company"], stack: stack)
     /// ```
-    /// Each list has the scope that it would have in a sync of its entity alone. A single object instead of a list has
-    /// no scope, so the sync keeps the omitted rows of its entity. The sync deletes omitted rows after it has applied
-    /// all lists. So a record may reference a row that a later list has. A missing list is an error.
+    /// The scope of each list is the same as in a sync of that list alone. If the payload has a single record or null
+    /// in place of a list, the sync deletes no omitted rows of that entity. The sync applies all lists before it
+    /// deletes omitted rows. A record can therefore reference a record of a later list. A missing list is an error.
     ///
     /// - Parameters:
-    ///   - payload: The document. See
+    ///   - payload: The payload. For the supported types, see
     ///     ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
-    ///   - entities: The key path of each list, with dots between keys, and the entity of its records.
+    ///   - entities: The entity of the records in each list, by the key path of the list. The key path has dots between
+    ///     keys.
     ///   - options: The options of the sync. ``SyncOptions/keyPath`` is the path of the object with the lists.
     /// - Returns: The changes of all entities.
-    /// - Throws: ``SyncError`` `keyPathNotFound` if a list is missing, `noRecords` if a list has records but none with
-    ///   a readable key, and the errors of a sync of one entity. The store is then unchanged, unless
-    ///   ``SyncOptions/commitsEachChunk`` is set.
+    /// - Throws: ``SyncError`` `keyPathNotFound` if a list is missing; `noRecords` if a list has records, but no record
+    ///   has a readable key. Also the errors of a sync of one entity. If the call throws an error, the store is
+    ///   unchanged, unless ``SyncOptions/commitsEachChunk`` is set.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: some SyncStack,
@@ -30,7 +31,7 @@ extension Sync {
         try await SyncCall(entities, stack, operations, options).run(payload)
     }
 
-    /// Computes what a sync of several entities would change, and writes nothing.
+    /// Computes the changes of a sync of several entities, and writes nothing.
     public nonisolated(nonsending) static func plan(
         _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: some SyncStack,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
@@ -61,9 +62,10 @@ extension SyncCall {
 extension Sync {
     /// Inserts, updates and deletes rows so that the entity matches all pages together.
     ///
-    /// The sync writes each page in its own transaction when the page arrives. After the last page, it deletes the rows
-    /// in scope that no page contains, and the children that nested lists omit. If the sequence throws or the task is
-    /// cancelled, it deletes no rows.
+    /// The sync writes each page in its own transaction when the page arrives. After the last page, the sync deletes
+    /// the rows in scope that no page describes. The sync also deletes children that nested lists omit, if no page
+    /// describes these children. If the sequence or the sync of a page fails, or if the task is cancelled, the sync
+    /// deletes no rows.
     ///
     /// ```swift
     /// let pages = AsyncThrowingStream { try await service.nextPage() }
@@ -71,9 +73,13 @@ extension Sync {
     /// ```
     /// To apply pages one at a time, see ``PagedImport``.
     ///
-    /// - Parameter pages: Payloads of UTF-8 JSON, such as arrays of records. An empty sequence changes nothing.
+    /// - Parameters:
+    ///   - pages: Payloads of UTF-8 JSON, such as arrays of records. An empty sequence changes nothing.
+    ///   - options: The options of the sync. ``SyncOptions/payloadKind`` is ignored.
     /// - Returns: The changes of all pages and of the final deletion.
-    /// - Throws: The errors of the sequence, and of a sync of one payload. The rows of earlier pages stay.
+    /// - Throws: The errors of the sequence, and of
+    ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``. If
+    ///   the call throws an error, the rows of earlier pages stay.
     @discardableResult
     public nonisolated(nonsending) static func changes<Pages: AsyncSequence>(
         pages: Pages, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,

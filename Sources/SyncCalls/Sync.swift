@@ -2,7 +2,7 @@ import Foundation
 public import SyncCore
 package import SyncStore
 
-/// Syncs JSON into a store.
+/// The functions that sync JSON into a store.
 ///
 /// ```swift
 /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), at: databaseURL)
@@ -10,42 +10,45 @@ package import SyncStore
 /// print(result["User"].insertedCount, "new users")
 /// ```
 ///
-/// A sync maps its payload to rows and links, compares these with the stored rows, and writes the differences.
+/// A sync maps a payload to rows and links, compares the result with the stored rows, and writes the differences.
 public enum Sync {
     /// Inserts, updates and deletes rows so that the entity matches the payload.
     ///
-    /// The payload is an array of records, or a single record. A single record has no scope, unless `predicate` or
-    /// `parent` sets one. Without a scope, the sync deletes only rows that nested lists omit.
+    /// The payload is an array of records, or a single record. If the payload omits a row in scope, the sync deletes
+    /// the row. A single record has no scope, unless `predicate` or `parent` sets a scope. Without a scope, the sync
+    /// deletes only rows that nested lists omit, and rows that delete rules delete.
     ///
     /// ```swift
     /// try await Sync.changes(data, inEntity: "Note", stack: stack, predicate: .where("createdAt > %@", yesterday))
     /// try await Sync.changes(fileURL, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 6))
     /// ```
-    /// The sync reads a file or a stream (``SyncPayload``) in chunks of whole records. It writes all chunks in one
-    /// transaction, each while it reads the next one. If ``SyncOptions/commitsEachChunk`` is set, each chunk has its
-    /// own transaction.
+    /// The sync reads a file or a stream (``SyncPayload``) in chunks of whole records. The sync writes all chunks in
+    /// one transaction. If ``SyncOptions/commitsEachChunk`` is set, each chunk has its own transaction.
     ///
-    /// The result is the same as for a payload that is read as a whole, except where a record depends on a later chunk:
-    /// - Inconsistent records of different chunks are neither counted nor rejected. The last value is stored.
-    /// - A later chunk may describe a row as a subentity, without a value that the subentity requires. The row then
-    ///   keeps its entity. In a whole payload the record is rejected.
-    /// - A record is rejected if its key contains the key of a row that only a later chunk has.
-    /// - Records may reference the owner of an ordered relationship by ID, before the chunk with the owner. In the list
-    ///   of the owner, their rows follow the rows of that chunk.
+    /// If a record depends on a later chunk, the result can differ from the result for a payload in memory:
+    ///
+    /// - Inconsistent records in different chunks are neither counted nor rejected. The last value is stored.
+    /// - A later chunk may state that a row is of a subentity, but omit a value that the subentity requires. The row
+    ///   then keeps its entity. For a payload in memory, the sync rejects the record.
+    /// - A record is rejected if its primary key includes the key of a new row whose record is in a later chunk.
+    /// - The rows of an ordered relationship can have a different order if their records reference a row whose record
+    ///   is in a later chunk.
     ///
     /// - Parameters:
     ///   - payload: `Data` (UTF-8 JSON), the `URL` of a file, a ``JSONValue``, dictionaries from `JSONSerialization`,
-    ///     or a stream.
+    ///     or a ``SyncPayload``.
     ///   - entity: The entity of the root records.
-    ///   - predicate: The scope. The sync deletes rows that match the predicate and that the payload omits.
-    ///   - parent: The row whose children the payload lists.
+    ///   - predicate: The condition for rows in scope. With a parent, the scope is the children of the parent that meet
+    ///     the condition. If the condition is nil, the scope is all children of the parent. If the parent is also nil,
+    ///     the scope is ``SyncOptions/scope``.
+    ///   - parent: The row whose children the payload lists; nil for none.
     ///   - operations: The allowed operations.
-    ///   - options: How the sync reads the payload, what it deletes, and what the result lists.
+    ///   - options: The options of the sync, such as the format of the payload and the deletion limit.
     /// - Returns: The inserted, updated and deleted rows, the links, and the diagnostics.
-    /// - Throws: ``SyncError``, with the path in the payload; an error of the stream or of the insert hook;
-    ///   `CancellationError`; or an error of SQLite. The store is then unchanged, unless
-    ///   ``SyncOptions/commitsEachChunk`` is set. A payload whose records all lack a readable key, such as the JSON of
-    ///   an error, throws `noRecords`.
+    /// - Throws: ``SyncError``, usually with a path in the payload. Also errors of the stream, of the insert hook and
+    ///   of SQLite, and `CancellationError`. The call throws `noRecords` if the payload has records, but no record has
+    ///   a readable key, as in an error response. If the call throws an error, the store is unchanged, unless
+    ///   ``SyncOptions/commitsEachChunk`` is set.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ payload: some SyncPayloadConvertible, inEntity entity: String, stack: some SyncStack,
@@ -57,8 +60,8 @@ public enum Sync {
 
     /// Inserts, updates and deletes rows so that the entity matches a payload of JSON values, such as a literal.
     ///
-    /// ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``
-    /// describes the details.
+    /// For details, see
+    /// ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ payload: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -67,11 +70,12 @@ public enum Sync {
         try await SyncCall(entity, stack, predicate, parent, operations, options).run(payload)
     }
 
-    /// Computes what a sync would change, and writes nothing.
+    /// Computes the changes of a sync, and writes nothing.
     ///
-    /// The sync runs in a transaction that is rolled back, without notifying observers. Other writers wait until the
-    /// transaction ends. If another connection is writing, or if the file is read-only, the sync runs on a temporary
-    /// copy of the committed database. In an app database, it waits for the other connection instead.
+    /// The sync runs in a transaction that is then rolled back. Observers of the store are not notified. Other writers
+    /// wait until the transaction ends. If another connection is writing, or if the file is read-only, the sync runs on
+    /// a temporary copy of the committed database. In an app database, the sync does not use a copy. Instead, the sync
+    /// waits or fails, as the `busyMode` of the database configuration specifies.
     ///
     /// The parameters and errors are those of
     /// ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
@@ -83,7 +87,7 @@ public enum Sync {
         try await SyncCall(entity, stack, predicate, parent, operations, options).run(payload, isDryRun: true)
     }
 
-    /// Syncs a payload for a caller that is not asynchronous, and calls `completion` once, on any thread.
+    /// Starts a sync for a caller that is not asynchronous. The sync calls `completion` once, on any thread.
     ///
     /// - Returns: The task of the sync. Cancelling the task cancels the sync.
     @discardableResult
@@ -118,15 +122,15 @@ extension Sync {
     }
 }
 
-/// A store that the calls of ``Sync`` write to.
+/// A store that the ``Sync`` functions write to.
 ///
 /// `DataStack` conforms to the protocol. Do not declare other conforming types.
 public protocol SyncStack: Sendable {
-    /// The access that the calls of ``Sync`` have to the store.
+    /// The object through which the ``Sync`` functions access the store.
     var host: SyncHost { get }
 }
 
-/// The access that the calls of ``Sync`` have to a store.
+/// The object through which the ``Sync`` functions access a store.
 public struct SyncHost: Sendable {
     package let store: any StoreHost
 

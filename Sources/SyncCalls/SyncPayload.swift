@@ -2,7 +2,7 @@ public import Foundation
 public import SyncCore
 package import SyncStore
 
-/// A type whose values a sync can read as a payload.
+/// A type whose values can be the payload of a sync.
 ///
 /// These types conform: `Data` (UTF-8 JSON), `URL` (the URL of a file), ``JSONValue``, and `[[String: Any]]`
 /// (dictionaries from `JSONSerialization`). For streams and `Encodable` values, create a ``SyncPayload``.
@@ -42,16 +42,17 @@ extension JSONValue: SyncPayloadConvertible {
 }
 
 extension [[String: Any]]: SyncPayloadConvertible {
-    /// Returns the dictionaries as a payload. They need not be `Sendable`, because the sync maps them on the caller's
-    /// thread before it first suspends.
+    /// Returns the dictionaries as a payload. The dictionaries need not be `Sendable`, because the sync reads the
+    /// dictionaries on the caller's thread, before the first suspension.
     public func syncPayload() -> SyncPayload { SyncPayload(source: .dictionaries(self)) }
 }
 
 extension URL: SyncPayloadConvertible {
-    /// Returns the contents of the file as a payload. The sync reads the file in chunks, so that memory does not grow
-    /// with its size. A sync in the caller's transaction reads the whole file.
+    /// Returns the file at the URL as a payload. A sync in the caller's transaction reads the whole file at once. Other
+    /// syncs read the file in chunks to limit memory use.
     ///
-    /// - Throws: ``SyncError`` `unreadableFile` if the URL is not that of a file.
+    /// - Throws: ``SyncError`` `unreadableFile` if the URL is not a file URL. The sync also throws `unreadableFile` if
+    ///   the file cannot be read.
     public func syncPayload() throws -> SyncPayload {
         guard isFileURL else {
             throw SyncError(
@@ -70,8 +71,8 @@ extension SyncPayloadConvertible where Self == SyncPayload {
     /// ```swift
     /// try await Sync.changes(.buffers(response.body), inEntity: "User", stack: stack)
     /// ```
-    /// - Parameter stream: UTF-8 JSON, divided into buffers at any byte. The sync reads the stream no faster than it
-    ///   writes. The stream must not use the store, and should end when its task is cancelled.
+    /// - Parameter stream: UTF-8 JSON, divided into buffers at any byte. The sync requests buffers only as fast as it
+    ///   writes rows. The stream must not use the store, and should end when the task of the sync is cancelled.
     public static func buffers<Stream: AsyncSequence & Sendable>(_ stream: Stream) -> SyncPayload
     where Stream.Element: ContiguousBytes {
         SyncPayload(
@@ -80,7 +81,7 @@ extension SyncPayloadConvertible where Self == SyncPayload {
             })
     }
 
-    /// Creates a payload from a stream of single bytes. If the stream also provides buffers, ``buffers(_:)`` is faster.
+    /// Creates a payload from a stream of single bytes. If the source also has buffers, ``buffers(_:)`` is faster.
     ///
     /// ```swift
     /// let (bytes, _) = try await URLSession.shared.bytes(from: url)
@@ -91,7 +92,8 @@ extension SyncPayloadConvertible where Self == SyncPayload {
         .buffers(BufferedBytes(bytes: stream))
     }
 
-    /// Creates a payload from `Encodable` values, such as those that an API client decoded. Dates become ISO 8601 text.
+    /// Creates a payload from `Encodable` values, such as the decoded values of an API client. Dates become ISO 8601
+    /// strings.
     ///
     /// - Throws: `EncodingError` if a value cannot be encoded.
     public static func encoding(_ values: [some Encodable]) throws -> SyncPayload {

@@ -3,8 +3,8 @@
 
     /// Generates the memberwise initializer of a type with `@Entity`.
     ///
-    /// The initializer that the compiler would add has the storage of relationships as parameters (`_department:`), and is
-    /// never public. This one takes the related rows (`department:`), and has the access of the type.
+    /// The initializer that the compiler would add has the storage of relationships as parameters (`_department:`), and
+    /// is never public. This one takes the related rows (`department:`), and has the access of the type.
     struct MemberwiseInitializer {
         private struct Parameter {
             let text: String

@@ -169,7 +169,8 @@ extension DataStack: StoreHost {
 
     package func engineStore(_ registration: EngineRegistration) throws -> any EngineStore { try engine(registration) }
 
-    /// Returns a writer on the caller's connection. It uses the current transaction of the connection, if there is one.
+    /// Returns a writer on the caller's connection. The writer uses the current transaction of the connection, if there
+    /// is one.
     package func writer(_ db: Connection) -> any StoreWriter { SQLiteWriter(stack: self, db: db, isOwn: false) }
 
     /// Compares a payload graph with the stored rows and writes the diff, in the current transaction of an engine.

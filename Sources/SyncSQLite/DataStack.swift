@@ -3,16 +3,16 @@ public import GRDB
 public import SyncCore
 package import SyncStore
 
-/// A model, and the SQLite store that contains its rows.
+/// A store in SQLite, and the model of its rows.
 ///
 /// ```swift
 /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), at: databaseURL)
 /// let count = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") }
 /// ```
 ///
-/// Each entity has a table with plain columns and foreign keys, which SQLite tools and GRDB records can read. The
-/// entities of an inheritance hierarchy share one table. Each subentity has a view, except in existing tables. See
-/// `Docs/Architecture.md`.
+/// Each entity has a table with plain columns and foreign keys. You can read the tables with SQLite tools and GRDB
+/// records. The entities of an inheritance hierarchy share one table, and each subentity has a view of its rows.
+/// Existing tables of an app have no such views. See `Docs/Architecture.md`.
 public final class DataStack: Sendable {
     /// The model of the stored rows.
     public let model: SyncModel
@@ -49,20 +49,24 @@ public final class DataStack: Sendable {
         (database.writer as? DatabasePool)?.invalidateReadOnlyConnections()
     }
 
-    /// Opens the store in a file, or creates the file. Its folder must exist.
+    /// Opens the store in a file. If the file does not exist, the call creates the store. The folder of the file must
+    /// exist.
     ///
-    /// If the stored model requires different tables, the store is migrated to `model` in one transaction. Renamed
-    /// entities, attributes and relationships keep their data if `model` contains their former names (`renamedFrom`). A
-    /// store in existing tables is not migrated, but its tables are checked against `model`.
+    /// If `model` requires other tables than the stored model, the call migrates the store in one transaction. The
+    /// migration keeps the data of renamed entities, attributes and relationships if `model` contains their former
+    /// names (`renamedFrom`). The call does not migrate existing tables of an app, but checks these tables against
+    /// `model`.
+    ///
+    /// If a migration fails, the store stays unchanged. A new store is created completely or not at all.
     ///
     /// - Parameters:
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
-    ///   - transformers: Whether every transformer that the model names must be standard or registered on the model.
-    /// - Throws: ``SyncError`` `missingTransformer`, before the file is read. `modelMismatch` if `migration` forbids a
-    ///   data loss, or if rows lack values that the model requires; ``SyncError/problems`` lists them.
-    ///   `incompatibleTables` if existing tables do not fit the model. `cannotOpenStore` if the file is not a store, or
-    ///   if its folder does not exist. `databaseReadOnly`, `databaseBusy`. A failed migration changes nothing, and a
-    ///   new store is created completely or not at all.
+    ///   - transformers: Whether every transformer that the model names must be built in, or registered with the model.
+    /// - Throws: ``SyncError`` `modelMismatch` if `migration` forbids a necessary loss of data, or if rows lack
+    ///   required values; ``SyncError/problems`` lists each cause. `nameCollision` if another table, view or index has
+    ///   a name that the migration requires. `incompatibleTables` if existing tables do not fit the model.
+    ///   `cannotOpenStore` if the file is not a store, or if the folder does not exist. `missingTransformer`,
+    ///   `databaseReadOnly`, `databaseBusy` or `databaseError`.
     public convenience init(
         model: SyncModel, at url: URL, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
@@ -76,21 +80,24 @@ public final class DataStack: Sendable {
         self.init(try StoreFile.fill(draft, with: model))
     }
 
-    /// Opens an existing store with the model that is stored in it.
+    /// Opens an existing store with the stored model. If the file does not exist, the call does not create a file.
     ///
-    /// A store contains only the names of transformers, so register their code again.
-    ///
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store;
-    ///   `missingTransformer`, `databaseReadOnly`, `databaseBusy`.
+    /// - Parameters:
+    ///   - code: The transformers to register with the model. The store contains only the names of transformers.
+    ///   - transformers: Whether every transformer that the model names must be built in, or in `code`.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist or is not a store. `missingTransformer`,
+    ///   `databaseReadOnly`, `databaseBusy` or `databaseError`.
     public convenience init(
         at url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
     ) throws {
         self.init(try StoreFile(url).open().registering(code, transformers))
     }
 
-    /// Creates a store in memory. The store is deleted when the stack is closed or released.
+    /// Creates a stack with an empty store in memory. The store exists until the stack is closed or released.
     ///
-    /// - Throws: ``SyncError`` `missingTransformer`, `cannotOpenStore`.
+    /// - Parameter transformers: Whether every transformer that the model names must be built in, or registered with
+    ///   the model.
+    /// - Throws: ``SyncError`` `missingTransformer` or `cannotOpenStore`.
     public static func inMemory(_ model: SyncModel, transformers: TransformerPolicy = .required) throws -> DataStack {
         try transformers.check(model)
         return try DatabaseErrorMapper.mapped(.cannotOpenStore, "cannot create the store") {
@@ -105,22 +112,35 @@ public final class DataStack: Sendable {
 
     // MARK: GRDB
 
-    /// Reads with GRDB in one transaction. An error of the closure is rethrown.
+    /// Reads the store with GRDB in one transaction. Do not call this method inside a read or write of the same
+    /// database.
+    ///
+    /// - Throws: ``SyncError`` `storeClosed` after ``close()``, errors of GRDB, and the errors of `value`.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try unchanged { try database.read(value) }
     }
 
-    /// Reads with GRDB in one transaction. An error of the closure is rethrown.
+    /// Reads the store with GRDB in one transaction.
+    ///
+    /// - Throws: ``SyncError`` `storeClosed` after ``close()``, errors of GRDB, and the errors of `value`.
+    ///   `CancellationError` if the cancellation of the task interrupts the read.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await unchanged { try await database.read(value) }
     }
 
-    /// Writes with GRDB in one transaction. An error of the closure rolls the transaction back and is rethrown.
+    /// Writes to the store with GRDB in one transaction. If `updates` throws an error, the transaction is rolled back.
+    ///
+    /// Do not call this method inside a read or write of the same database.
+    ///
+    /// - Throws: ``SyncError`` `storeClosed` after ``close()``, errors of GRDB, and the errors of `updates`.
     public func write<T>(_ updates: (Database) throws -> T) throws -> T {
         try database.write(updates)
     }
 
-    /// Writes with GRDB in one transaction. An error of the closure rolls the transaction back and is rethrown.
+    /// Writes to the store with GRDB in one transaction. If `updates` throws an error, the transaction is rolled back.
+    ///
+    /// - Throws: ``SyncError`` `storeClosed` after ``close()``, errors of GRDB, and the errors of `updates`.
+    ///   `CancellationError` if the cancellation of the task interrupts the write. The transaction is then rolled back.
     public func write<T: Sendable>(_ updates: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await database.write(updates)
     }
@@ -139,11 +159,11 @@ public final class DataStack: Sendable {
 
     /// Closes the store. If no other connection to the file is open, SQLite writes the write-ahead log into the file.
     ///
-    /// Each later call throws `storeClosed`. Observations end with this error, and ``syncResults`` ends. For an app
-    /// database this call does nothing.
+    /// After this call, reads and writes throw `storeClosed`. Observations fail with this error, and each sequence of
+    /// ``syncResults`` ends. For an app database, this method does nothing.
     ///
-    /// - Throws: ``SyncError`` `databaseBusy` if the store is still in use. The stack then stays open, but its
-    ///   observations have ended.
+    /// - Throws: ``SyncError`` `databaseBusy` if a connection of the stack is still in use. The stack then stays open,
+    ///   but the observations have ended.
     public func close() throws {
         if isAppDatabase { return }
         releaseReaders()
@@ -153,10 +173,11 @@ public final class DataStack: Sendable {
 
     /// Deletes all rows of all entities, regardless of delete rules. The tables stay.
     ///
-    /// The call also deletes pending changes and the conflict log. A two-way engine does not send these deletions. The
-    /// service keeps its records, and the next pull fetches them again.
+    /// The call also deletes pending references, pending changes and the conflict log. A sync engine does not delete
+    /// the records at the service, and the next pull fetches the records again.
     ///
-    /// - Throws: ``SyncError`` `databaseError`, `databaseBusy`, `databaseReadOnly`; nothing is deleted then.
+    /// - Throws: ``SyncError`` `databaseError`, `databaseBusy`, `databaseReadOnly` or `storeClosed`. If the call throws
+    ///   an error, it deletes nothing.
     public func deleteAllRows() throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
             try database.write { db in
@@ -237,13 +258,13 @@ struct DeleteAllSQL {
     }
 }
 
-/// Whether a store may be opened without the transformers that its model names.
+/// Whether a store may be opened although transformers of the model are missing.
 public enum TransformerPolicy: Sendable, Hashable {
-    /// All transformers must be registered on the model or be standard transformers. Apps need this: without a
-    /// transformer a sync would store wrong values.
+    /// Every transformer that the model names must be built in, or registered with the model. Use this policy in apps,
+    /// because a sync that skips a transformer stores wrong values.
     case required
-    /// Transformers may be missing. Values are then read and exported untransformed. Use this policy in tools that do
-    /// not have the code.
+    /// Transformers may be missing. Syncs and exports skip missing transformers. Use this policy in tools that do not
+    /// have the code of the transformers.
     case optional
 
     /// - Throws: ``SyncError`` `missingTransformer`.
@@ -255,7 +276,7 @@ public enum TransformerPolicy: Sendable, Hashable {
 // MARK: - Pending changes
 
 extension DataStack {
-    /// Returns the number of rows with pending or blocked changes, including inserts and deletions; 0 in a database
+    /// Returns the number of rows with pending or blocked changes, including inserted and deleted rows; 0 in a database
     /// without an outbox.
     package func pendingChangeCount() async throws -> Int {
         try await reading { db in

@@ -2,10 +2,10 @@ import Foundation
 package import GRDB
 import SyncCore
 
-/// The database of a stack. After ``close()`` every access fails with `storeClosed`.
+/// The database of a stack. After ``close()``, every access fails with `storeClosed`.
 ///
-/// GRDB does not check whether a connection is closed, and SQLite may crash on a closed connection. So each access
-/// checks either this object before it calls GRDB, or its connection before it uses it.
+/// GRDB does not check whether a connection is closed, and SQLite may crash on a closed connection. Therefore, each
+/// access checks that the database is open before the access uses a connection.
 ///
 /// `@unchecked Sendable`: the variables are only accessed while `state` is locked.
 package final class StoreDatabase: @unchecked Sendable {

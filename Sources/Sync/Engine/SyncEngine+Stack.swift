@@ -6,13 +6,16 @@ import SyncStore
 extension SyncEngine {
     /// Creates an engine that syncs entities of a store with a service.
     ///
-    /// The initializer adds the tables of the engine and its triggers to the database. From then on the triggers record
-    /// each local write, including writes of other programs. For an entity that no engine has synced before, rows with
-    /// a temporary key are new. The engine assumes that the service has its other rows.
+    /// The initializer adds the tables and triggers of the engine to the database. From then on, the triggers record
+    /// each local write to rows of the entities, including writes of other programs.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`; `unknownAttribute` in a natural key or field group;
-    ///   `invalidOption` for an entity or setting that the engine does not support. Also `serviceMismatch` or
-    ///   `userMismatch` if the database belongs to another service or user.
+    /// If no engine has synced an entity before, the engine treats the rows with a temporary key as new. The engine
+    /// assumes that the service has the records of the other rows.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`; `unknownAttribute` for an unknown name in the
+    ///   `naturalKey` or `fieldGroups` of a ``SyncedEntity``. Also `invalidOption` for an entity or setting that the
+    ///   engine does not support. Also `serviceMismatch` or `userMismatch` if the database belongs to another service
+    ///   or user, and errors of the store.
     public init(
         stack: some SyncStack, service: any SyncService, entities: [SyncedEntity],
         configuration: SyncEngine.Configuration = SyncEngine.Configuration()
@@ -41,20 +44,24 @@ extension SyncEngine {
 // MARK: - Sync+ImportPages
 
 extension Sync {
-    /// Imports all pages of an entity from a service, then deletes the rows that the service no longer lists.
+    /// Imports all records of an entity from a service, page by page, and deletes the rows that the service no longer
+    /// has.
     ///
-    /// Each page is written in its own transaction. If an import is interrupted, the next call continues it. If the
-    /// service reports changes since a cursor, later calls fetch only these changes.
+    /// Each page is written in its own transaction. If an import is interrupted, the next call continues the import. If
+    /// the service can report changes since a cursor, later calls fetch only new changes.
     ///
-    /// The import sends nothing and does not capture local edits, so values of the service overwrite them. To sync in
-    /// both directions, use a ``SyncEngine``. Change capture of an engine in the same database continues.
+    /// The import does not capture local edits. Remote values overwrite local edits that no engine has captured. The
+    /// import sends no pending changes. If an engine uses the same database, the import may repeat the engine's
+    /// requests whose outcome is unknown. The engine still captures local edits. To sync in both directions, use a
+    /// ``SyncEngine``.
     ///
-    /// - Parameter progress: A function that receives the number of imported rows so far, and the total; nil if the
-    ///   service does not report one.
+    /// - Parameter progress: A function that receives the number of imported records so far, and the total number of
+    ///   records. The total is nil if the service does not report a total.
     /// - Returns: The changes of the import.
-    /// - Throws: ``SyncError`` `unknownEntity`, `serviceFailure`, `unauthorized`, `engineBusy`; `serviceMismatch` or
-    ///   `userMismatch` if the database belongs to another service or user. Also `deletionLimitExceeded` if the
-    ///   deletions exceed the limit of the configuration. The imported rows stay.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`, `invalidOption`, `serviceFailure`, `unauthorized`,
+    ///   `engineBusy`; `serviceMismatch` or `userMismatch` if the database belongs to another service or user. Also
+    ///   `deletionLimitExceeded` if the deletions exceed ``SyncEngine/Configuration/deletionLimit``. If the call throws
+    ///   an error, the imported rows stay.
     @discardableResult
     public static func importPages(
         from service: any SyncService, entity: SyncedEntity, stack: some SyncStack,

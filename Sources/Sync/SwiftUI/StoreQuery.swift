@@ -4,7 +4,7 @@
     public import SyncCore
     public import SyncSQLite
 
-    /// A property wrapper that gives a view rows of a store, and updates the view when the rows change.
+    /// A property wrapper that reads rows of a store for a view, and updates the view when the rows change.
     ///
     /// ```swift
     /// struct UserList: View {
@@ -19,16 +19,17 @@
     ///
     /// UserList().environment(\.dataStack, stack)
     /// ```
-    /// The query observes the store as ``DataStack/observe(_:where:orderedBy:limit:skippingUnreadable:including:)``
-    /// does. Until the first value arrives, the property is an empty list, nil or 0. After an error the property keeps
-    /// its last value.
+    /// The query observes the store in the same way as
+    /// ``DataStack/observe(_:where:orderedBy:limit:skippingUnreadable:including:)``. Until the first value arrives, the
+    /// property has a placeholder: an empty list, nil or 0. After an error, the property keeps its last value. The
+    /// error is available as ``State/error``.
     @propertyWrapper
     public struct StoreQuery<Value: Sendable>: DynamicProperty {
-        /// The state of a query: whether it has read a value, and its last error.
+        /// The loading state and the last error of a query.
         public struct State: Sendable {
-            /// Whether the query has read a value from the store. Until then the property has a placeholder.
+            /// Whether the query has read a value from the store. Until then, the value of the query is a placeholder.
             public internal(set) var isLoaded = false
-            /// The last error of the query; nil if there was none, or if a value arrived after it.
+            /// The last error of the query; nil if no error occurred, or if a value arrived after the error.
             public internal(set) var error: (any Error)?
         }
 
@@ -48,14 +49,14 @@
             self.observe = observe
         }
 
-        /// The latest value that the query read, or the placeholder.
+        /// The last value that the query read; a placeholder until the first value arrives.
         @MainActor public var wrappedValue: Value { follower.value ?? placeholder }
 
-        /// The state of the query, as `$users` for a property `users`.
+        /// The state of the query. For a property `users`, the state is `$users`.
         @MainActor public var projectedValue: State { follower.state }
 
-        /// Starts an observation at the first call, and a new one when the stack or the arguments of the query have
-        /// changed. SwiftUI calls this method on the main actor.
+        /// Starts an observation at the first call, and a new observation after the stack or the arguments of the query
+        /// have changed. SwiftUI calls this method on the main actor.
         public nonisolated func update() {
             nonisolated(unsafe) let query = self
             MainActor.assumeIsolated { query.follower.follow(query.request, of: query.stack, query.observe) }
@@ -63,14 +64,15 @@
     }
 
     extension StoreQuery {
-        /// Observes the rows of an entity as values of a Swift type.
+        /// Creates a query that observes the rows of an entity as values of a Swift type.
         ///
         /// - Parameters:
         ///   - limit: The maximum number of rows; nil for all.
-        ///   - skip: A function that receives each row, or loaded related row, that cannot be decoded. The list omits
-        ///     these rows. If `skip` is nil, the first such row ends the observation with an error. Another function
-        ///     takes effect only when another argument or the stack changes.
-        ///   - relationships: The relationships whose rows the query loads.
+        ///   - skip: A function that receives the rows and related rows that cannot be decoded, one at a time. The
+        ///     result omits these rows. If the function is nil, the first such row ends the observation with an error.
+        ///     If a view update passes a different function, the query keeps the former function until another argument
+        ///     or the stack changes.
+        ///   - relationships: The relationships whose related rows the query also reads.
         public init<Row: EntityRecord>(
             _ type: Row.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
             limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -85,9 +87,10 @@
             }
         }
 
-        /// Observes the row with a key as a value of a Swift type; nil while no row has the key.
+        /// Creates a query that observes the row with the given primary key, and reads this row as a value of a Swift
+        /// type. The value is nil while no row has the key.
         ///
-        /// - Parameter relationships: The relationships whose rows the query loads.
+        /// - Parameter relationships: The relationships whose related rows the query also reads.
         public init<Row: EntityRecord>(
             _ type: Row.Type, id: some AttributeValue & Hashable,
             including relationships: (any PartialKeyPath<Row> & Sendable)...
@@ -97,13 +100,13 @@
             }
         }
 
-        /// Observes the number of rows that match a predicate.
+        /// Creates a query that observes the number of rows of an entity that match a predicate.
         public init<Row: EntityRecord>(countOf type: Row.Type, where predicate: RowPredicate = .all)
         where Value == Int {
             self.init([Row.entityName, predicate], placeholder: 0) { $0.observeCount(type, where: predicate) }
         }
 
-        /// Observes the rows of an entity, given by its name.
+        /// Creates a query that observes the rows of an entity. The entity is given by name.
         ///
         /// - Parameter limit: The maximum number of rows; nil for all.
         public init(
@@ -164,7 +167,7 @@
             static var defaultValue: DataStack? { nil }
         }
 
-        /// The store that each ``StoreQuery`` of a view and its subviews reads; nil if none is set.
+        /// The store for each ``StoreQuery`` of a view and of its subviews; nil if no store is set.
         public var dataStack: DataStack? {
             get { self[DataStackKey.self] }
             set { self[DataStackKey.self] = newValue }

@@ -1,7 +1,7 @@
-/// A conversion of JSON to the value of an attribute and back.
+/// A conversion between JSON and the values of an attribute.
 ///
-/// A model names its transformers (`"transformer": "Entities"` in a schema file, `sync.valueTransformer` in a Core Data
-/// model). Register their code with the model:
+/// A model refers to transformers by name. Schema files use `"transformer": "Entities"`, Core Data models use
+/// `sync.valueTransformer`, and Swift types use `@Transformer`. Register each transformer with the model:
 ///
 /// ```swift
 /// let entities = AttributeTransformer("Entities") { json in
@@ -11,9 +11,9 @@
 /// let model = try SyncModel(contentsOf: url).registering(entities)
 /// ```
 ///
-/// Several transformers form a chain (`"transformer": ["trimmed", "Entities"]`): each converts the result of the
-/// previous one. Exports run the chain in reverse. Some transformers are built in: `htmlEntities`, `trimmed`,
-/// `emptyAsNull`, `lowercased` and `commaSeparated`.
+/// Several transformers form a chain (`"transformer": ["trimmed", "Entities"]`). Each transformer converts the result
+/// of the previous transformer, unless that result is null. Exports run the chain in reverse. Some transformers are
+/// built in: `htmlEntities`, `trimmed`, `emptyAsNull`, `lowercased` and `commaSeparated`.
 public struct AttributeTransformer: Sendable {
     /// The name by which models refer to the transformer.
     package let name: String
@@ -23,12 +23,16 @@ public struct AttributeTransformer: Sendable {
     /// Creates a transformer.
     ///
     /// - Parameters:
-    ///   - importing: Converts a JSON value other than null; returns nil if the value is invalid. A returned
-    ///     ``StoredValue/json(_:)`` is converted to the type of the attribute, like a value of the payload. Any other
-    ///     value must be null or of that type. For an attribute of type json or transformable, any result is stored as
-    ///     JSON.
-    ///   - exporting: Converts a stored value other than null to JSON; returns nil to omit the attribute. Without this
-    ///     closure, exports always omit the attribute.
+    ///   - name: The name of the transformer in models. The transformer takes precedence over a built-in transformer of
+    ///     the same name.
+    ///   - importing: A function that converts a JSON value other than null, or returns nil if the value is invalid.
+    ///     The result of the last transformer must be null, a value of the attribute's type, or
+    ///     ``StoredValue/json(_:)``. The sync converts the JSON of a ``StoredValue/json(_:)`` to the attribute's type,
+    ///     like a value of the payload. An attribute of type `json` or `transformable` stores any result as JSON.
+    ///   - exporting: A function that converts a value other than null to JSON, or returns nil to omit the attribute.
+    ///     An export applies the transformers of an attribute in reverse order. The function receives the stored value,
+    ///     or the result of the transformer that was applied before. If a date attribute has a format, the date is
+    ///     formatted first. If the function is nil, exports omit the attribute, and engines do not send the attribute.
     public init(
         _ name: String, importing: @escaping @Sendable (JSONValue) -> StoredValue?,
         exporting: (@Sendable (StoredValue) -> JSONValue?)? = nil
@@ -47,12 +51,12 @@ public struct AttributeTransformer: Sendable {
     /// Whether values are exported unchanged.
     private(set) var isUnchangedOnExport = false
 
-    /// Converts a JSON value other than null; nil if it is invalid.
+    /// Converts a JSON value other than null, or returns nil if the value is invalid.
     package func imported(_ json: JSONValue) -> StoredValue? { importing(json) }
 
     /// Whether the transformer can convert stored values to JSON.
     package var canExport: Bool { exporting != nil }
 
-    /// Converts a stored value other than null to JSON for an export; nil to omit the attribute.
+    /// Converts a stored value other than null to JSON for an export, or returns nil to omit the attribute.
     package func json(_ value: StoredValue) -> JSONValue? { exporting?(value) }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The conversion of JSON to attribute types. It decides which JSON is valid for each type, and the form in which it is
-/// stored.
+/// The conversion of JSON to attribute types. The conversion determines which JSON is valid for each type, and the form
+/// in which the value is stored.
 package enum Coercion {
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// Converts the JSON value at a token; nil if it is not valid for the type. The result references text that is
-    /// verbatim in the payload. Other text and data are appended to the arena, a byte buffer.
+    /// Converts the JSON value at a token, or returns nil if the value is not valid for the type. The result references
+    /// text that is verbatim in the payload. Other text and data are appended to the arena, a byte buffer.
     @inline(__always)
     package static func slot(
         _ tape: JSONTape, at index: Int, as type: AttributeType, bytes: UnsafeBufferPointer<UInt8>,
@@ -158,7 +158,7 @@ package enum Coercion {
 
     // MARK: Single values
 
-    /// Converts a JSON value, including null, to a stored value; nil if it is not valid for the type.
+    /// Converts a JSON value, including null, to a stored value. Returns nil if the value is not valid for the type.
     package static func storedValue(_ value: JSONValue, as type: AttributeType) -> StoredValue? {
         var builder = JSONTapeBuilder()
         var arena: [UInt8] = []
@@ -172,9 +172,9 @@ package enum Coercion {
     }
 }
 
-/// The type of an attribute, with its name in schema files.
+/// The type of an attribute. The raw value is the name of the type in schema files.
 ///
-/// `Docs/MappingContract.md` lists the JSON that each type accepts, and the form in which it is stored.
+/// `Docs/MappingContract.md` lists the JSON that each type accepts, and the stored form of each type.
 public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     /// A 64-bit integer.
     case integer
@@ -184,20 +184,21 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     case decimal
     /// A Boolean, stored as 0 or 1.
     case boolean
-    /// A string. JSON numbers and Booleans are converted to text.
+    /// A string. JSON numbers are converted to strings, and Booleans to `"1"` or `"0"`.
     case string
-    /// A date with millisecond precision, stored as text in UTC. Without a format, it is read from ISO 8601 or Unix
-    /// time.
+    /// A date in the years 1 to 9999 with millisecond precision, stored as text in UTC. Without a format, a sync reads
+    /// ISO 8601 strings and Unix times.
     case date
-    /// A UUID, stored in upper case.
+    /// A UUID, stored as text in upper case.
     case uuid
-    /// A URL, stored unchanged.
+    /// A URL, stored as text without changes.
     case url
-    /// Binary data, in base64 in JSON.
+    /// Binary data. In JSON, the data is a base64 string.
     case binary
     /// Any JSON value, stored as canonical text.
     case json
-    /// The result of the attribute's transformer, stored as JSON. Without a transformer the value is null.
+    /// The result of the attribute's transformer, stored as JSON. Without a transformer, a sync stores null. Exports
+    /// omit attributes of this type.
     case transformable
 
     /// Whether values of this type can identify a row.
@@ -248,17 +249,17 @@ package struct ValueCheck: Sendable, Hashable {
 // MARK: - String+ByteOrder
 
 extension String {
-    /// Returns whether two texts have the same bytes. The database compares texts in this way.
+    /// Returns whether two strings have the same bytes. The database compares strings in this way.
     func hasBytes(of other: String) -> Bool {
         withBytes(other) { TextPool.equal($0, $1) } ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Returns whether a text precedes another one by its bytes. The database orders texts in this way.
+    /// Returns whether a string precedes another string by its bytes. The database orders strings in this way.
     func precedesByBytes(_ other: String) -> Bool {
         withBytes(other) { TextPool.precedes($0, $1) } ?? utf8.lexicographicallyPrecedes(other.utf8)
     }
 
-    /// Calls a closure with the bytes of both texts; nil if the storage of one is not contiguous, as in bridged
+    /// Calls a closure with the bytes of both strings; nil if the storage of one is not contiguous, as in bridged
     /// strings.
     private func withBytes<Result>(
         _ other: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Result

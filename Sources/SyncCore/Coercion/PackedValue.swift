@@ -56,7 +56,7 @@ package struct PackedValue: Sendable {
         high = UInt32(truncatingIfNeeded: bits >> 32)
     }
 
-    /// Creates a text or blob of `length` bytes at an offset below 2^48.
+    /// Creates a text or blob value of `length` bytes at an offset below 2^48.
     package init(kind: Kind, offset: Int, length: Int) {
         self.kind = kind
         offsetHigh = UInt16(truncatingIfNeeded: UInt64(offset) >> 32)
@@ -86,8 +86,8 @@ package struct PackedValue: Sendable {
     @inlinable package var isText: Bool { kind == .payloadText || kind == .arenaText }
 }
 
-/// The bytes of the texts and blobs of packed values. A text that is verbatim in the payload is referenced there. All
-/// other texts and blobs are in the arena, a byte buffer.
+/// The bytes of the text and blob values. Text that is verbatim in the payload is referenced there. All other text and
+/// all blobs are in the arena, a byte buffer.
 package struct TextPool {
     package let payload: UnsafeBufferPointer<UInt8>
     package let arena: UnsafeBufferPointer<UInt8>
@@ -126,7 +126,7 @@ package struct TextPool {
         return memcmp(l, r, left.count) == 0
     }
 
-    /// Returns whether a text precedes another one by its bytes. The database orders texts in this way.
+    /// Returns whether UTF-8 text precedes other UTF-8 text in byte order. The database uses the same order.
     @inline(__always)
     package static func precedes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let l = left.baseAddress, let r = right.baseAddress else { return left.count < right.count }
@@ -134,8 +134,8 @@ package struct TextPool {
         return difference == 0 ? left.count < right.count : difference < 0
     }
 
-    /// Returns the hash of a key. Equal keys have equal hashes, whether their text is in the payload or in the arena.
-    /// The hash differs in each process: see ``KeySecret``.
+    /// Returns the hash of a key. Equal keys have equal hashes, even if one key is in the payload and the other in the
+    /// arena. The hash differs in each process: see ``KeySecret``.
     @inline(__always)
     package func hash(_ slot: PackedValue) -> UInt64 {
         slot.isText ? TextPool.hash(bytes(slot)) : TextPool.mix(slot.bits)
@@ -164,8 +164,8 @@ package struct TextPool {
     }
 }
 
-/// A secret that hashes of keys depend on. Without it, a service could choose keys with equal hashes, and each lookup
-/// would compare all of them.
+/// A secret that hashes of keys depend on. Without a secret, a service could choose keys with equal hashes, and each
+/// lookup would compare all keys.
 ///
 /// The secret is derived from Swift's `Hasher`. It differs in each process, except with the environment variable
 /// `SWIFT_DETERMINISTIC_HASHING`, which benchmarks use. Hashes are never stored or sent.

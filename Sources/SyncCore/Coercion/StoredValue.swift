@@ -16,20 +16,21 @@ public enum StoredValue: Sendable, Hashable {
     case string(String)
     /// The value of a date attribute, with millisecond precision.
     case date(Date)
-    /// The value of a UUID attribute, stored in upper case.
+    /// The value of a UUID attribute, stored as text in upper case.
     case uuid(UUID)
     /// The value of a URL attribute, unchanged from the JSON.
     case url(String)
-    /// The value of a binary attribute. JSON has it in base64.
+    /// The value of a binary attribute. In JSON, the value is a base64 string.
     case binary(Data)
-    /// The value of a JSON or transformable attribute, stored as canonical text. A JSON null is ``null``.
+    /// The value of a JSON or transformable attribute, stored as canonical text. For a JSON null, the stored value is
+    /// ``null``.
     case json(JSONValue)
 }
 
 // Texts are equal if their bytes are equal, as in the database. Swift strings are also equal if they are canonically
 // equivalent.
 extension StoredValue {
-    /// Returns whether both values are of the same kind and equal. Texts are compared by their bytes.
+    /// Returns whether both values are of the same kind and equal. Strings are compared byte for byte.
     public static func == (left: StoredValue, right: StoredValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -97,7 +98,7 @@ extension StoredValue {
         return value
     }
 
-    /// The value of a URL attribute; nil for a value of another kind, or if `URL` cannot parse it.
+    /// The value of a URL attribute; nil for a value of another kind, or if `URL` cannot parse the value.
     public var url: URL? {
         guard case .url(let value) = self else { return nil }
         return URL(string: value)
@@ -150,8 +151,8 @@ extension StoredValue {
         }
     }
 
-    /// The value as JSON. If ``hasJSONForm`` is true, converting it to the type of the attribute gives the stored form
-    /// of the value.
+    /// The value as JSON. If ``hasJSONForm`` is true, converting the JSON to the type of the attribute gives the stored
+    /// form of the value.
     package var jsonForm: JSONValue {
         switch self {
         case .null: .null
@@ -171,7 +172,8 @@ extension StoredValue {
 // MARK: - Slot
 
 extension StoredValue {
-    /// Creates a value from a packed value; nil if the packed value is absent, or its text is not valid for the type.
+    /// Creates a value from a packed value; nil if the packed value is absent, or if its text is not valid for the
+    /// type.
     package init?(_ slot: PackedValue, as type: AttributeType, _ pool: TextPool) {
         switch slot.kind {
         case .absent: return nil
@@ -207,8 +209,8 @@ extension StoredValue {
         }
     }
 
-    /// Returns the value as a packed value. Its text or data is appended to the arena. A date or decimal that cannot be
-    /// stored becomes null.
+    /// Returns the value as a packed value. The text or data of the value is appended to the arena. A date or decimal
+    /// that cannot be stored becomes null.
     package func slot(arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .null: return .null

@@ -4,22 +4,22 @@
 /// "title": { "type": "string", "transformer": ["htmlEntities", "trimmed", "emptyAsNull"] }
 /// ```
 ///
-/// The transformers convert text. ``htmlEntities``, ``trimmed`` and ``lowercased`` also convert each text in a list.
-/// All except ``commaSeparated`` leave other values unchanged. A registered transformer with the same name takes
+/// The transformers convert strings. ``htmlEntities``, ``trimmed`` and ``lowercased`` also convert each string in a
+/// list. All except ``commaSeparated`` leave other values unchanged. A registered transformer with the same name takes
 /// precedence.
 package enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
     /// Decodes HTML entities once: `&amp;`, `&eacute;`, `&#233;`, `&#xE9;`. Exports encode `&`, `<`, `>` and `"`.
     case htmlEntities
     /// Removes whitespace and line breaks at both ends. Exports write the stored value.
     case trimmed
-    /// Converts an empty text to null. Exports write the stored value.
+    /// Converts an empty string to null. Exports write the stored value.
     case emptyAsNull
-    /// Converts to lower case. Exports write the stored value.
+    /// Converts a string to lower case. Exports write the stored value.
     case lowercased
     /// Converts `"a, b"` to the list `["a", "b"]`, without empty elements and without whitespace around elements. The
-    /// attribute must be of type `json` or `transformable`, unless a registered transformer follows. A list stays a
-    /// list, and a number is converted as text. Other values are invalid. Exports join the elements with commas. They
-    /// omit a list that would be read back differently.
+    /// attribute must be of type `json` or `transformable`, unless a registered transformer follows. A list stays
+    /// unchanged, and a number is converted like a string. Other values are invalid. Exports join the elements with
+    /// commas. If a sync would read the joined string as a different list, exports omit the attribute.
     case commaSeparated
 }
 
@@ -69,7 +69,7 @@ extension StandardTransformer {
     }
 
     /// Joins the elements of a list with commas; nil if reading the text would give another list, or if the value is
-    /// not a list of texts.
+    /// not a list of strings.
     private static func commaSeparated(_ value: StoredValue) -> JSONValue? {
         guard case .array(let elements) = value.jsonForm else { return nil }
         let texts = elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
@@ -79,7 +79,7 @@ extension StandardTransformer {
 }
 
 extension JSONValue {
-    /// Returns the value with its text converted. In a list, converts each text, also in nested lists.
+    /// Returns the value with its string converted. In a list, converts each string, also in nested lists.
     fileprivate func mappingTexts(_ change: (String) -> String) -> JSONValue {
         switch self {
         case .string(let text): .string(change(text))

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The conversion of the values of one attribute: its transformers in order, then its date format or ``Coercion``. A
-/// sync creates it once. It is a class, because a struct would be copied for each value.
+/// sync creates each conversion once. The type is a class, because a struct would be copied for each value.
 package final class ValueConversion: Sendable {
     private let transformers: [AttributeTransformer]
     private let format: DateFormat?
@@ -9,7 +9,8 @@ package final class ValueConversion: Sendable {
     /// The check of whether values of a payload fit the Swift type; nil if there is none.
     private let check: ValueCheck?
 
-    /// Creates a conversion; nil without transformers, format and check, so that ``Coercion`` converts the values.
+    /// Creates a conversion; nil without transformers, format and check. In that case, ``Coercion`` converts the
+    /// values.
     package init?(
         _ transformers: [AttributeTransformer], _ format: AttributeFormat?, as type: AttributeType,
         check: ValueCheck? = nil
@@ -58,7 +59,7 @@ package final class ValueConversion: Sendable {
         return storedValue(tape.value(at: index, in: bytes))?.slot(arena: &arena)
     }
 
-    /// Converts a JSON value other than null to a stored value; nil if it is invalid.
+    /// Converts a JSON value other than null to a stored value, or returns nil if the JSON value is invalid.
     package func storedValue(_ json: JSONValue) -> StoredValue? {
         var value = StoredValue.json(json)
         for transformer in transformers {
@@ -89,7 +90,7 @@ package final class ValueConversion: Sendable {
     /// Whether exports write the same JSON as without the conversion.
     package var isUnchangedOnExport: Bool { format == nil && transformers.allSatisfy(\.isUnchangedOnExport) }
 
-    /// Converts a stored value other than null to JSON for an export; nil if that is not possible.
+    /// Converts a stored value other than null to JSON for an export, or returns nil if the conversion is not possible.
     package func json(_ value: StoredValue) -> JSONValue? {
         var value = value
         if let format, case .date(let date) = value {
@@ -121,22 +122,25 @@ extension StoredValue {
 /// The format of a date attribute in JSON, for reading and for exports.
 ///
 /// Without a format, a sync reads ISO 8601 and Unix times, and exports write ISO 8601. The magnitude of a Unix time
-/// tells its unit. With a format, a sync reads no other form, so it never guesses the meaning of ambiguous text.
+/// determines its unit. With a format, a sync reads dates only in that format. An export can replace the format: see
+/// ``ExportOptions``.
 ///
-/// A string literal is the text of a format in a schema file: `"unix-seconds"`, `"dd.MM.yyyy"`.
+/// A string literal is the string of a format in a schema file, such as `"unix-seconds"` or `"dd.MM.yyyy"`.
 public enum AttributeFormat: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// Seconds since 1970, as a number or text, optionally with a fraction: `1709231399.25`.
+    /// Seconds since the start of 1970 in UTC, as a number or string, optionally with a fraction, such as
+    /// `1709231399.25`.
     case unixSeconds
-    /// Milliseconds since 1970: `1709231399250`.
+    /// Milliseconds since 1970, as a number or string, such as `1709231399250`.
     case unixMilliseconds
-    /// Microseconds since 1970, rounded down to milliseconds.
+    /// Microseconds since 1970, as a number or string. A sync rounds the time down to milliseconds.
     case unixMicroseconds
-    /// Nanoseconds since 1970, rounded down to milliseconds.
+    /// Nanoseconds since 1970, as a number or string. A sync rounds the time down to milliseconds.
     case unixNanoseconds
-    /// ISO 8601 only: `2024-02-29T18:29:59.999Z`.
+    /// ISO 8601 only, such as `2024-02-29T18:29:59.999Z`.
     case iso8601
     /// A pattern of Unicode Technical Standard 35, such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm:ss`. A date without a zone
-    /// is in UTC. `Docs/MappingContract.md` lists the supported letters.
+    /// is in UTC. `Docs/MappingContract.md` lists the supported letters. A model cannot be created with an invalid
+    /// pattern.
     case pattern(String)
 
     private static let words: [(word: String, format: AttributeFormat)] = [
@@ -147,16 +151,16 @@ public enum AttributeFormat: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The names of the formats that are not patterns.
     package static var names: [String] { words.map(\.word) }
 
-    /// Creates the format from its text in a schema file: `unix-seconds`, `unix-milliseconds`, `unix-microseconds`,
+    /// Creates a format from its string in a schema file: `unix-seconds`, `unix-milliseconds`, `unix-microseconds`,
     /// `unix-nanoseconds`, `iso8601`, or a pattern.
     public init(_ text: String) {
         self = Self.words.first { $0.word == text }?.format ?? .pattern(text)
     }
 
-    /// Creates the format from its text in a schema file.
+    /// Creates the format from its string in a schema file.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// The text of the format in a schema file.
+    /// The string of the format in a schema file.
     package var text: String {
         if case .pattern(let pattern) = self { return pattern }
         return Self.words.first { $0.format == self }?.word ?? ""

@@ -3,51 +3,55 @@
 /// ``SyncResult/diagnostics`` lists the problems that did not stop a sync, such as skipped records.
 /// ``SyncError/problems`` lists the problems that an error summarizes.
 public struct SyncDiagnostic: Sendable, Hashable, Codable {
-    /// The kind of a diagnostic. The raw values are stable, so programs can compare them. Kinds that report lost or
-    /// missing data come first.
+    /// The kind of a diagnostic. The raw values do not change between versions.
     public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
-        /// No attribute or relationship reads a key of the payload. `count` is the number of records with the key. In
-        /// the result of a sync, `key` and `path` have the key, with dots between the keys of nested objects.
+        /// A JSON key of the payload matches no attribute or relationship. ``SyncDiagnostic/count`` is the number of
+        /// occurrences of the key. In the result of a sync, ``SyncDiagnostic/key`` and ``SyncDiagnostic/path`` contain
+        /// the JSON key, with dots between the keys of nested objects.
         case unmappedKey
-        /// A value does not fit the type of its attribute, or an ID does not fit the key of its entity. The sync
-        /// ignores the value or ID.
+        /// A value does not fit the type of its attribute or Swift property, or an ID does not fit the type of the
+        /// primary key. The sync ignores the value or the ID.
         case typeMismatch
-        /// A record has no readable primary key, or only a part of a composite key. The sync skips the record.
+        /// A record has no readable primary key, or only part of a composite key. The sync skips the record.
         case missingPrimaryKey
-        /// A root record has an unreadable key, such as a key of the wrong type or only a part of a composite key. It
-        /// may describe any row of its entity, so the sync deletes no omitted rows of the entity. Correct the record,
-        /// or set ``SyncOptions/deletesBesideUnread``.
+        /// A root record has an unreadable key, such as a key of the wrong type or only part of a composite key. The
+        /// record could describe any row of its entity, so the sync deleted no omitted rows of that entity. Correct the
+        /// record, or set ``SyncOptions/deletesBesideUnread``.
         case deletionsSkipped
-        /// A nested record has no key, and the sync cannot generate a key of this type. The sync skips the record.
+        /// A nested record without a key describes a new row, and the sync cannot generate a key of the required type.
+        /// The sync skips the record.
         case cannotGenerateKey
-        /// The key of a new row contains the key of a row that is not stored. The sync rejects the record.
+        /// The key of a new row contains the key of another row, and that other row does not exist. The sync skips the
+        /// record.
         case missingKeyPart
-        /// A value of a relationship does not fit it, such as a list for a to-one relationship. The links stay
-        /// unchanged. Also: a resource identifier has no type or no ID, and the sync skips the identifier.
+        /// The value of a relationship has the wrong form, such as a list for a to-one relationship. The links stay
+        /// unchanged. This kind also applies to a JSON:API resource identifier that lacks a type or an ID. The sync
+        /// skips the identifier.
         case invalidRelationshipValue
-        /// Values of a Swift type have loaded rows of a to-many relationship, and ``SyncOperations`` allow no change of
-        /// to-many relationships. The sync ignores these rows.
+        /// A Swift value has loaded rows of a to-many relationship, but the ``SyncOperations`` of the call do not allow
+        /// changes of to-many relationships. The sync ignores the loaded rows.
         case ignoredRelationship
         /// The record of a new row lacks a required value, and the sync skips the record. Validation and migrations
         /// also report stored rows that lack a required value.
         case missingRequiredValue
-        /// The row with this key is of another entity in the store or in the payload, or the entity of a new row is
-        /// abstract. The sync skips the record.
+        /// A row with the key of the record belongs to another entity, in the store or in the payload. This kind also
+        /// applies if the entity of a new row is abstract. The sync skips the record.
         case entityMismatch
-        /// The discriminator value of a record, or the type of a resource or reference, names no entity that is possible
-        /// there. Also: the entity of a record is abstract and the record has no discriminator value, or a resource has
-        /// no type. The sync skips the record, the resource or the reference.
+        /// A discriminator value or JSON:API type is unknown, or names an entity that the payload or relationship does
+        /// not allow. This kind also applies if a JSON:API resource has no type, or a record of an abstract entity has
+        /// no discriminator value. The sync skips the record, the resource or the reference.
         case unknownDiscriminatorValue
-        /// A value inside a record differs from the object key of the record, or from the `id` of its JSON:API
-        /// resource. The sync stores the object key, or the `id`.
+        /// A value inside a record differs from the object key of the record, or from the `id` of the JSON:API
+        /// resource. The sync stores the object key or the `id`.
         case objectKeyMismatch
-        /// A record differs from an earlier record with the same key. The sync stores the later value. Only validation
-        /// reports this diagnostic; a sync counts the records in ``SyncResult/inconsistentRecordCount``.
+        /// A record has other values than an earlier record with the same key. A sync stores the later values. Only
+        /// validation reports this diagnostic. A sync counts inconsistent records in
+        /// ``SyncResult/inconsistentRecordCount``.
         case inconsistentRecords
-        /// Several JSON keys of one record belong to the same attribute or relationship and have different values. Only
+        /// Several JSON keys of one record match the same attribute or relationship, and their values differ. Only
         /// validation reports this diagnostic.
         case duplicateKeys
-        /// Stored links reference rows that do not exist. A sync that reports this diagnostic has removed the links.
+        /// The store has links to rows that do not exist. A sync that reports this diagnostic has removed the links.
         case danglingLinks
         /// SQLite reports that the database is damaged.
         case integrityViolation
@@ -55,25 +59,26 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         case invalidModel
         /// A migration would lose stored data.
         case dataLoss
-        /// An existing table does not fit the model, or the database uses a name that the model needs. If SQL can
-        /// change the table, `fixSQL` has the statements.
+        /// A table of the app is missing or does not fit the model. This kind also applies if the database already uses
+        /// a name that the model needs. If SQL can fix the problem, ``SyncDiagnostic/fixSQL`` contains the statements.
         case incompatibleTable
-        /// An error in the `errors` of a JSON:API or GraphQL document.
+        /// A JSON:API payload or GraphQL response contains an error in its member `errors`.
         case serviceError
-        /// The keys of records have another JSON type than the key attribute. The sync converts them.
+        /// A primary key is a string in the payload and a number in the model, or the reverse. A sync converts the
+        /// key.
         case convertedKeyType
-        /// No record of the payload has a value for an attribute.
+        /// No record of the payload has a key that matches the attribute.
         case unusedAttribute
-        /// The payload or a stored row references a row that is not stored yet. A later sync that inserts the row adds
-        /// the link.
+        /// The payload or a stored row references a row that is not stored yet. A later sync adds the link when it
+        /// inserts the referenced row. Only validation reports this diagnostic.
         case pendingReference
-        /// A JSON key may belong to several attributes or relationships.
+        /// A JSON key matches several attributes or relationships of an entity.
         case ambiguousKey
-        /// The model may lack the inverse of a relationship.
+        /// A relationship without an inverse possibly needs an inverse.
         case missingInverse
-        /// The model names a transformer that is not registered, so syncs do not transform the values.
+        /// The model names a transformer that is not registered. Syncs do not apply the transformer.
         case missingTransformer
-        /// Exports omit an attribute or relationship although the model does not exclude it.
+        /// Exports omit an attribute or relationship that the model does not exclude from exports.
         case notExported
 
         /// Whether data of the payload or the store is lost or missing. Other diagnostics are suggestions.
@@ -95,22 +100,22 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
 
     /// The kind of the diagnostic.
     public var kind: Kind
-    /// The entity; nil if it is not known, or if the problem concerns no single entity.
+    /// The name of the entity; nil if the entity is not known, or if the problem concerns several entities or none.
     public var entity: String?
-    /// The primary key of the row as text; nil if it is not known. For an unmapped key in a result, this is the JSON
-    /// key.
+    /// The primary key of the row that the problem concerns, as a string; nil if no key is known. For
+    /// ``Kind/unmappedKey`` in the result of a sync, this is the JSON key.
     public var key: String?
-    /// The location of the first occurrence, such as a JSON path in the payload (`[3].notes[0].created_at`) or in the
-    /// model (`entities.User.relationships.notes`). Empty if it is not known.
+    /// The location where the problem first occurs, such as a JSON path in the payload (`[3].notes[0].created_at`) or
+    /// in the model (`entities.User.relationships.notes`). The string is empty if the location is not known.
     public var path: String
-    /// A description of the problem, which may say how the call handled it.
+    /// A description of the problem, and in some cases of the effect of the problem.
     public var message: String
-    /// How to fix the problem; nil if there is no suggestion. Validation makes more suggestions than a sync.
+    /// A suggestion for fixing the problem; nil if there is none. Validation makes more suggestions than a sync.
     public var suggestion: String?
-    /// The SQL that fixes the problem; nil if SQL cannot fix it. Several problems may have the same statements. Run
-    /// these once.
+    /// The SQL that fixes the problem; nil if SQL cannot fix the problem. If several diagnostics have the same SQL, run
+    /// the SQL only once.
     public var fixSQL: String?
-    /// The number of occurrences.
+    /// The number of occurrences of the problem; 1 if occurrences are not counted.
     public var count: Int
 
     package init(
@@ -129,7 +134,7 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
 }
 
 extension SyncDiagnostic {
-    /// Creates a diagnostic for a JSON key that no attribute or relationship of an entity reads.
+    /// Creates a diagnostic for a JSON key that matches no attribute or relationship of an entity.
     package static func unmapped(_ key: String, of entity: String, count: Int) -> SyncDiagnostic {
         SyncDiagnostic(
             .unmappedKey, entity: entity, key: key, path: key,

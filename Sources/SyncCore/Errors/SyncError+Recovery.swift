@@ -1,5 +1,5 @@
 extension SyncError {
-    /// A text that suggests how to fix the problem.
+    /// A suggestion for fixing the problem; nil if there is none.
     public var recoverySuggestion: String? {
         if let detectedFormat { return detectedFormat.advice }
         if !keyPaths.isEmpty { return "Set 'keyPath' to the path of the list of records." }
@@ -75,7 +75,7 @@ extension SyncError {
 
 // MARK: - DetectedFormat
 
-/// The detected format of a payload that cannot be read with the given options, and the option that reads it.
+/// The detected format of a payload that cannot be read with the given options, and the matching option.
 package enum DetectedFormat: Sendable, Hashable {
     /// One record on each line: ``PayloadFormat/ndjson``.
     case ndjson
@@ -83,18 +83,19 @@ package enum DetectedFormat: Sendable, Hashable {
     case jsonAPI
     /// A GraphQL response: ``PayloadFormat/graphQL``.
     case graphQL
-    /// An object whose members are the records: ``SyncOptions/keyedBy``. `namesFitKey` is whether the object keys fit
-    /// the primary key; nil without a model.
+    /// An object whose members are the records: ``SyncOptions/keyedBy``. `namesFitKey` tells whether the object keys
+    /// fit the primary key; nil if there is no model.
     case keyed(namesFitKey: Bool?)
-    /// An object with lists of several entities. The value has the entity of each list, by its key.
+    /// An object with lists of several entities. The associated value is the entity of each list, by the key of the
+    /// list.
     case entities([String: String])
-    /// Text with columns separated by commas, semicolons or tabs. Syncs do not support it.
+    /// Text with columns separated by commas, semicolons or tabs. Syncs do not support this format.
     case csv
     /// A web page, such as a login page, instead of the payload.
     case html
-    /// XML. Syncs do not support it.
+    /// XML. Syncs do not support this format.
     case xml
-    /// YAML. Syncs do not support it.
+    /// YAML. Syncs do not support this format.
     case yaml
 
     /// The name of the format, as part of a sentence.

@@ -4,117 +4,129 @@ public import Foundation
 ///
 /// Unless the documentation of a call says otherwise, a call that throws an error changes nothing.
 public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error. The raw values are stable, so programs can compare them.
+    /// The kind of an error. The raw values do not change between versions.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
 
-        /// The text is not JSON (RFC 8259), or ends too early. `line` and `column` locate the error.
+        /// The text is not valid JSON (RFC 8259), for example because the text is truncated. This code also applies if
+        /// a key on the path to the records occurs twice. `line` and `column` locate the error.
         case malformedJSON
         /// The text is not UTF-8. `line` and `column` locate the first invalid byte.
         case invalidUTF8
         /// Objects and arrays are nested deeper than 512 levels.
         case nestingTooDeep
-        /// In a payload that is read in chunks, a record or the JSON around the records is larger than 1 GB.
+        /// A record of the payload, or the JSON before or after the records, is larger than 1 GB.
         case recordTooLarge
-        /// A value that must be a record is not a JSON object, or the payload has no value where records are expected.
-        /// Also: an insert hook returned a value that is not an object.
+        /// The payload has no record or array of records where one is required. This code also applies if an insert
+        /// hook returned a value that is not an object.
         case recordExpected
-        /// The payload lacks a key of ``SyncOptions/keyPath``, or a value on the path is not an object. Also: a GraphQL
-        /// response has several fields, and no key path selects one. `path` locates the value.
+        /// The payload lacks a key on the path to its records, such as a key of ``SyncOptions/keyPath`` or `data` in
+        /// JSON:API. This code also applies if a GraphQL response has several fields, and no key path selects one.
+        /// `path` locates the problem.
         case keyPathNotFound
-        /// The payload is empty, or has a list with records but none with a readable key, such as the JSON of an error.
-        /// An empty array is not an error. If the payload has lists inside an object, `keyPaths` has their paths.
+        /// The payload is empty, or none of its records has a readable primary key. For example, the payload is an
+        /// error message. If the payload has lists of several entities, this code applies if one of the lists has this
+        /// problem. An empty array is valid in a sync, but not in inference. If the payload is an object that contains
+        /// lists, ``SyncError/keyPaths`` can contain the paths of the lists.
         case noRecords
-        /// The payload is a JSON:API or GraphQL document with `errors`, even if it also has data.
+        /// A JSON:API payload or GraphQL response contains `errors`, with or without data.
         case errorDocument
-        /// A value does not fit the type of its attribute or Swift property, or JSON cannot express it. A sync throws
-        /// this error for an attribute only with ``SyncOptions/isStrict``. It always throws it for the ID of a parent.
+        /// A value does not fit the type of its attribute or Swift property, or cannot be expressed in JSON. For an
+        /// attribute value in JSON, a sync throws this error only if ``SyncOptions/isStrict`` is true.
         ///
-        /// Calls for single rows also throw it if a required value is missing. Exports throw it if the rows have no
-        /// distinct object keys.
+        /// This code also applies in these cases:
+        ///
+        /// - In a strict sync, an object key differs from the value of the ``KeyedBy`` attribute in the record.
+        /// - The ID of the parent is invalid.
+        /// - A call for a single row rejects the record, for example because a required value is missing.
+        /// - An exported row has no object key, or two exported rows have the same object key.
         case typeMismatch
-        /// Two records of the payload have the same key and different values. A sync throws this error only with
-        /// ``SyncOptions/isStrict``.
+        /// Two records of the payload have the same key and different values. A sync throws this error only if
+        /// ``SyncOptions/isStrict`` is true.
         case inconsistentRecords
-        /// A call for single records received a record without a readable primary key, and cannot generate a key.
+        /// A record or value in a call for single rows has no readable primary key, and the call cannot generate a key.
         ///
-        /// A sync throws this error only with ``SyncOptions/isStrict``, for a root record without a readable key.
-        /// Inference throws it if no sample record has the given key.
+        /// A sync throws this error for a root record without a readable key, if ``SyncOptions/isStrict`` is true.
+        /// Inference throws this error if the samples contain no primary key.
         case primaryKeyMissing
-        /// A call for a single row sets a primary key that another row has.
+        /// A call for a single row gives the row the primary key of another row.
         case duplicateKey
-        /// A call for a single row names the key of a row of another entity. A sync skips such a record and reports a
-        /// diagnostic.
+        /// A call for a single row uses the key of a row of another entity. A sync does not throw this error. The sync
+        /// instead skips the record and reports a diagnostic.
         case entityMismatch
 
         // Model
 
-        /// The model is inconsistent, or names something that does not exist. `problems` lists each problem with its
-        /// path in the model.
+        /// The model is inconsistent, has an unknown member, or names something that does not exist. `problems` lists
+        /// each problem with its path in the model. This code also applies if inference would create a model that is
+        /// too large.
         case invalidModel
-        /// The file is neither a schema file nor the source of a Core Data model, or it is malformed. `line` and
-        /// `column` locate the error if they are known.
+        /// The file is malformed, or is neither a schema file nor the source of a Core Data model. `line` and `column`
+        /// locate the error if the position is known.
         case unreadableModel
-        /// The model or the engine has no entity of this name. The message lists known entities.
+        /// The model or the engine has no entity of this name.
         case unknownEntity
-        /// The entity is abstract, so it has no rows. Use one of its subentities.
+        /// The entity is abstract, and the call needs an entity that can have rows. Use one of the subentities.
         case abstractEntity
-        /// The call needs a primary key, or a key of one attribute, that the entity does not have. Sync the rows of a
-        /// keyless entity with their owners.
+        /// The call requires a primary key, or a primary key of one attribute, and the entity has no such key. Sync the
+        /// rows of a keyless entity with their owners.
         case keylessEntity
         /// The entity has no attribute of this name.
         case unknownAttribute
         /// The entity has no relationship of this name, or the parent has no relationship to the entity of the payload.
         case unknownRelationship
-        /// The parent has several relationships to the entity of the payload. Name one with the argument
-        /// `relationship`.
+        /// The parent has several relationships to the entity of the payload. Name one of the relationships in the
+        /// argument `relationship`.
         case ambiguousRelationship
 
-        /// The model names transformers that are not registered. Register them with the model, or open the store with
-        /// `TransformerPolicy.optional`.
+        /// The model names transformers that are not registered. Register the transformers with the model, or open the
+        /// store with `TransformerPolicy.optional`.
         case missingTransformer
 
         // Call
 
-        /// The predicate is malformed, uses a name that the model does not have, or exceeds a limit of SQLite.
+        /// The predicate is malformed, uses a name that the model does not have, or exceeds a limit.
         case invalidPredicate
-        /// Arguments or options are invalid or exclude each other. Also: a paged import is used after its end, or
-        /// finished after a page failed; or an insert hook changed the key of a record.
+        /// Arguments or options are invalid or exclude each other. This code also applies if the state of a paged
+        /// import forbids the call, or if an insert hook changed the key of a record.
         case invalidOption
-        /// The parent of the sync is not stored. Sync it first.
+        /// The parent of the sync is not stored. Sync the parent first.
         case parentNotFound
-        /// No row matches a call for one row, or several rows do. Also: the conflict of a call is not open, or a row to
-        /// link is not stored.
+        /// The call needs exactly one stored row, but no row or several rows match. This code also applies if a row to
+        /// link is not stored, or if the conflict to resolve is not open.
         case rowNotFound
 
         // Store
 
-        /// A row to delete has a relationship with the delete rule `deny` to rows that stay. Delete or unlink these
-        /// rows first, or keep the row in the payload.
+        /// A row cannot be deleted, because a relationship with the delete rule `deny` links the row to rows that stay.
+        /// Delete or unlink the linked rows first, or include the row in the payload.
         case deletionDenied
         /// The sync would delete more rows of an entity than the deletion limit allows. Check that the payload is
         /// complete before you raise the limit.
         case deletionLimitExceeded
-        /// The store has another model. `problems` lists the data that a migration would lose, and missing required
-        /// values. If it is empty, the message states the cause.
+        /// The model of the store differs from the given model. `problems` lists the data that a migration would lose,
+        /// and missing required values. If the list is empty, the message states the cause.
         case modelMismatch
-        /// A table, view or index of the database has a name that the model needs. `problems` lists each of them.
+        /// A table, view or index of the database has a name that the model needs. `problems` lists each such name.
         case nameCollision
-        /// Existing tables do not fit the model, or are missing. `problems` lists each problem, with the SQL that fixes
-        /// it if there is any.
+        /// Tables of the app are missing or do not fit the model. `problems` lists each problem and, where possible,
+        /// the SQL that fixes the problem.
         case incompatibleTables
-        /// A connection of the app database has a setting that a sync does not support. The message describes the fix.
+        /// The app database or one of its connections has a setting that a sync does not support. The message describes
+        /// the fix.
         case incompatibleConnection
-        /// The stack was closed.
+        /// The `DataStack` was closed.
         case storeClosed
-        /// There is no store at the path and none can be created, or the file is not a store, or it is damaged.
+        /// The store cannot be opened or created. For example, the file is missing, is not a store, is damaged, or was
+        /// written by a later version of Sync.
         case cannotOpenStore
-        /// SQLite reported another error, such as a full disk, or the store violates a constraint. `underlyingError`
-        /// has the error of SQLite, if there is one.
+        /// SQLite reported an error that no other code describes, such as a full disk or a violated constraint. This
+        /// code also applies if the contents of the database are invalid. `underlyingError` is the SQLite error, if
+        /// there is one.
         case databaseError
         /// Another connection holds a lock on the store, or wrote to the store during a read without locks. Try again.
         case databaseBusy
-        /// This user cannot write to the file of the store or to its folder, or the connection is read-only.
+        /// The current user cannot write to the database file or its folder, or the connection is read-only.
         case databaseReadOnly
 
         // Services
@@ -140,12 +152,12 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// The service rejected a request, or its response is invalid. Changes that the engine run made before the
         /// failure stay.
         case serviceFailure
-        /// The service rejects the credentials, or the engine cannot get valid ones.
+        /// The service rejects the credentials, or the engine cannot get valid credentials.
         case unauthorized
-        /// The server seems to have been restored from an older copy. The engine deleted no rows. Reset the engine to
-        /// keep either copy.
+        /// The service seems to have been restored from an older copy. The engine deleted no rows. Reset the engine,
+        /// either to take the records of the service or to send the local rows again.
         case serverRestored
-        /// A member of an engine configuration is unknown or invalid. `path` locates the member.
+        /// A member of an engine configuration is unknown, missing or invalid. `path` locates the member.
         case invalidConfiguration
 
         // Files
@@ -156,27 +168,28 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
 
     /// The kind of the error.
     public var code: Code
-    /// What is wrong and what was expected, without the location.
+    /// A description of the problem, without its location.
     public var message: String
-    /// The entity that the error concerns; nil if it concerns none.
+    /// The name of the entity that the error concerns; nil if the error concerns several entities or none.
     public var entity: String?
-    /// The location, such as a JSON path in the payload (`[3].notes[0].id`) or a path in a model; nil if it is not
+    /// The location of the problem, such as a JSON path in the payload (`[3].notes[0].id`); nil if the location is not
     /// known.
     public var path: String?
-    /// The line, from 1, in malformed JSON, in a model or in a predicate; nil if it is not known.
+    /// The line of the problem in the JSON, the model or the predicate, counted from 1; nil if the line is not known.
     public var line: Int?
-    /// The column in the line, from 1, in bytes; nil if it is not known.
+    /// The column of the problem in bytes, counted from 1; nil if the column is not known.
     public var column: Int?
-    /// The individual problems that the error summarizes, such as all problems of an invalid model; empty for most
-    /// errors.
+    /// The individual problems that the error summarizes, such as all problems of an invalid model. The array is empty
+    /// for most errors.
     public var problems: [SyncDiagnostic]
     /// The message of the underlying error; nil if there is none.
     package var underlying: String?
-    /// The underlying error of GRDB or of the file system; nil if there is none. Comparisons of errors ignore it.
+    /// The underlying error, such as a `DatabaseError` of GRDB; nil if there is none. Comparisons of errors ignore this
+    /// property.
     public var underlyingError: (any Error)? { cause.error }
     private var cause = Cause()
-    /// The key paths of lists in a payload without readable records, as suggestions for ``SyncOptions/keyPath``; empty
-    /// for other errors.
+    /// The key paths of the lists in a payload without readable records, as suggestions for ``SyncOptions/keyPath``.
+    /// The array is empty if no such lists were found.
     public var keyPaths: [[String]] = []
     /// The detected format of a payload that cannot be read; nil if none was detected.
     package var detectedFormat: DetectedFormat?
@@ -204,7 +217,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         func hash(into hasher: inout Hasher) {}
     }
 
-    /// The message with its location and suggestions, followed by each problem and its SQL on separate lines.
+    /// The message, the location and suggestions. Further lines list the ``problems`` and the ``fixes``.
     public var description: String {
         var text = message
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }
@@ -218,8 +231,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         return text
     }
 
-    /// Whether the same call may succeed later without a change of the app or its data. True if the service could not be
-    /// reached or was not ready, and if the store or the engine was busy.
+    /// Whether the same call may succeed later without a change of the app or its data. True if the service could not
+    /// be reached or was not ready, and if the store or the engine was busy.
     public var isTransient: Bool {
         switch code {
         case .hostNotFound, .connectionRefused, .timedOut, .serviceUnavailable, .engineBusy, .databaseBusy: true
@@ -227,16 +240,16 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// The SQL statements that fix the problems, without duplicates, in the order in which to run them.
+    /// The SQL statements that fix the ``problems``, without duplicates, in the order of execution.
     public var fixes: [String] {
         var seen: Set<String> = []
         return problems.compactMap(\.fixSQL).filter { seen.insert($0).inserted }
     }
 
-    /// The same text as `description`, so that `localizedDescription` is this text too.
+    /// The value of ``description``, for use as `localizedDescription`.
     public var errorDescription: String? { description }
 
-    /// The known parts of the location, as text: entity, path, line and column.
+    /// The known parts of the location, as strings: entity, path, line and column.
     package var place: [String] {
         var place: [String] = []
         if let entity { place.append("entity \(entity)") }

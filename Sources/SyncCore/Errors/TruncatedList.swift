@@ -10,7 +10,7 @@ package struct TruncatedList<Element> {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of elements to show; nil for all.
-    ///   - total: The number of elements of the whole list, if `elements` has only the first of them; nil otherwise.
+    ///   - total: The number of elements of the whole list, if `elements` has only the first elements; nil otherwise.
     package init(
         _ elements: some Collection<Element>, upTo limit: Int? = TruncatedListLimit.standard, of total: Int? = nil
     ) {
@@ -38,7 +38,7 @@ package enum SimilarName {
     /// The maximum length, in bytes, of the names that are compared. A comparison takes quadratic time.
     private static let maximumLength = 100
 
-    /// Returns the most similar name, ignoring case and separators; nil if no name is similar.
+    /// Returns the most similar name, ignoring case and separators, or nil if no name is similar.
     package static func nearest(to written: String, among names: some Sequence<String>) -> String? {
         guard written.utf8.count <= maximumLength else { return nil }
         let letters = folded(written)
@@ -54,7 +54,8 @@ package enum SimilarName {
         return found?.name
     }
 
-    /// Returns a suggestion for the end of a message, such as `; did you mean 'age'?`; empty if no name is similar.
+    /// Returns a suggestion for the end of a message, such as `; did you mean 'age'?`, or an empty string if no name is
+    /// similar.
     package static func hint(for written: String, among names: some Sequence<String>) -> String {
         nearest(to: written, among: names).map { "; did you mean '\($0)'?" } ?? ""
     }

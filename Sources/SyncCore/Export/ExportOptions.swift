@@ -2,52 +2,62 @@ public import Foundation
 
 /// The options of an export.
 ///
-/// If a sync wrote all rows of the store, a sync of their complete export with the default options changes nothing.
+/// If all rows of the store come from syncs, a complete export with default options can be synced back without changing
+/// the store.
 public struct ExportOptions: Sendable, Hashable {
-    /// The form of relationships.
+    /// The form of relationships in exported records.
     public enum Relationships: String, Sendable, Hashable, CaseIterable {
-        /// A to-one relationship is an object, and a to-many relationship an array of objects:
+        /// A to-one relationship is an object, and a to-many relationship is an array of objects, as in
         /// `{"notes": [{"id": 1}]}`. If the model sets `keyedBy` for a to-many relationship, the value can be an object
         /// whose members are the records.
         case array
-        /// Relationships are nested attributes as in Rails: `{"notes_attributes": {"0": {"id": 1}}}`. In nested rows,
-        /// the key of an attribute `destroy` is `_destroy`.
+        /// Relationships are nested attributes as in Rails, such as `{"notes_attributes": {"0": {"id": 1}}}`. In nested
+        /// records, an attribute `destroy` without a remote key has the key `_destroy`.
         case nested
-        /// Relationships are omitted, except those that are part of the primary key. Each of these is the key of the
-        /// referenced row.
+        /// Relationships are omitted, except for relationships that are part of the primary key. The value of such a
+        /// relationship is the key of the referenced row.
         case none
     }
 
-    /// The format of dates.
+    /// The format of dates in exported records.
     public enum DateFormat: Sendable, Hashable {
-        /// The format that the model sets for each attribute, or ISO 8601 if it sets none.
+        /// The format that the model sets for the attribute, or ISO 8601 if the model sets no format.
         case attribute
-        /// ISO 8601: `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero. In time zones other than
-        /// UTC, the text ends with the offset, such as `+01:00`.
+        /// ISO 8601, such as `2024-02-29T18:29:59.999Z`. Milliseconds of zero are omitted. The string ends with `Z` or
+        /// with the offset of the time zone, such as `+01:00`.
         case iso8601
         /// A date pattern of Unicode Technical Standard 35, such as `yyyy-MM-dd`.
         case pattern(String)
     }
 
-    /// The spelling of keys for which the model sets no `remoteKey`. If it is nil, the spelling of the entity or the
-    /// model applies, or else snake_case.
+    /// The spelling of keys for which the model sets no `remoteKey`. If the value is nil, the spelling of the entity or
+    /// the model applies, or else snake_case.
     package var keyCase: KeyCase?
     /// The form of relationships.
     package var relationships: Relationships
     /// The format of dates.
     package var dateFormat: DateFormat
-    /// The time zone of dates. Dates in the format that the model sets for their attribute are in UTC.
+    /// The time zone of dates. Dates in a format that the model sets are in UTC.
     package var timeZone: TimeZone
-    /// The attribute whose values are the object keys, if the export writes the records as members of an object:
-    /// `{"AD": {…}}`. Nil for an array. Only exports of JSON text use it.
+    /// The attribute whose values are the object keys, if the export writes the records as members of an object, as in
+    /// `{"AD": {…}}`. The value is nil for an array. Only exports of JSON text use this option.
     package var keyedBy: KeyedBy?
     /// Whether the export includes attributes and relationships that the model excludes from exports.
     package var exportsAll = false
 
     /// Creates options.
     ///
-    /// By default keys and dates have the formats that the model sets, or else snake_case and ISO 8601 in UTC.
-    /// Relationships are objects and arrays.
+    /// By default, keys and dates have the formats that the model sets. If the model sets no formats, keys are in
+    /// snake_case, and dates are in ISO 8601 and UTC. Relationships are objects and arrays.
+    ///
+    /// - Parameters:
+    ///   - keyCase: The spelling of the keys of attributes and relationships for which the model sets no remote key. If
+    ///     the value is nil, the spelling of the entity or the model applies, or else snake_case.
+    ///   - relationships: The form of relationships.
+    ///   - dateFormat: The format of dates.
+    ///   - timeZone: The time zone of dates. Dates in a format that the model sets are in UTC.
+    ///   - keyedBy: The attribute whose values are the object keys, if the export writes records as members of an
+    ///     object, as in `{"AD": {…}}`; nil for an array. Only exports of JSON text use this option.
     public init(
         keyCase: KeyCase? = nil, relationships: Relationships = .array, dateFormat: DateFormat = .attribute,
         timeZone: TimeZone = .gmt, keyedBy: KeyedBy? = nil
@@ -60,7 +70,7 @@ public struct ExportOptions: Sendable, Hashable {
     }
 }
 
-/// An attribute or relationship that an export omits although the model does not exclude it.
+/// An attribute or relationship that an export omits, and that the model does not exclude from exports.
 package struct ExportOmission: Hashable {
     enum Reason {
         /// The values cannot be converted back to JSON.
@@ -113,8 +123,8 @@ package struct ExportOmission: Hashable {
 // MARK: - SyncModel+ExportOmissions
 
 extension SyncModel {
-    /// Returns a diagnostic for each attribute and relationship that an export of an entity omits although the model
-    /// does not exclude it. Includes those of nested rows.
+    /// Returns a diagnostic for each attribute and relationship that an export omits, and that the model does not
+    /// exclude from exports. Attributes and relationships of nested rows are included.
     ///
     /// ```swift
     /// for omission in try stack.model.exportOmissions(of: "User") { print(omission.path, omission.message) }

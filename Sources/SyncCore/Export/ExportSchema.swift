@@ -17,7 +17,7 @@ package struct ExportSchema {
     }
 
     let fields: [Field]
-    /// The attributes and relationships that the schema omits although the model does not exclude them.
+    /// The attributes and relationships that the schema omits, and that the model does not exclude from exports.
     package let omissions: [ExportOmission]
 }
 
@@ -25,8 +25,8 @@ package struct ExportSchema {
 package struct ExportSchemaKey: Hashable {
     /// The index of the entity of the row.
     let entity: Int
-    /// The index of the entity that the call or the relationship to the row names: the entity of the row or an ancestor
-    /// of it.
+    /// The index of the entity that the call or the relationship to the row names: the entity of the row, or an
+    /// ancestor of that entity.
     let destination: Int
     /// Whether the row is inside another row, in the form ``ExportOptions/Relationships/nested``.
     let isNested: Bool
@@ -41,7 +41,8 @@ package struct ExportSchemaKey: Hashable {
 /// Builds the export schema of an entity.
 ///
 /// A sync must be able to read each attribute and relationship back from its exported key. If a key is already used, an
-/// attribute gets another of its keys, such as its own name, or is omitted. A relationship is omitted.
+/// attribute gets another possible key, such as the name of the attribute. An attribute without a free key is omitted.
+/// A relationship whose key is already used is omitted.
 package struct ExportSchemaBuilder {
     private let model: SyncModel
     private let options: ExportOptions
@@ -221,7 +222,7 @@ package struct ExportSchemaBuilder {
 
 /// The keys of exported records, for formats that list the keys once before the first record.
 package enum ExportKeys {
-    /// Returns the keys of an entity's records in order, followed by further keys of its subentities. Also returns
+    /// Returns the keys of an entity's records in order, followed by further keys of subentities. The result also tells
     /// whether the values of each key are numbers.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
@@ -257,7 +258,8 @@ package struct ExportValues {
 
     package init(_ options: ExportOptions = ExportOptions()) { dates = ExportDates(options) }
 
-    /// Returns the exported JSON of a value; nil if its conversion fails. Null if a number or date has no JSON form.
+    /// Returns the exported JSON of a value, or nil if the conversion fails. The JSON is null if a number or date has
+    /// no JSON form.
     package func json(_ value: StoredValue, _ conversion: ValueConversion?) -> JSONValue? {
         switch (value, conversion) {
         case (.null, _): .null

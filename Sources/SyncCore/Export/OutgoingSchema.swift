@@ -1,6 +1,6 @@
 /// The members of the records that an engine sends for an entity: the fields, the primary key and the discriminator.
 package struct OutgoingSchema: Sendable {
-    /// A part of a row that the engine merges and sends by itself.
+    /// A part of a row that the engine merges and sends separately.
     package enum Field: Sendable, Hashable {
         case attribute(slot: Int)
         /// The discriminator, if the entity has one.
@@ -27,7 +27,7 @@ package struct OutgoingSchema: Sendable {
 
     /// Creates the schema of an entity.
     ///
-    /// - Throws: ``SyncError`` `keylessEntity` if the entity has no primary key, or if exports omit a part of it.
+    /// - Throws: ``SyncError`` `keylessEntity` if the entity has no primary key, or if exports omit a part of the key.
     package init(_ entity: CompiledEntity, of model: SyncModel) throws {
         let options = ExportOptions(relationships: .none)
         let key = ExportSchemaKey(entity: entity.id, destination: entity.id, isNested: false)
@@ -72,7 +72,8 @@ package struct OutgoingSchema: Sendable {
         }
     }
 
-    /// Returns a record with its primary key set to an ID. Each part of a composite key is set at its own path.
+    /// Returns a copy of a record with the primary key set to an ID. Each part of a composite key is set at a separate
+    /// path.
     package func naming(_ record: JSONValue, _ id: JSONValue) -> JSONValue {
         guard keyPaths.count > 1, case .array(let parts) = id, parts.count == keyPaths.count else {
             return keyPaths.first.map { record.setting(id, at: $0) } ?? record
@@ -114,15 +115,15 @@ extension OutgoingSchema {
 }
 
 extension JSONValue {
-    /// Returns the value at a path of keys; nil if there is no value.
+    /// Returns the value at a path of keys, or nil if there is no value.
     package func value(at path: some Collection<String>) -> JSONValue? {
         guard let key = path.first else { return self }
         guard case .object(let members) = self else { return nil }
         return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value.value(at: path.dropFirst())
     }
 
-    /// Returns the object with a value set at a path of keys. Creates missing objects, and replaces other values on the
-    /// path by objects.
+    /// Returns a copy of the object with a value set at a path of keys. Missing objects are created, and other values
+    /// on the path are replaced with objects.
     package func setting(_ value: JSONValue, at path: some Collection<String>) -> JSONValue {
         guard let key = path.first else { return value }
         var members: [Member] = []

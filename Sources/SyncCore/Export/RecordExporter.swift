@@ -2,12 +2,16 @@ package import Foundation
 
 /// Exports rows as JSON.
 ///
-/// A record contains the records of its related rows. The exporter omits a relationship that leads back: the inverse of
-/// the relationship that led to the row, and any relationship to an enclosing row. It omits a list with an enclosing
-/// row as a whole, because a sync would read a partial list as a complete one. For the same reason it omits a
-/// relationship with pending references. It also omits values that exceed the nesting limit of the JSON reader.
+/// A record contains the records of related rows. The exporter omits the following:
 ///
-/// If the record of a referenced row cannot be nested, a relationship that is part of the primary key is its key.
+/// - A relationship that leads back: the inverse of the relationship that led to the row, and any relationship to an
+///   enclosing row.
+/// - A list with an enclosing row, because a sync would read a partial list as a complete list.
+/// - A relationship with pending references, for the same reason.
+/// - A value that exceeds the nesting limit of the JSON reader.
+///
+/// If the record of a referenced row cannot be nested, a relationship that is part of the primary key has the key of
+/// that row as its value.
 package struct RecordExporter<Source: ExportSource> {
     private let model: SyncModel
     private let options: ExportOptions
@@ -32,7 +36,7 @@ package struct RecordExporter<Source: ExportSource> {
     /// Returns a row as a member of an object whose members are records.
     ///
     /// - Parameter slot: The slot of the attribute whose value is the object key.
-    /// - Throws: ``SyncError`` `typeMismatch` if this value is null or cannot be a name.
+    /// - Throws: ``SyncError`` `typeMismatch` if the value of the attribute is null or cannot be an object key.
     package mutating func member(
         _ row: Source.SourceRow, of entity: CompiledEntity, namedBy slot: Int
     ) throws -> JSONValue.Member {
@@ -232,7 +236,7 @@ extension JSONValue {
 package protocol ExportSource {
     associatedtype SourceRow
 
-    /// Returns the entity of a row, which may be a subentity of the requested one.
+    /// Returns the entity of a row, which may be a subentity of the requested entity.
     func entity(of row: SourceRow) -> CompiledEntity
     /// Returns the identity of a row, unique over all entities.
     func identity(of row: SourceRow) -> ExportedRowID
@@ -241,11 +245,13 @@ package protocol ExportSource {
     /// Returns one value for each attribute of the inheritance hierarchy, in the order of the slots. A temporary key is
     /// null.
     func values(of row: SourceRow) -> [StoredValue]
-    /// Returns the destination rows of a relationship, in their order. A to-one relationship has at most one.
+    /// Returns the destination rows of a relationship, in the order of the relationship. A to-one relationship has at
+    /// most one destination row.
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
     /// Returns whether a relationship has pending references.
     func isPending(_ row: SourceRow, along relationship: String) throws -> Bool
-    /// Returns the JSON of a relationship if the source has only the keys of the destination rows; nil otherwise.
+    /// Returns the JSON of a relationship if the source has only the keys of the destination rows. Otherwise, returns
+    /// nil.
     func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue?
 }
 
@@ -277,7 +283,7 @@ package struct ExportText {
         self.isObject = isObject
     }
 
-    /// The number of bytes that were written since the last call of ``removeAll()``.
+    /// The number of bytes written since the last call of ``removeAll()``.
     package var count: Int { bytes.count }
 
     package mutating func append(_ record: JSONValue) {
@@ -309,7 +315,7 @@ package struct ExportText {
         }
     }
 
-    /// Returns the text that was written since the last call, and removes it.
+    /// Removes and returns the text written since the last call.
     package mutating func removeAll() -> Data {
         defer { bytes.removeAll(keepingCapacity: true) }
         return Data(bytes)

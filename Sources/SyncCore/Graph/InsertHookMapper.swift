@@ -1,8 +1,8 @@
-/// Calls an insert hook with the records of new rows, outer records first. Maps the payload again with the records that
-/// the hook returns.
+/// A mapper that calls an insert hook with the records of new rows, outer records first. The mapper then maps the
+/// payload again with the returned records.
 ///
-/// Only the store knows which rows are new. It therefore matches each mapping with the stored rows, until the hook has
-/// seen all new rows.
+/// Only the store can determine which rows are new. The store therefore matches each mapping with the stored rows,
+/// until the hook has received all new rows.
 package struct InsertHookMapper: Sendable {
     typealias Hook = @Sendable (SyncOptions.Insertion) throws -> JSONValue
 
@@ -120,14 +120,16 @@ struct RecordInconsistency: Sendable {
 }
 
 extension SyncOptions {
-    /// A record that the sync is about to insert as a new row, passed to ``SyncOptions/willInsert``.
+    /// A record that a sync is about to insert as a new row. The sync passes the insertion to
+    /// ``SyncOptions/willInsert``.
     public struct Insertion: Sendable, Hashable {
         /// The entity of the new row.
         public var entity: String
-        /// The record in the payload. If several records have the same primary key, their members are merged, and later
-        /// members replace earlier ones.
+        /// The record in the payload. If several records have the same primary key, the sync merges their members. A
+        /// later member replaces an earlier member with the same JSON key.
         public var record: JSONValue
-        /// The row of the enclosing record, or else the parent of the sync; nil if there is neither.
+        /// The row of the enclosing record, or else the parent of the sync; nil without either. If several records have
+        /// the same primary key, the first of these records determines the parent.
         public var parent: SyncParent?
     }
 }

@@ -1,4 +1,4 @@
-/// Writes composite keys as text, in the form of a JSON array.
+/// A writer of composite keys as text, in the form of a JSON array.
 ///
 /// Equal keys have equal bytes: each number has one spelling, and dates have the form that columns store.
 package struct CompositeKeyText: Sendable {

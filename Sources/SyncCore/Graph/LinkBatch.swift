@@ -11,8 +11,8 @@ package struct LinkBatch: Sendable {
         /// The occurrence of the record that asserts the link, or of the listed record; -1 if occurrences are not
         /// tracked.
         package let occurrence: Int32
-        /// The index in the list that asserts the link; -1 outside of lists. Nulls, and nested records that are
-        /// skipped, are not counted.
+        /// The index in the list that asserts the link; -1 outside of lists. The index does not count nulls and skipped
+        /// nested records.
         package var position: Int32
         /// The end whose record or list makes the statement.
         package let assertedBy: CompiledAssociation.End

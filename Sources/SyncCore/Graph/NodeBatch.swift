@@ -82,7 +82,7 @@ package struct NodeBatch: Sendable {
 
     init(stride: Int) { self.stride = stride }
 
-    /// Returns the node whose key is a text that is not in the payload, such as a column value; nil if there is none.
+    /// Returns the node whose key is text that is not in the payload, such as a column value; nil if there is none.
     package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> NodeID? {
         guard let index = keyOwners.firstIndex(of: keyOwner) else { return nil }
         return indexes[index].node(forText: text, in: nodes, pool)

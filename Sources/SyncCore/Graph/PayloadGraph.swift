@@ -108,11 +108,11 @@ package struct PayloadGraph: Sendable {
     package internal(set) var readableRootRecords = 0
     /// The first root record without a readable key.
     var firstKeyless: KeylessRecord?
-    /// The number of root records whose row an earlier root record describes too.
+    /// The number of root records that describe the same row as an earlier root record.
     package internal(set) var duplicateRecordCount = 0
-    /// The number of records, at any depth, that are inconsistent with an earlier record of their row, or with one that
-    /// is nested in them. `contestedRows` has their rows, up to a limit. `inconsistencies` has the records with their
-    /// paths, after a second mapping.
+    /// The number of records, at any depth, that are inconsistent with an earlier or nested record of the same row.
+    /// `contestedRows` has the rows of these records, up to a limit. After a second mapping, `inconsistencies` has the
+    /// records with their paths.
     package internal(set) var inconsistentRecordCount = 0
     var contestedRows: Set<RowReference> = []
     var inconsistencies: [RecordInconsistency] = []
@@ -158,8 +158,8 @@ package struct PayloadGraph: Sendable {
         occurrences.reserveCapacity(Int(Double(occurrences.count) * factor))
     }
 
-    /// Returns the graph for the end of a payload with this pagination information. It is the graph of a delta if the
-    /// document omits records. Call this on a graph without records.
+    /// Returns the graph for the end of a payload with this pagination information. If the document omits records, the
+    /// result is the graph of a delta. Call this method on a graph without records.
     package func ending(_ page: PaginationInfo) -> PayloadGraph {
         var plan = self
         if page.isPart { plan.isComplete = false }
@@ -217,7 +217,7 @@ package struct PayloadGraph: Sendable {
         return withTexts { RowKey(node.key, $0) }
     }
 
-    /// Calls `body` with the texts and blobs of the packed values.
+    /// Calls `body` with the text and blobs of the packed values.
     package func withTexts<Result>(_ body: (TextPool) throws -> Result) rethrows -> Result {
         try payload.withUnsafeBytes { raw in
             try arena.withUnsafeBufferPointer { arena in

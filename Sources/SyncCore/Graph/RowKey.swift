@@ -75,8 +75,8 @@ extension RowKey {
         return CompositeKeyReader.parts(of: text, types)
     }
 
-    /// Returns the single values of a key in order, including those inside composite parts; nil if a composite key
-    /// cannot be read as this type.
+    /// Returns the single values of a key in order, including the values inside composite parts. Returns nil if a
+    /// composite key cannot be read as this type.
     package func leaves(_ type: KeyType) -> [RowKey]? {
         guard case .composite(let types) = type else { return [self] }
         guard let parts = parts(types) else { return nil }
@@ -84,7 +84,7 @@ extension RowKey {
         return leaves.contains { $0 == nil } ? nil : leaves.flatMap { $0 ?? [] }
     }
 
-    /// Returns the key as a packed value. A text that is not a date is appended to the arena.
+    /// Returns the key as a packed value. Text that is not a date is appended to the arena.
     func slot(_ type: KeyType?, arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .integer(let value): return .integer(value)
@@ -98,7 +98,7 @@ extension RowKey {
 }
 
 extension RowKey: Hashable {
-    /// Compares texts by their bytes, as the database does.
+    /// Returns whether two keys are equal. Strings are compared byte for byte, as in the database.
     package static func == (left: RowKey, right: RowKey) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r

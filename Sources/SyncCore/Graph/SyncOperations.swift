@@ -1,26 +1,32 @@
 /// The operations that a sync may perform. The default is ``all``.
+///
+/// A sync skips a root record, or a record in a to-many relationship, if the operations do not allow the required
+/// insertion or update. The sync also skips all records nested in a skipped record.
+///
+/// In a record that is not skipped, the operations do not restrict records in to-one relationships, IDs, lists of IDs,
+/// or null.
 public struct SyncOperations: OptionSet, Sendable, Hashable {
     /// The bit mask of the operations.
     public let rawValue: Int
     /// Creates a set of operations from a bit mask.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Insert root records that are not stored.
+    /// The insertion of new rows for root records.
     public static let insert = SyncOperations(rawValue: 1)
-    /// Update root records that are stored.
+    /// The update of stored rows with the values of root records.
     public static let update = SyncOperations(rawValue: 2)
-    /// Delete rows in scope that the payload omits.
+    /// The deletion of rows in scope that the payload omits.
     public static let delete = SyncOperations(rawValue: 4)
-    /// Insert rows that are nested as objects in to-many lists, at any depth.
+    /// The insertion of new rows for records in to-many relationships, at any depth.
     public static let insertRelationships = SyncOperations(rawValue: 8)
-    /// Update rows that are nested as objects in to-many lists, at any depth.
+    /// The update of stored rows with the values of records in to-many relationships, at any depth.
     public static let updateRelationships = SyncOperations(rawValue: 16)
-    /// Unlink or delete rows that lists of objects in to-many relationships omit, at any depth. Null and lists of IDs
-    /// take effect without this operation.
+    /// The deletion or unlinking of rows that the list of records of a to-many relationship omits. The list may be
+    /// nested at any depth. Null and lists of IDs remove links even without this operation.
     public static let deleteRelationships = SyncOperations(rawValue: 32)
     /// All six operations.
     public static let all = SyncOperations(rawValue: 63)
-    /// All operations except those that delete rows or remove links.
+    /// All operations except ``delete`` and ``deleteRelationships``. Null, IDs and lists of IDs can still remove links.
     public static let allButDelete: SyncOperations = [.insert, .update, .insertRelationships, .updateRelationships]
 
     /// The names used in scenario files and on the command line.

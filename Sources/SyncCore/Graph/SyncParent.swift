@@ -1,4 +1,4 @@
-/// The stored row whose children a payload lists, or the row of the record that encloses a record to insert.
+/// A row whose children a payload lists. An insert hook also receives a parent: see ``SyncOptions/Insertion/parent``.
 ///
 /// ```swift
 /// try await Sync.changes(data, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 6))
@@ -6,18 +6,19 @@
 public struct SyncParent: Sendable, Hashable {
     /// The entity of the row.
     public var entity: String
-    /// The primary key of the row; null for a keyless row.
+    /// The primary key of the row: an array for a composite key, null for a row of a keyless entity.
     public var id: JSONValue
-    /// The relationship of the row that has the children; nil if it is not named.
+    /// The name of the relationship between the row and its children; nil if the caller does not name it.
     package var relationship: String?
 
     /// Creates a parent.
     ///
     /// - Parameters:
     ///   - entity: The entity of the row.
-    ///   - id: The primary key of the row.
-    ///   - relationship: The relationship of the row that has the children. It is required only if several
-    ///     relationships lead to their entity.
+    ///   - id: The primary key of the row; for a composite key, an array of its parts.
+    ///   - relationship: The name of the to-many relationship from the row to its children. If the row has no such
+    ///     relationship, pass the name of the to-one relationship from the children to the row. A name is required only
+    ///     if several relationships are possible.
     public init(_ entity: String, id: JSONValue, relationship: String? = nil) {
         self.entity = entity
         self.id = id

@@ -5,13 +5,13 @@ extension InsertHookMapper {
         var occurrences: [Int]
     }
 
-    /// Calls the hook for the outermost new rows that it has not received yet, and maps the payload again with the
-    /// records that it returns.
+    /// Calls the hook for the outermost new rows that the hook has not received yet, and maps the payload again with
+    /// the returned records.
     ///
     /// - Parameter new: The occurrences of the records of new rows, in document order.
     /// - Returns: The new payload graph; nil if the hook has already received every new row.
     /// - Throws: The errors of the hook and of the mapping. ``SyncError`` `recordExpected` if the hook returns a value
-    ///   that is not an object, `invalidOption` if it changes the key.
+    ///   that is not an object, `invalidOption` if the hook changes the key.
     package mutating func next(after plan: PayloadGraph, newOccurrences new: [Int]) throws -> PayloadGraph? {
         let open = rows(new, plan).filter { row in
             !row.occurrences.contains { answeredPaths.contains(plan.recordPaths[$0]) }

@@ -1,4 +1,4 @@
-/// Reads the records of a JSON document. It accepts only JSON that conforms to RFC 8259, in valid UTF-8.
+/// A reader of the records of a JSON document. The reader accepts only JSON that conforms to RFC 8259, in valid UTF-8.
 ///
 /// NDJSON has one record on each line. In any other document, ``RecordLocations`` state where the records are. The
 /// whole document is checked, including the parts around the records.
@@ -28,8 +28,8 @@ package struct JSONReader {
     package private(set) var recordIndex = -1
     /// The index of the list that has the last record.
     package private(set) var list = 0
-    /// The token of the last record (`recordToken`), and of its object key (`nameToken`). The name's token follows the
-    /// record's tokens; -1 if there is none.
+    /// The token of the last record (`recordToken`), and of its object key (`nameToken`). The token of the object key
+    /// follows the tokens of the record; -1 if there is no object key.
     package private(set) var recordToken = 0
     package private(set) var nameToken = -1
     /// Whether a record outside an array was found (`isSingleRecord`), and the lists that are such a record or null
@@ -42,7 +42,8 @@ package struct JSONReader {
     /// The number of bytes of the current chunk that were read so far.
     var position: Int { scanner.position }
 
-    /// The key path to the last record, if the record is outside an array. It does not include the envelope `data`.
+    /// The key path to the last record, if the record is outside an array. The path does not include the envelope
+    /// `data`.
     package var fieldPath: [String] { cursor.keys.first == "data" ? Array(cursor.keys.dropFirst()) : cursor.keys }
 
     private var locations: RecordLocations { cursor.locations }

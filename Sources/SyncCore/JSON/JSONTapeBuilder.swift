@@ -1,13 +1,13 @@
 import Foundation
 
-/// Builds tapes from values in memory instead of JSON text. The texts of the values are appended to `bytes`, which
+/// A builder of tapes from values in memory instead of JSON text. The text of the values is appended to `bytes`, which
 /// takes the place of the payload.
 package struct JSONTapeBuilder {
     static let maximumDepth = 512
 
     /// The tape of the last value.
     package private(set) var tape = JSONTape()
-    /// The texts of all values so far. The tapes, and the packed values read from them, reference these bytes.
+    /// The text of all values so far. The tapes, and the packed values read from them, reference these bytes.
     package private(set) var bytes: [UInt8] = []
     var shapes = ObjectShapes()
     /// The dictionary indices of the members of the open objects, the innermost last.
@@ -83,7 +83,7 @@ package struct JSONTapeBuilder {
                 next: UInt32(truncatingIfNeeded: tape.tokens.count + 1)))
     }
 
-    /// Appends a text to the bytes. Nearly all strings have contiguous storage, which is copied at once.
+    /// Appends a string to the bytes. Nearly all strings have contiguous storage, which is copied at once.
     mutating func store(_ text: String) -> Range<Int> {
         let start = bytes.count
         if text.utf8.withContiguousStorageIfAvailable({ bytes.append(contentsOf: $0) }) == nil {

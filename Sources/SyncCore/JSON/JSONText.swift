@@ -1,4 +1,4 @@
-/// Converts text to and from JSON strings, and JSON values to text.
+/// Conversions of text to and from JSON strings, and of JSON values to text.
 package enum JSONText {
     /// Appends the unescaped UTF-8 of a string's raw text, without checking the escapes.
     package static func unescape(_ raw: UnsafeBufferPointer<UInt8>, into out: inout [UInt8]) {
@@ -155,12 +155,12 @@ extension JSONText {
         }
     }
 
-    /// Appends a text as a JSON string with quotes and minimal escapes.
+    /// Appends a Swift string as a JSON string with quotes and minimal escapes.
     package static func append(quoted text: String, to out: inout [UInt8]) {
         append(quoted: text.utf8, to: &out)
     }
 
-    /// Appends contiguous bytes as a JSON string. Most texts need no escapes, so they are copied at once.
+    /// Appends contiguous bytes as a JSON string. Most strings need no escapes, so their bytes are copied at once.
     package static func append(quoted text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
         guard text.contains(where: { $0 < .blank || $0 == .quote || $0 == .backslash }) else {
             out.append(.quote)
@@ -194,6 +194,6 @@ extension JSONText {
 // MARK: - Quoting
 
 extension JSONText {
-    /// Returns a text as a JSON string with quotes.
+    /// Returns a Swift string as a JSON string with quotes.
     static func quoted(_ text: String) -> String { String(decoding: CanonicalJSON.bytes(.string(text)), as: UTF8.self) }
 }

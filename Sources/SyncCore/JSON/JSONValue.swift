@@ -1,39 +1,39 @@
 public import Foundation
 
-/// A JSON value with exact numbers.
+/// A JSON value. A number is stored as a string, so no digits are lost.
 ///
-/// An absent key is not a value: the object has no such member. An explicit `null` is ``null``.
+/// An absent key has no member in an object. A key with the value `null` has a member with the value ``null``.
 public indirect enum JSONValue: Sendable, Hashable {
-    /// `null`. In a payload, it removes the stored value, unless the attribute is required. An absent key keeps the
-    /// value.
+    /// The value `null`. In a payload, `null` removes the stored value of an optional attribute. An absent key leaves
+    /// the stored value unchanged.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, as the text that was read (`7`, `7.50`, `1e3`).
+    /// A number, spelled as in the JSON, such as `7.50` or `1e3`.
     case number(String)
     /// A string, unescaped.
     case string(String)
-    /// An array, with its elements in document order.
+    /// An array, with its elements in the order of the JSON.
     case array([JSONValue])
-    /// An object, with its members in document order. If a key is repeated, its last value applies.
+    /// An object, with its members in the order of the JSON. If a key is repeated, the last value of the key applies.
     case object([Member])
 
-    /// A key of an object and its value.
+    /// A member of an object: a key and its value.
     public struct Member: Sendable, Hashable {
         /// The key, unescaped.
         public var key: String
         /// The value of the key.
         public var value: JSONValue
 
-        /// Creates a member from its key and value.
+        /// Creates a member from a key and a value.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
         }
     }
 
-    /// The value of the last member with this key; nil if there is none, or if this value is not an object. Keys are
-    /// compared byte for byte.
+    /// The value of a key of the object; nil if the object lacks the key, and for another kind of value. If the key is
+    /// repeated, the last value of the key applies. Keys are compared byte for byte.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value
@@ -49,7 +49,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
-    /// Creates a number, with the shortest text that parses to the same `Double`.
+    /// Creates a number, with the shortest spelling that parses to the same `Double`.
     public init(floatLiteral value: Double) { self = .number("\(value)") }
     /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
@@ -97,8 +97,8 @@ extension JSONValue.Member {
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// Decodes any JSON. Numbers keep their value within the precision of `Decimal`, but not their spelling. The
-    /// members of objects are sorted by key.
+    /// Creates a value by decoding any JSON value. Numbers keep their value within the precision of `Decimal`, but not
+    /// their spelling. The members of objects are sorted by the bytes of their keys.
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: Name.self) {
             let names = object.allKeys.sorted { $0.stringValue.utf8.lexicographicallyPrecedes($1.stringValue.utf8) }
@@ -130,8 +130,8 @@ extension JSONValue: Codable {
 
     /// Encodes the value. Numbers keep their value within the precision of `Decimal`, but not their spelling.
     ///
-    /// - Throws: The error of the encoder, for example for a number beyond the ranges of `Decimal` and `Double`, which
-    ///   becomes infinity.
+    /// - Throws: An error of the encoder. For example, `JSONEncoder` throws an error for a number beyond the ranges of
+    ///   `Decimal` and `Double`.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
@@ -177,7 +177,7 @@ extension JSONValue: CustomStringConvertible {
     /// The largest number of bytes of the JSON text in a description.
     private static let shownBytes = 1000
 
-    /// The JSON text, truncated if it is long. Encode the value for the complete text.
+    /// The value as JSON text. Text of more than 1,000 bytes is truncated, and followed by the size of the whole text.
     public var description: String {
         let bytes = JSONText.bytes(of: self)
         guard bytes.count > Self.shownBytes else { return String(decoding: bytes, as: UTF8.self) }
@@ -191,19 +191,22 @@ extension JSONValue: CustomStringConvertible {
 // MARK: - Parsing
 
 extension JSONValue {
-    /// Parses one JSON document, strictly by RFC 8259.
+    /// Creates a value from JSON text in UTF-8. The text must contain exactly one value, and conform strictly to RFC
+    /// 8259.
     ///
-    /// - Throws: ``SyncError`` with line and column.
+    /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8` or `nestingTooDeep`, with line and column.
     public init(parsing data: Data) throws {
         self = try data.withUnsafeBytes { try JSONValue(parsing: $0.bindMemory(to: UInt8.self)) }
     }
 
-    /// Parses one JSON document, strictly by RFC 8259.
+    /// Creates a value from a string of JSON text. The text must contain exactly one value, and conform strictly to RFC
+    /// 8259.
     ///
-    /// - Throws: ``SyncError`` with line and column.
+    /// - Throws: ``SyncError`` `malformedJSON` or `nestingTooDeep`, with line and column.
     public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 
-    /// Parses one JSON document, strictly by RFC 8259.
+    /// Creates a value from JSON text in UTF-8. The text must contain exactly one value, and conform strictly to RFC
+    /// 8259.
     ///
     /// - Throws: ``SyncError`` with line and column.
     package init(parsing bytes: [UInt8]) throws {

@@ -61,8 +61,8 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return members.prefix(sampleSize).contains { hasConnection($0.value, depth: depth - 1) }
     }
 
-    /// Returns whether a value is probably a GraphQL connection. Its `edges` are a list of objects with a `node`, or
-    /// its `nodes` are a list and its other keys are standard.
+    /// Returns whether a value is probably a GraphQL connection. Either `edges` is a list of objects with a `node`, or
+    /// `nodes` is a list and the other keys are standard.
     package static func isConnection(_ value: JSONValue) -> Bool {
         if case .array(let edges)? = value["edges"] { return edges.prefix(sampleSize).allSatisfy { $0["node"] != nil } }
         guard case .array? = value["nodes"] else { return false }
@@ -70,8 +70,8 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return members.allSatisfy { ["nodes", "pageInfo", "totalCount", "__typename"].contains($0.key) }
     }
 
-    /// Returns whether the members of an object are probably records: at least two members, which are all objects and
-    /// have a key in common.
+    /// Returns whether the members of an object are probably records. There must be at least two members, and all must
+    /// be objects with a common key.
     package static func isKeyed(_ members: [JSONValue.Member]) -> Bool {
         guard members.count > 1 else { return false }
         var common: Set<String>?

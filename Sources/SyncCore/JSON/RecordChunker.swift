@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Cuts a JSON document that arrives in buffers into chunks of whole records.
+/// A chunker that cuts a JSON document into chunks of whole records. The document arrives in buffers.
 ///
-/// The chunker only finds the ends of records. ``JSONReader`` reads the chunks in order and checks them. Both find the
-/// same ends of records in a valid document, so the reader finds an error in the chunk that contains it. Each record is
-/// held in memory as a whole, and so is the text before or after the records.
+/// The chunker only finds the ends of records. ``JSONReader`` reads the chunks in order and checks them. In a valid
+/// document, the chunker and the reader find the same ends of records. The reader therefore finds an error in the chunk
+/// that contains the error. Each record is held in memory as a whole, and so is the text before or after the records.
 package struct RecordChunker {
     /// The largest size in bytes of a record, or of the text before or after the records. It is SQLite's default limit
     /// for a row.
@@ -23,7 +23,7 @@ package struct RecordChunker {
     /// Creates a chunker.
     ///
     /// - Parameter chunkSize: The size of chunks in bytes. A chunk ends after the last record that fits. If the first
-    ///   record does not fit, the chunk ends after it.
+    ///   record does not fit, the chunk ends after that record.
     package init(
         form: JSONReader.Form = .json, chunkSize: Int, maximumDepth: Int = 512,
         maximumSize: Int = RecordChunker.maximumSize

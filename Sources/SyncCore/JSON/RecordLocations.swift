@@ -2,8 +2,8 @@
 ///
 /// Records are in one list at the end of a key path, in several lists, in an object, or in a standard envelope. The
 /// locations form a tree of nodes: the document is the root, and the other nodes are the values around the records.
-/// ``JSONReader`` and ``RecordChunker`` follow the tree with a ``RecordLocationCursor``, so that they find the same
-/// ends of records.
+/// ``JSONReader`` and ``RecordChunker`` follow the tree with a ``RecordLocationCursor``. The reader and the chunker
+/// therefore find the same ends of records.
 package struct RecordLocations: Sendable, Hashable {
     /// The container of a list of records.
     package enum Container: Sendable, Hashable {

@@ -78,7 +78,7 @@ package struct LinkAssertions: Sendable {
         return checksEntities && rows.states[node.index] != .missing && !fits(assertion, end)
     }
 
-    /// The assertions that have an effect. Later statements can remove their links again.
+    /// The assertions that have an effect. Later statements can remove the asserted links again.
     package var stated: some Sequence<LinkBatch.Assertion> {
         batch.assertions.lazy.filter { records.effect(of: $0) != .none && isPossible($0) }
     }
@@ -136,8 +136,8 @@ package struct LinkAssertions: Sendable {
 /// - **stays** as stored if the payload replaces neither end;
 /// - is **removed** otherwise.
 ///
-/// If a listed record is not effective, the list preserves a stored link to its row, although it replaces the other
-/// links. Both ends can have such lists.
+/// If a listed record is not effective, the list preserves a stored link to the row of that record. The list still
+/// replaces the other links. Both ends can have such lists.
 ///
 /// At a to-one end, a link assertion also replaces the earlier link.
 package enum LinkRule {

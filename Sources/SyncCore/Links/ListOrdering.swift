@@ -51,14 +51,14 @@ package enum ListOrdering {
         }
     }
 
-    /// Returns the positions of rows in their lists; nil for a row in no list, or for one that stays without a
+    /// Returns the positions of rows in their lists; nil for a row in no list, or for a row that stays without a
     /// position.
     ///
     /// - Parameters:
     ///   - reserved: The positions that the lists reserve.
     ///   - replaced: The lists that the payload replaces. Rule 4 applies only to them.
-    ///   - storedEnds: Returns the ends of stored lists. It is called at most once, with the lists that rows join and
-    ///     in which the payload gives or reserves no position.
+    ///   - storedEnds: A function that returns the ends of stored lists. The function is called at most once. It
+    ///     receives the lists that rows join and in which the payload gives or reserves no position.
     package static func positions(
         of rows: Rows, reserved: ListEnds, replaced: ReplacedEnd, storedEnds: (_ lists: [NodeID]) throws -> [Int64]
     ) rethrows -> [Int64?] {
@@ -129,7 +129,7 @@ package enum ListOrdering {
     ///
     /// - Parameters:
     ///   - lists: The list of each row, by its owner.
-    ///   - storedEnds: Returns the ends of stored lists. It is called at most once.
+    ///   - storedEnds: A function that returns the ends of stored lists. The function is called at most once.
     package static func append(
         _ positions: inout [Int64?], in lists: [NodeID], reserved: ListEnds,
         storedEnds: (_ lists: [NodeID]) throws -> [Int64]
@@ -148,8 +148,8 @@ package enum ListOrdering {
         max(positions.reduce(0) { max($0, after($1 ?? -1)) }, reserved.reduce(0) { max($0, after($1)) })
     }
 
-    /// Returns the positions of a list after the rows that the payload omits have moved behind the others. If they
-    /// already follow the others, no position changes.
+    /// Returns the positions of a list after the rows that the payload omits have moved behind the others. If the
+    /// omitted rows already follow the others, no position changes.
     ///
     /// - Parameters:
     ///   - named: Whether each row is in a list of the payload.

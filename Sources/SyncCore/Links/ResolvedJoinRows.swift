@@ -122,7 +122,7 @@ package struct ResolvedJoinRows: Sendable {
         index(of: first, second).map { !rows[$0].onlyPreserves } ?? false
     }
 
-    /// Returns whether a stored link stays that the payload does not assert. For a row without a node, pass nil.
+    /// Returns whether a stored link stays although the payload does not assert it. For a row without a node, pass nil.
     package func preserves(_ first: NodeID?, _ second: NodeID?) -> Bool {
         LinkRule.holds(
             asserted: LinkRule.never, preserved: LinkRule.never, firstReplaced: self.first.sequence(of: first),

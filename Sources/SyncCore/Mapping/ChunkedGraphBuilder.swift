@@ -1,6 +1,6 @@
 import Foundation
 
-/// Maps a payload that arrives in buffers, one chunk at a time.
+/// A builder that maps a payload one chunk at a time. The payload arrives in buffers.
 package struct ChunkedGraphBuilder {
     private let builder: PayloadGraphBuilder
     private let options: SyncOptions
@@ -22,8 +22,8 @@ package struct ChunkedGraphBuilder {
     /// Creates a builder for one payload.
     ///
     /// - Parameters:
-    ///   - builder: Maps one chunk.
-    ///   - progress: Called after each chunk with the number of bytes mapped so far.
+    ///   - builder: The builder that maps a chunk.
+    ///   - progress: A function that is called after each chunk with the number of bytes mapped so far.
     /// - Throws: ``SyncError`` `invalidOption` for an invalid key path or chunk size.
     package init(_ builder: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
@@ -56,8 +56,9 @@ package struct ChunkedGraphBuilder {
 
     /// Maps the rest of the payload. Call this once, after the last buffer.
     ///
-    /// - Throws: The errors of ``next(from:)``, and ``SyncError`` `noRecords` if the payload has root records and none
-    ///   has a readable key. If the sync is strict, `primaryKeyMissing` for any root record without one.
+    /// - Throws: The errors of ``next(from:)``, and ``SyncError`` `noRecords` if the payload has root records, but no
+    ///   root record has a readable key. If the sync is strict, `primaryKeyMissing` for any root record without a
+    ///   readable key.
     package mutating func last() throws -> MappedPayload {
         do {
             return try rest()

@@ -1,4 +1,4 @@
-/// Determines the entity of a record from its discriminator.
+/// A resolver that determines the entity of a record from its discriminator.
 package struct DiscriminatorResolver: Sendable {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -133,8 +133,8 @@ struct DiscriminatorTable: Sendable {
 }
 
 extension CompiledModel {
-    /// Returns the discriminator of an entity or of its nearest ancestor with one, and the entity that declares it; nil
-    /// if there is none.
+    /// Returns the discriminator of an entity or of its nearest ancestor with a discriminator, and the declaring
+    /// entity; nil if there is no discriminator.
     package func discriminator(of entity: Int) -> (discriminator: SyncModel.Discriminator, owner: Int)? {
         var next: Int? = entity
         while let id = next {

@@ -210,7 +210,7 @@ package struct KeyTable {
     /// The dotted path from the record to the object; empty for the record itself.
     package let path: [String]
     /// The slots of the attributes that dotted remote keys read from this object. Null in place of the object clears
-    /// them.
+    /// these attributes.
     package let slots: [Int]
     /// Whether an attribute takes the whole object, so that its unmapped keys are not reported.
     let isKept: Bool

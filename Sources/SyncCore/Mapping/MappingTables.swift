@@ -195,9 +195,10 @@ struct ParentLink {
     }
 }
 
-/// Maps the attributes of one JSON record, and ignores its relationships.
+/// A mapper of the attributes of one JSON record. The mapper ignores relationships.
 package struct AttributeMapper {
-    /// The values by attribute name. An attribute that the record omits, or that cannot have its value, has no entry.
+    /// The values by attribute name. An attribute has no entry if the record omits the attribute, or has an invalid
+    /// value for it.
     package let values: [String: StoredValue]
     package let diagnostics: [SyncDiagnostic]
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Maps a payload to a ``PayloadGraph``. This is the entry point of mapping.
+/// A builder that maps a payload to a ``PayloadGraph``. This type is the entry point of mapping.
 package struct PayloadGraphBuilder: Sendable {
     /// The number of records in the sample from which the size of the whole graph is estimated.
     private static let sampleSize = 4096

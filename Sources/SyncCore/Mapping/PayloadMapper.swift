@@ -1,4 +1,4 @@
-/// Maps records to a ``PayloadGraph``: JSON keys to slots, JSON values to packed values, and nesting to links.
+/// A mapper of records to a ``PayloadGraph``: JSON keys to slots, JSON values to packed values, and nesting to links.
 ///
 /// The mapper never reads the store. Records are mapped one at a time, depth first. The values of a record are merged
 /// into its node before its nested records are mapped. Records are thus merged in document order. A mapper serves one

@@ -4,17 +4,19 @@ public import Foundation
 public struct EntityStatus: Sendable, Hashable {
     /// The name of the entity.
     public let entity: String
-    /// The number of rows with pending changes, without rows whose changes are blocked.
+    /// The number of rows with pending changes that are not blocked.
     public let pendingChanges: Int
-    /// The number of blocked changes, including quarantined records: pulled records that cannot be stored.
+    /// The number of blocked changes and quarantined records. A quarantined record is a pulled record that cannot be
+    /// stored.
     public let blockedChanges: Int
     /// The number of rows with open conflicts.
     public let openConflicts: Int
     /// The number of fields with open conflicts.
     package let conflictingValues: Int
-    /// The date of the last successful engine run that pulled the entity; nil if there was none.
+    /// The date of the last successful engine run that pulled the entity; nil if there has been no such run since the
+    /// last engine reset.
     public let lastSyncDate: Date?
-    /// Whether a successful engine run has pulled all rows of the entity.
+    /// Whether a successful engine run has pulled all records of the entity since the last engine reset.
     public let isInitialSyncComplete: Bool
 
     package init(
@@ -32,13 +34,17 @@ public struct EntityStatus: Sendable, Hashable {
     }
 }
 
-/// A local change that the engine does not send until its row is edited, or a pulled record that cannot be stored.
+/// A local change that the engine does not send for now, or a quarantined record.
+///
+/// The engine sends a blocked change after the row of the change is edited. The engine also tries some changes again
+/// without an edit, for example after a referenced row arrives. In each pull, the engine tries again to store the
+/// quarantined records.
 public struct BlockedChange: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The reason why the change is blocked, as text; empty if it is not known.
+    /// The reason why the change is blocked; empty if the reason is not known.
     public let reason: String
 
     package init(entity: String, key: PrimaryKeyValue, reason: String) {
@@ -48,16 +54,16 @@ public struct BlockedChange: Sendable, Hashable {
     }
 }
 
-/// The kind of an engine reset: which state the engine discards.
+/// The state that an engine reset discards.
 public enum EngineReset: String, Sendable, Hashable, CaseIterable {
-    /// Discards cursors, quarantined records, and the versions of rows. The next pull fetches all rows and matches them
-    /// by key. Pending changes stay. Edits that were made while change capture was off are still found later.
+    /// The cursors and the quarantined records. The next pull fetches all records, and matches records with stored rows
+    /// by key. Pending changes stay. The next pull still detects edits that were made while change capture was off.
     case cursors = "relink"
-    /// Deletes all rows of the engine's entities, and their pending changes. The next pull fetches all rows again. Rows
-    /// of other synced entities stay with their changes, unless delete rules remove them.
+    /// All rows of the engine's entities, and their pending changes. The next pull fetches all records again. Rows of
+    /// other entities stay, unless a delete rule deletes these rows.
     case localData = "local"
-    /// Discards the record of which rows the service has, so that the engine sends each row as a new one. Use it for a
-    /// service that has lost its rows. If the service still has the rows, it stores duplicates, unless the app
-    /// generates the IDs.
+    /// The list of the rows that have a record at the service, and the pending deletions. After the reset, the engine
+    /// sends each row as a new record. Use this reset for a service that has lost its records. If the service still has
+    /// the records, the service may store duplicates, unless the client assigns the IDs.
     case remoteState = "remote"
 }

@@ -1,28 +1,27 @@
 public import Foundation
 
-/// A conflict, such as a field that both sides changed since the base value.
+/// A conflict between the local and the remote version of a row, for example because both sides changed the same field.
 ///
-/// The engine passes a field that both sides changed to the resolver of the app
-/// (`SyncEngine.Configuration.conflictResolver`). The conflict log also has other conflicts, such as those about
-/// deleted rows.
+/// If both sides changed a field, the engine passes the conflict to the resolver of the app
+/// (`SyncEngine.Configuration.conflictResolver`). The conflict log, which `SyncEngine.conflicts(only:)` returns, also
+/// has other conflicts, such as conflicts about deleted rows.
 public struct SyncConflict: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The name of the field: an attribute or a relationship. In the log, it is empty for a conflict about a row as a
-    /// whole.
+    /// The name of the attribute or relationship; `sync_entity` for the entity of a row in an inheritance hierarchy. In
+    /// the conflict log, the name is empty if the conflict is about a row as a whole.
     public let field: String
-    /// The base value; null if it is not known.
+    /// The base value, which is the last value that both sides had; null if this value is not known.
     public let base: JSONValue
-    /// The local value. A resolver receives the value as the column stores it, or an array of IDs for a list. The log
-    /// has the value as an export writes it.
+    /// The local value; null if ``field`` is empty. A resolver receives the value in its stored form, or an array of
+    /// IDs for a list. The conflict log has the value in its exported form.
     public let local: JSONValue
-    /// The remote value, in the same form as the local value. For a row that was deleted locally, it is the remote
-    /// record.
+    /// The remote value, in the same form as the local value; null if there is no remote value, for example after a
+    /// remote deletion. If ``field`` is empty, the value is the remote record of a row that was deleted locally.
     public let remote: JSONValue
-    /// The date of the local edit. Nil in the log, and if the date is not known, such as for a value that a new row
-    /// never set.
+    /// The date of the local edit; nil in the conflict log, and if the date is not known.
     public let localEditDate: Date?
     /// The outcome in the conflict log; nil for a conflict that a resolver receives.
     public let outcome: Outcome?
@@ -46,14 +45,14 @@ public struct SyncConflict: Sendable, Hashable {
     public enum Resolution: Sendable, Hashable {
         /// The conflict policy of the entity decides.
         case usePolicy
-        /// The local value stays, and the engine sends it.
+        /// The engine keeps and sends the local value.
         case local
-        /// The remote value is stored.
+        /// The engine stores the remote value.
         case remote
-        /// The engine stores and sends this value, which has the form in which the column stores it. For a list, it is
-        /// an array of IDs in the merged order.
+        /// The engine stores and sends this value. Return the value in its stored form. For a list, return an array of
+        /// IDs in the merged order.
         case merged(JSONValue)
-        /// The conflict stays open, and the engine does not send the row, until the conflict is closed.
+        /// The conflict stays open. The engine does not send changes of the row until the conflict is closed.
         case manual
     }
 
@@ -73,7 +72,7 @@ public struct SyncConflict: Sendable, Hashable {
         public let reason: Reason
         /// Whether the values of the losing side were restored later.
         package let isRestored: Bool
-        /// The date of the conflict.
+        /// The date when the engine recorded the conflict.
         public let date: Date
 
         /// Creates an outcome from an entry of the conflict log.
@@ -89,7 +88,7 @@ public struct SyncConflict: Sendable, Hashable {
         private static let restored = ", restored"
     }
 
-    /// The rule that decided a conflict. The raw value is the text in the conflict log, without details.
+    /// The rule that decided a conflict. The raw value is the reason in the conflict log, without details.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The policy ``ConflictPolicy/clientWins``.
         case clientWins
@@ -97,53 +96,57 @@ public struct SyncConflict: Sendable, Hashable {
         case serverWins
         /// The policy ``ConflictPolicy/manual``.
         case manual
-        /// The policy ``ConflictPolicy/lastWriterWins``: the local edit is later.
+        /// The policy ``ConflictPolicy/lastWriterWins``, because the local edit is later.
         case editedLaterLocally = "the local edit is later"
-        /// The policy ``ConflictPolicy/lastWriterWins``: the remote edit is later.
+        /// The policy ``ConflictPolicy/lastWriterWins``, because the local edit is not later.
         case editedLaterRemotely = "the remote edit is later"
-        /// The policy ``ConflictPolicy/lastWriterWins``, but the record has no modification time.
+        /// The policy ``ConflictPolicy/lastWriterWins``, because the record has no modification time.
         case noRemoteTime = "serverWins: the service's record has no time"
         /// The resolver of the app.
         case resolver
         /// The caller resolved the open conflict.
         case resolved
-        /// The caller reset the engine.
+        /// The open conflict ended because the caller reset the engine.
         case reset
         /// The policy ``DeleteConflictPolicy/editWins``.
         case editWins
         /// The policy ``DeleteConflictPolicy/deleteWins``.
         case deleteWins
-        /// The row was deleted locally only because a delete rule cascaded to it, so the remote edit wins.
+        /// The local deletion was only a cascade: the service deleted the record of another row, and a delete rule then
+        /// deleted this row. The remote edit wins.
         case onlyCascaded = "the local deletion was a cascade"
-        /// The service deleted the row.
+        /// The service deleted the record of the row, or another record whose deletion cascaded to this row.
         case deletedRemotely = "deleted by the service"
-        /// The service no longer has the row, or hides it from the user.
+        /// The same as ``deletedRemotely``, but without a tombstone. The service may have only hidden the record from
+        /// the user.
         case missingRemotely = "deleted by the service, or hidden from the user"
-        /// A delete rule deleted the row together with a row that the service deleted.
+        /// The service deleted the record of another row, and a delete rule then deleted this row. This row had no
+        /// local edits.
         case cascaded = "deleted with a row that the service deleted"
-        /// The service does not have a row that was stored before the engine first ran.
+        /// The engine deleted a preexisting row that has no record at the service. The row had no local edits.
         case preexistingMissing = "preexisting row that the service does not have"
         /// The row was stored before the engine first ran, and the service has other values.
         case preexisting = "preexisting row"
-        /// The service deleted the row, which may have local edits from a time without change capture.
+        /// The service deleted the record of the row. The row may have been edited while change capture was off.
         case deletedWhileUncaptured = "deleted by the service; possibly edited while change capture was off"
-        /// The row may have local edits from a time without change capture, and the service has another version.
+        /// The service has another version of the row. The row may have been edited while change capture was off.
         case editedWhileUncaptured = "edits may not have been captured, and the service has another version"
         /// The row referenced a row that is not stored.
         case danglingReference = "the referenced row does not exist"
-        /// Another local row is the same record of the service, for example because both have the same natural key.
+        /// Another local row belongs to the same record of the service, for example because both rows have the same
+        /// natural key.
         case duplicateRow = "another local row has the same natural key"
-        /// The service changed the field back to the base value, or to the local value.
+        /// The open conflict ended because the remote value is again the base value, or equals the local value.
         case remoteReverted = "the service returned to this value"
         /// The open conflict ended because the row was deleted locally.
         case rowDeletedLocally = "the row was deleted locally"
-        /// The open conflict ended because the service deleted the row.
+        /// The open conflict ended because the service deleted the record of the row.
         case rowDeletedRemotely = "the row was deleted by the service"
-        /// The open conflict ended because the row was edited to the remote value.
+        /// The open conflict ended because a local edit set the remote value.
         case editedToRemote = "the row was edited to the service's value"
-        /// The model no longer has the field.
+        /// The open conflict ended because the model no longer has the field.
         case fieldRemoved = "no longer in the model"
-        /// The text in the log is not known, for example because another version of the library wrote it.
+        /// The reason in the log is not known, for example because another version of the library wrote the reason.
         case unknown
 
         init(logged text: String) {

@@ -40,7 +40,7 @@ package struct ConflictOutcome: Equatable, Sendable {
     ///   - changed: The time of the remote change, by the service's clock; nil if the service reports no times.
     ///   - known: The service's time of the version that was edited; nil if it is not known. An edit never counts as
     ///     earlier than this version.
-    ///   - now: The current time, by the local clock. An edit never counts as later.
+    ///   - now: The current time, by the local clock. An edit never counts as later than this time.
     ///   - clock: The offset from the local clock to the service's clock.
     package init(
         _ policy: ConflictPolicy, editTime: Int64, changed: Int64?, known: Int64?, now: Int64, clock: Int64
@@ -75,8 +75,8 @@ package enum RemoteState: String, Sendable, CaseIterable {
     case updated
     /// The service sent a tombstone.
     case deleted
-    /// A complete listing omits the row. If the engine then fetched the row, the service responded that it does not
-    /// exist.
+    /// A complete listing omits the row. If the engine then fetched the row, the service responded that the row does
+    /// not exist.
     case absent
     case unchanged
 }
@@ -203,23 +203,25 @@ package enum ListOrderMerge<Element: Hashable> {
 
 /// The policy for a field that both sides changed since the base value.
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The local value stays, and the engine sends it.
+    /// The engine keeps and sends the local value.
     case clientWins
-    /// The remote value is stored.
+    /// The engine stores the remote value.
     case serverWins
     /// The later change wins. The engine compares the time of the local edit, converted to the service's clock, with
-    /// the modification time of the record. If they are equal, or if the record has no modification time, the remote
-    /// value wins.
+    /// the modification time of the record. If the times are equal, or if the record has no modification time, the
+    /// remote value wins.
     case lastWriterWins
-    /// The local value stays, and the engine does not send the row until the conflict is closed. The conflict log has
-    /// both values.
+    /// The local value stays. The engine does not send changes of the row until the conflict is closed. The conflict
+    /// log has the local value and the remote value.
     case manual
 }
 
 /// The policy for a row that one side deleted and the other edited.
 public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The row is deleted on both sides, unless only a cascade deleted it locally. The conflict log has the edits.
+    /// The row is deleted on both sides, unless the local deletion is only a cascade of a remote deletion. The conflict
+    /// log has the edits.
     case deleteWins
-    /// The row stays on both sides. The side that deleted the row gets it again, with all its values.
+    /// The row stays on both sides. The side that deleted the row gets the row again, with all values of the other
+    /// side.
     case editWins
 }

@@ -18,7 +18,7 @@ package final class CompiledModel: Sendable {
     /// The rules for JSON keys of each entity: their spelling, and the ignored keys.
     private let rules: [EntityRules]
 
-    /// Compiles the entities of a model. They must be sorted by name and accepted by ``ModelValidator``.
+    /// Compiles the entities of a model. The entities must be valid and sorted by name.
     init(_ entities: [SyncModel.Entity], _ rules: KeyRules = KeyRules()) {
         let compiler = ModelCompiler(entities)
         self.rules = EntityRules.all(of: entities, compiler.compiled, in: rules)
@@ -44,19 +44,21 @@ package final class CompiledModel: Sendable {
 
     /// Whether the store can reject a record of this model.
     ///
-    /// The store rejects a record whose stored row is neither of the record's entity nor of a subentity of it. It
-    /// rejects a record of a new row if the entity is abstract or a required value is missing. It also rejects one
-    /// whose primary key contains the key of a row that is neither stored nor inserted.
+    /// The store rejects these records:
+    ///
+    /// - A record whose stored row is neither of the record's entity nor of a subentity.
+    /// - A record of a new row, if the entity is abstract or a required value is missing.
+    /// - A record whose primary key contains the key of a row that is neither stored nor inserted.
     let canRejectRecords: Bool
 
     package subscript(_ id: TableID) -> EntityHierarchy { hierarchies[id.index] }
 
     package subscript(_ id: AssociationID) -> CompiledAssociation { links[id.index] }
 
-    /// Returns the type of an entity's primary key; nil for a keyless entity.
+    /// Returns the type of an entity's primary key, or nil for a keyless entity.
     package func keyType(of entity: Int) -> KeyType? { keyTypes[entity] }
 
-    /// Returns the names of the parts of an entity's primary key; empty for a keyless entity.
+    /// Returns the names of the parts of an entity's primary key. The array is empty for a keyless entity.
     package func keyNames(of entity: CompiledEntity) -> [String] {
         let attributes = self[entity.table].attributes
         if let slot = entity.keySlot { return [attributes[slot].name] }
@@ -75,7 +77,7 @@ package final class CompiledModel: Sendable {
 
     package func entityID(_ name: String) -> Int? { entityIDs[name] }
 
-    /// Returns the entity with a name.
+    /// Returns the entity with the given name.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`. The message lists known entities.
     package func entity(named name: String) throws -> CompiledEntity {
@@ -89,7 +91,7 @@ package final class CompiledModel: Sendable {
         return entities[id]
     }
 
-    /// Returns the JSON keys that the attributes and relationships of an entity are read from.
+    /// Returns the JSON keys of the attributes and relationships of an entity.
     package func names(of entity: CompiledEntity) -> EntityKeyMap {
         names.withLock { known in
             if let names = known[entity.id] { return names }
@@ -101,7 +103,7 @@ package final class CompiledModel: Sendable {
 
     package func rules(of entity: CompiledEntity) -> EntityRules { rules[entity.id] }
 
-    /// Returns whether an entity is `ancestor` or inherits from it, at any depth.
+    /// Returns whether an entity is `ancestor` or one of the subentities of `ancestor`, at any depth.
     package func entity(_ entity: Int, isKindOf ancestor: Int) -> Bool {
         var current: Int? = entity
         while let id = current {
@@ -122,19 +124,19 @@ package final class CompiledEntity: Sendable {
     package let table: TableID
     /// The entity itself and all its subentities, at any depth.
     package let family: [Int]
-    /// The slots of the entity's attributes, inherited ones first. A slot is an index in
+    /// The slots of the entity's attributes, with inherited attributes first. A slot is an index in
     /// ``EntityHierarchy/attributes``.
     package let slots: [Int]
     /// The slot of each of the entity's attributes, by name.
     package let slotByName: [String: Int]
     /// The slot of the primary key; nil if the entity is keyless or its key is not a single attribute.
     package let keySlot: Int?
-    /// The primary key, if it is not a single attribute; nil otherwise.
+    /// The primary key, if the key is not a single attribute; nil otherwise.
     package let compositeKey: CompositeKey?
-    /// The topmost entity among this one and its ancestors that has the same primary key; nil for a keyless entity. Key
+    /// The topmost entity with the same primary key, among this entity and its ancestors; nil for a keyless entity. Key
     /// values are unique among the rows of all entities with the same key owner.
     package let keyOwner: Int?
-    /// The entity's relationships, inherited ones first.
+    /// The entity's relationships, with inherited relationships first.
     package let relationships: [CompiledRelationship]
     /// The index of each relationship in `relationships`, by name.
     package let relationshipByName: [String: Int]
@@ -212,15 +214,16 @@ package struct CompiledRelationship: Sendable {
 /// relationship at the `first` end.
 package struct CompiledAssociation: Sendable {
     package enum Storage: Sendable {
-        /// A column in the table of the first end. It holds the primary key or the surrogate key of the referenced row.
+        /// A column in the table of the first end. The column holds the primary key or the surrogate key of the
+        /// referenced row.
         case foreignKey
         /// A join table.
         case joinTable
     }
 
     package enum End: Int, Sendable {
-        /// The end whose table has the foreign key column, or after whose relationship the join table is named by
-        /// default.
+        /// The end whose table has the foreign key column. By default, a join table is named after the relationship at
+        /// this end.
         case first = 0
         /// The other end. The rows that a foreign key references are at this end.
         case second = 1
@@ -244,22 +247,21 @@ package struct CompiledAssociation: Sendable {
     package let second: Role
     /// Whether the relationship is its own inverse. The store then has each link in both directions.
     package let isSymmetric: Bool
-    /// Whether the foreign key is part of the primary key of the rows at the first end. A sync never removes such a
-    /// link alone. If it deletes the referenced row, it also deletes the row at the first end, unless the delete rule
-    /// is `deny`.
+    /// Whether the foreign key is part of the primary key of the rows at the first end. A sync that deletes the
+    /// referenced row then also deletes the row at the first end, unless the delete rule is `deny`.
     package var isKeyPart = false
 
     package func side(_ end: End) -> Role { end == .first ? first : second }
     package var isOneToOne: Bool { !first.isToMany && !second.isToMany }
 }
 
-/// A primary key that is not a single attribute. Its table has a surrogate key.
+/// A primary key that is not a single attribute. The table of the entity has a surrogate key.
 package struct CompositeKey: Sendable {
     package enum Part: Sendable, Hashable {
         /// An attribute, given by its slot.
         case attribute(Int)
-        /// A to-one relationship, given by its index in ``CompiledEntity/relationships``. Its value in a key is the key
-        /// of the referenced row.
+        /// A to-one relationship, given by its index in ``CompiledEntity/relationships``. The value of this part is the
+        /// key of the referenced row.
         case relationship(Int)
     }
 
@@ -279,8 +281,8 @@ package struct CompositeKey: Sendable {
 
 /// The rules for JSON keys of an entity, merged with the rules of its ancestors and of the model.
 package struct EntityRules: Sendable {
-    /// The spelling that the entity declares, or else its nearest ancestor with one, or else the model; nil if none of
-    /// them declares one.
+    /// The declared spelling of the entity, or else of its nearest ancestor, or else of the model; nil if no spelling
+    /// is declared.
     package let keys: KeyCase?
     /// The ignored keys of the entity, its ancestors and the model.
     package let ignored: IgnoredKeys
@@ -325,7 +327,7 @@ package struct TableID: Hashable, Comparable, Sendable {
 // MARK: - KeyType+Entity
 
 extension KeyType {
-    /// Creates the type of an entity's primary key; nil for a keyless entity.
+    /// Creates the type of an entity's primary key, or returns nil for a keyless entity.
     init?(of entity: CompiledEntity, _ entities: [CompiledEntity], _ hierarchies: [EntityHierarchy]) {
         let attributes = hierarchies[entity.table.index].attributes
         if let slot = entity.keySlot {
@@ -349,7 +351,7 @@ extension KeyType {
 
 extension KeyedBy {
     /// Returns the slot of the attribute whose values are the object keys of the JSON object. Returns nil if the entity
-    /// has no such attribute, or for `primaryKey` if the key of the entity is not one attribute.
+    /// has no such attribute, or, for `primaryKey`, if the key of the entity is not one attribute.
     package func slot(in entity: CompiledEntity, of model: CompiledModel) -> Int? {
         switch self {
         case .primaryKey: entity.keySlot

@@ -1,9 +1,9 @@
-/// The differences between a stored model and a given one that require different tables.
+/// The differences between a stored model and a given model, as far as the differences affect the tables.
 ///
 /// Differences in remote keys, transformers and export do not count. A different delete rule counts only if one of the
 /// two rules is `cascade`, because the foreign key then has `ON DELETE CASCADE`.
 package struct ModelDifferences: Sendable {
-    /// The differences, sorted by the name of the entity. The path of each is a path in a schema file.
+    /// The differences, sorted by the name of the entity. Each path is a path in a schema file.
     package private(set) var problems: [SyncDiagnostic] = []
 
     /// The given model's name for each entity that both models have, by the stored name.

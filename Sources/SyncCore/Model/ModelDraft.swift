@@ -1,4 +1,4 @@
-/// The entities of a model before validation, with the problems found while they were read from a file.
+/// The entities of a model before validation, with the problems found in the model file.
 package struct ModelDraft: Sendable {
     package var entities: [SyncModel.Entity]
     /// The rules for JSON keys that apply to all entities.

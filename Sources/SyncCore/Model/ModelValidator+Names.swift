@@ -331,13 +331,12 @@ extension ModelValidator {
 }
 
 extension SyncModel.Attribute {
-    /// The column that the model declares for the attribute, or else its name.
+    /// The declared column name of the attribute, or else the name of the attribute.
     package var columnName: String { column ?? name }
 }
 
 extension CompiledAssociation {
-    /// Returns the table that the model declares for the association, or else `<entity>_<relationship>` of the first
-    /// end.
+    /// Returns the declared name of the join table, or else `<entity>_<relationship>` of the first end.
     package func joinTableName(in model: CompiledModel) -> String {
         first.relationship?.table ?? second.relationship?.table
             ?? "\(model.entities[first.entity].name)_\(first.relationship?.name ?? "")"

@@ -291,7 +291,7 @@ extension ModelValidator {
 }
 
 extension StandardTransformer {
-    /// Whether the transformer never makes a list of a text.
+    /// Whether the transformer never makes a list of a string.
     fileprivate var preservesKind: Bool { self != .commaSeparated }
 }
 

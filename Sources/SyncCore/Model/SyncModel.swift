@@ -1,5 +1,5 @@
-/// The validated, immutable entities of a store. Two models are equal if their entities and their rules for JSON keys
-/// are equal. Registered transformers are not compared.
+/// A validated, immutable model of the entities of a store. Two models are equal if they have equal entities, the same
+/// ``KeyCase`` and equal patterns of ignored JSON keys. Registered transformers are not compared.
 ///
 /// Create a model from a schema file, a Core Data model, or entities declared in Swift:
 ///
@@ -9,12 +9,12 @@
 /// ```
 public struct SyncModel: Sendable, Hashable {
     /// The entities, sorted by name. If only one of two inverse relationships names its inverse, the model sets the
-    /// inverse of the other.
+    /// inverse of the other relationship.
     public let entities: [SyncModel.Entity]
     /// The rules for JSON keys that apply to all entities.
     package let rules: KeyRules
-    /// The spelling of JSON keys, for entities that declare none. If it is nil, a sync reads several spellings, and an
-    /// export writes snake_case.
+    /// The spelling of JSON keys, for entities that declare no spelling. If the value is nil, a sync reads several
+    /// spellings, and an export writes snake_case.
     package var keyCase: KeyCase? { rules.keyCase }
     /// The patterns of JSON keys that a sync ignores in the records of all entities. See
     /// ``SyncModel/Entity/ignoredKeys``.
@@ -23,24 +23,26 @@ public struct SyncModel: Sendable, Hashable {
     private let compilation: EqualityIgnored<CompiledModel>
     private var registered = EqualityIgnored<[String: AttributeTransformer]>([:])
 
-    /// The model with its names resolved to indexes. The initializer creates it.
+    /// The model with all names resolved to indexes.
     package var compiled: CompiledModel { compilation.value }
 
     /// The registered transformers by name. See ``registering(_:)``.
     package var transformers: [String: AttributeTransformer] { registered.value }
 
-    /// Creates a model from entities, and validates them. If only one of two inverse relationships names its inverse,
-    /// the initializer sets the inverse of the other.
+    /// Creates a model from entities, and validates the model. If only one of two inverse relationships names its
+    /// inverse, the initializer sets the inverse of the other relationship.
     ///
     /// - Parameters:
-    ///   - keyCase: The spelling of JSON keys, for entities that declare none. With `.kebab`, a sync reads `user-id`.
-    ///   - ignoredKeys: The patterns of JSON keys that a sync ignores: `["*_url", "node_id"]`.
+    ///   - entities: The entities, in any order.
+    ///   - keyCase: The spelling of JSON keys, for entities that declare no spelling. If the value is nil, a sync reads
+    ///     several spellings, and an export writes snake_case.
+    ///   - ignoredKeys: The patterns of JSON keys that a sync ignores, such as `["*_url", "node_id"]`.
     /// - Throws: ``SyncError`` `invalidModel`, with all problems found.
     public init(entities: [SyncModel.Entity], keyCase: KeyCase? = nil, ignoredKeys: [String] = []) throws {
         try self.init(ModelDraft(entities: entities, rules: KeyRules(keyCase: keyCase, ignoredKeys: ignoredKeys)))
     }
 
-    /// Creates a model from declarations that were read from a file or declared in Swift, and validates them.
+    /// Creates a model from a draft, and validates the model.
     ///
     /// - Throws: ``SyncError`` `invalidModel`, with all problems found.
     package init(_ draft: ModelDraft) throws {
@@ -51,18 +53,18 @@ public struct SyncModel: Sendable, Hashable {
         try ModelValidator.checkTables(of: compiled)
     }
 
-    /// Returns the entity with a name; nil if the model has no such entity.
+    /// Returns the entity with the given name, or nil if the model has no such entity.
     public func entity(named name: String) -> SyncModel.Entity? {
         compiled.entityID(name).map { entities[$0] }
     }
 
-    /// Returns a copy of the model that has these transformers. A transformer replaces an earlier one with the same
-    /// name.
+    /// Returns a copy of the model in which the given transformers are registered. A transformer replaces a registered
+    /// or built-in transformer with the same name.
     public func registering(_ transformers: AttributeTransformer...) -> SyncModel {
         registering(transformers)
     }
 
-    /// Returns a copy of the model that has these transformers.
+    /// Returns a copy of the model in which the given transformers are registered.
     package func registering(_ transformers: [AttributeTransformer]) -> SyncModel {
         var model = self
         for transformer in transformers { model.registered.value[transformer.name] = transformer }
@@ -84,20 +86,20 @@ public struct SyncModel: Sendable, Hashable {
 extension SyncModel {
     /// Returns the JSON key that an export writes for an attribute.
     ///
-    /// The first of these that applies:
+    /// The key is the first of these that applies:
     ///
     /// 1. The remote key of the attribute.
     /// 2. `_destroy` for an attribute `destroy`, if `nested` is true.
-    /// 3. `id` for `id` and `remoteID`, and a reserved word without the entity's name (`type` for `userType`), in the
-    ///    spelling. This rule applies only if a sync reads the attribute from the word.
-    /// 4. The name of the attribute in the spelling.
+    /// 3. A short key in the given spelling: `id` for `id` and `remoteID`, or a reserved word without the entity's
+    ///    name, such as `type` for `userType`. This rule applies only if a sync reads the attribute from that key.
+    /// 4. The name of the attribute in the given spelling.
     ///
     /// - Parameters:
-    ///   - keyCase: The spelling. If it is nil, the spelling of the entity or the model applies, or else snake_case.
-    ///     `.camel` changes a name only if the model declares it. Otherwise a sync would not read `firstName` as the
-    ///     attribute `first_name`.
+    ///   - keyCase: The spelling. If the value is nil, the spelling of the entity or the model applies, or else
+    ///     snake_case. `.camel` changes a name only if the model declares `.camel`, because a sync otherwise does not
+    ///     read `firstName` as the attribute `first_name`.
     ///   - nested: Whether the record is inside the nested attributes of Rails (`notes_attributes`).
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`.
+    /// - Throws: ``SyncError`` `unknownEntity` or `unknownAttribute`.
     package func remoteKey(
         forAttribute name: String, of entity: String, case keyCase: KeyCase? = nil, nested: Bool = false
     ) throws -> String {
@@ -118,7 +120,7 @@ extension SyncModel {
         return spelling == .camel && rule != .camel ? name : spelling.key(for: name)
     }
 
-    /// Returns the name of the attribute that a sync reads from a JSON key; nil if there is none.
+    /// Returns the name of the attribute that a sync reads from a JSON key, or nil if there is no such attribute.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func attribute(forKey key: String, in entity: String) throws -> String? {
@@ -127,8 +129,8 @@ extension SyncModel {
         return slot.map { self.compiled[compiled.table].attributes[$0].name }
     }
 
-    /// Returns the primary key attribute of an entity and its JSON key. Returns nil if the entity is keyless or its key
-    /// is not one attribute (see ``primaryKeyParts(of:)``).
+    /// Returns the primary key attribute of an entity, and the JSON key of the attribute. Returns nil if the entity is
+    /// keyless, or if the primary key is not one attribute. See also ``primaryKeyParts(of:)``.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func primaryKey(
@@ -141,7 +143,8 @@ extension SyncModel {
         return (attribute.name, remote, attribute)
     }
 
-    /// Returns the name and the JSON key of each part of an entity's primary key, in order; empty for a keyless entity.
+    /// Returns the name and the JSON key of each part of an entity's primary key, in order. The array is empty for a
+    /// keyless entity.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func primaryKeyParts(of entity: String) throws -> [(local: String, remote: String)] {
@@ -166,8 +169,8 @@ extension SyncModel {
         return (rule ?? .snake).key(for: isID ? "id" : name)
     }
 
-    /// Returns the name of the first to-one relationship of an entity to itself; nil if there is none. By default, a
-    /// row is in scope only if this relationship is null.
+    /// Returns the name of the first to-one relationship of an entity to itself, or nil if there is no such
+    /// relationship. By default, a row is in scope only if this relationship is null.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package func rootScope(of entity: String) throws -> String? {
@@ -199,8 +202,7 @@ extension SyncModel {
         }
     }
 
-    /// Checks that no transformer is missing. A sync skips missing transformers, so it would store values that were not
-    /// transformed.
+    /// Checks that no transformer is missing. Without this check, a sync would store values that were not transformed.
     ///
     /// - Throws: ``SyncError`` `missingTransformer`, with the path of each attribute.
     package func requireTransformers() throws {
@@ -219,21 +221,21 @@ extension SyncModel {
             problems: problems)
     }
 
-    /// Returns the registered or built-in transformer with a name; nil if there is none.
+    /// Returns the registered or built-in transformer with the given name, or nil if there is no such transformer.
     package func transformer(named name: String) -> AttributeTransformer? {
         transformers[name] ?? StandardTransformer(rawValue: name)?.transformer
     }
 
-    /// Returns the conversion of an attribute's values; nil if it has no transformer and no format, so that
-    /// ``Coercion`` converts its values.
+    /// Returns the conversion of an attribute's values, or nil if the attribute has no transformer and no format.
+    /// ``Coercion`` then converts the values.
     package func conversion(of attribute: SyncModel.Attribute) -> ValueConversion? {
         if attribute.transformers.isEmpty, attribute.format == nil { return nil }
         return ValueConversion(
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type)
     }
 
-    /// Returns the conversion of an attribute's values in a payload; nil if ``Coercion`` converts them without a check.
-    /// The conversion applies the check, unless the attribute is transformable.
+    /// Returns the conversion of an attribute's values in a payload, or nil if ``Coercion`` converts the values without
+    /// a check. The conversion applies the check, unless the attribute is transformable.
     func mappingConversion(of attribute: SyncModel.Attribute, check: ValueCheck?) -> ValueConversion? {
         guard let check else { return conversion(of: attribute) }
         return ValueConversion(

@@ -1,13 +1,13 @@
 public import Foundation
 
 extension SyncModel {
-    /// Creates a model from a file, and validates it.
+    /// Creates a model from a file, and validates the model.
     ///
-    /// - Parameter url: A schema file (`.json`), a Core Data model (`.xcdatamodel`), its `contents` file, or a
-    ///   versioned model (`.xcdatamodeld`), of which the current version is read.
-    /// - Throws: ``SyncError`` `unreadableFile` if the file cannot be read; `unreadableModel` if it is not a model;
-    ///   `invalidModel` with all problems found. The error of a malformed file has a line and a column if they are
-    ///   known.
+    /// - Parameter url: The URL of a schema file (`.json`), or of a Core Data model: an `.xcdatamodel` folder, its
+    ///   `contents` file, or an `.xcdatamodeld` folder. The initializer reads the current version of a versioned model.
+    /// - Throws: ``SyncError`` `unreadableFile` if the file cannot be read; `unreadableModel` if the file is not a
+    ///   model; `invalidModel` with all problems found. The error of a malformed file has a line and a column if the
+    ///   position is known.
     public init(contentsOf url: URL) throws {
         let file = try ModelFile(at: url)
         switch file.format {
@@ -16,14 +16,15 @@ extension SyncModel {
         }
     }
 
-    /// Creates a model from the text of a schema file, and validates it.
+    /// Creates a model from the contents of a schema file, and validates the model.
     ///
     /// ```json
     /// { "entities": { "User": { "attributes": { "id": "integer", "name": "string" } } } }
     /// ```
     ///
-    /// - Throws: ``SyncError`` `unreadableModel` with line and column if the text is not JSON; `invalidModel` with all
-    ///   problems found.
+    /// - Parameter data: JSON in UTF-8.
+    /// - Throws: ``SyncError`` `unreadableModel`, with line and column, if the data is not JSON; `invalidModel` with
+    ///   all problems found.
     public init(schemaData data: Data) throws {
         let json: JSONValue
         do {
@@ -35,19 +36,19 @@ extension SyncModel {
         try self.init(SchemaReader.draft(of: json))
     }
 
-    /// Creates a model from the XML in the `contents` file of a Core Data model, and validates it.
+    /// Creates a model from the XML in the `contents` file of a Core Data model, and validates the model.
     ///
     /// - Throws: ``SyncError`` `unreadableModel` if the data is not the XML of a Core Data model; `invalidModel` with
-    ///   all problems found. The error of malformed XML has a line and a column if they are known.
+    ///   all problems found. The error of malformed XML has a line and a column if the position is known.
     public init(coreDataModel data: Data) throws {
         try self.init(CoreDataModel.draft(of: data))
     }
 
-    /// Returns the model as the text of a schema file. Reading the text returns an equal model, unless attributes have
-    /// a check for a Swift type.
+    /// Returns the model as the contents of a schema file. A model that is read from the contents is equal, unless
+    /// attributes have a check for a Swift type.
     ///
-    /// Entities are sorted by name, and their members are in the order of the model. A member whose value is the
-    /// default is omitted.
+    /// Entities are sorted by name, and their members are in the order of the model. Members with default values are
+    /// omitted.
     package func schemaFile() -> Data {
         Data((PrettyJSON.text(SchemaWriter.json(of: self), openLevels: SchemaWriter.openLevels) + "\n").utf8)
     }

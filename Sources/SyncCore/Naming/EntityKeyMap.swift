@@ -204,7 +204,7 @@ package final class EntityKeyMap: Sendable {
     /// Returns whether the key itself is among the ignored patterns.
     package func ignoresByName(_ key: String) -> Bool { ignored.names(key) }
 
-    /// Returns whether a key that no attribute or relationship is read from is ignored.
+    /// Returns whether a key is ignored. The key must be one that no attribute or relationship is read from.
     ///
     /// - Parameter path: The keys of the enclosing objects, from the record.
     package func ignores(_ key: String, at path: [String]) -> Bool { ignored.contains(key, path: path) }

@@ -138,7 +138,7 @@ extension Inflection {
 
 extension Inflection {
     /// Returns the plural of a word: `tag` → `tags`, `company` → `companies`, `address` → `addresses`. For most words,
-    /// it is the inverse of ``singular(_:)``.
+    /// this function is the inverse of ``singular(_:)``.
     package static func plural(_ word: String) -> String {
         let lower = word.lowercased()
         for (plural, singular) in irregular where lower.hasSuffix(singular) {

@@ -1,11 +1,13 @@
-/// The options of a sync: how the sync reads its payload, what it deletes, and what its result lists.
+/// The options of a sync, such as the format and scope of the payload, the deletion limit, and the contents of the
+/// result.
 ///
 /// The allowed operations are a separate parameter of a sync, ``SyncOperations``.
 public struct SyncOptions: Sendable {
     /// The scope of a payload if the call has no predicate and no parent.
     public enum Scope: Sendable, Hashable {
-        /// All rows of the entity. For an entity with to-one relationships to itself, only rows for which the first of
-        /// these is null.
+        /// All rows of the entity. If the entity has a to-one relationship to itself, the scope is only the rows for
+        /// which this relationship is null. If there are several such relationships, the first relationship determines
+        /// the scope.
         case automatic
         /// All rows of the entity.
         case all
@@ -13,15 +15,16 @@ public struct SyncOptions: Sendable {
 
     /// The rows and values that a result lists in addition to its counts.
     public enum ResultDetail: Sendable, Hashable {
-        /// The same as ``keys``. For a payload that the sync reads in chunks, such as a file or stream, the same as
-        /// ``counts``. Memory then does not grow with the payload.
+        /// The same as ``counts`` for a payload that the sync reads in chunks, such as a file or stream. Otherwise, the
+        /// same as ``keys``.
         case automatic
-        /// Only counts.
+        /// Only the counts, without rows and values.
         case counts
-        /// The keys of inserted and deleted rows, and the keys and changed attributes of updated rows.
+        /// The keys of inserted, updated and deleted rows, and the names of the attributes and to-one relationships
+        /// that were written to updated rows.
         case keys
-        /// Keys, the old and new values of updated rows, the values of inserted and deleted rows, and links. They take
-        /// time and memory for each written row.
+        /// In addition to ``keys``, the old and new values of updated rows, the values of inserted and deleted rows,
+        /// and the changed links. This detail takes time and memory for each written row.
         case values
     }
 
@@ -29,75 +32,84 @@ public struct SyncOptions: Sendable {
     public var scope: Scope
     /// Whether the payload is a snapshot, a delta, or a page of a paged import.
     public var payloadKind: PayloadKind
-    /// Whether the sync throws if the payload has inconsistent records or a root record without a readable key. It then
-    /// also throws for an attribute value of the wrong type, and for an object key that differs from its record. The
-    /// sync compares only records of the same chunk or page.
+    /// Whether the sync is strict. A strict sync throws an error if the payload contains one of the following:
+    ///
+    /// - Two records with the same key and different values. Records of different chunks or pages are not compared.
+    /// - A root record without a readable key.
+    /// - An attribute value of the wrong type.
+    /// - An object key that differs from the value of the ``KeyedBy`` attribute in the record.
     public var isStrict: Bool
     /// The maximum number of rows of an entity that the sync may delete; nil for no limit.
     public var deletionLimit: DeletionLimit?
-    /// Whether the sync deletes omitted rows even if a root record has an unreadable key. Examples are a key of the
-    /// wrong type, and only a part of a composite key.
+    /// Whether the sync deletes omitted rows even if a root record has an unreadable key. An unreadable key has the
+    /// wrong type, or is an incomplete composite key.
     ///
-    /// The record may describe any row of its entity. By default the sync therefore deletes no omitted rows of the
-    /// entity, and reports the diagnostic ``SyncDiagnostic/Kind/deletionsSkipped``.
+    /// A record with an unreadable key may describe any row of its entity. By default, the sync therefore deletes no
+    /// omitted rows of the entity. If there are omitted rows, the sync reports the diagnostic
+    /// ``SyncDiagnostic/Kind/deletionsSkipped``.
     public var deletesBesideUnread: Bool
     /// The rows and values that the result lists in addition to its counts.
     public var resultDetail: ResultDetail
-    /// A function that receives the progress of a long sync: after a chunk, or after a thousand or more records, rows
-    /// or links. The sync calls the function on any thread and waits until it returns. The function must not use the
-    /// store.
+    /// A function that receives the progress of a long sync. The sync calls the function after each chunk, and each
+    /// time the sync has processed at least a thousand more records, rows or links. The function can run on any thread,
+    /// and the sync continues when the function returns. The function must not use the store.
     public var progress: (@Sendable (SyncProgress) -> Void)?
-    /// Whether errors and diagnostics quote values of the payload.
+    /// Whether the messages of errors and diagnostics quote attribute values and IDs of the payload. Even if this
+    /// option is false, messages can quote primary keys of rows, object keys and discriminator values.
     public var includesValuesInErrors: Bool
-    /// The insert hook: a function that may replace the record of a row before the sync inserts it.
+    /// The insert hook: a function that may replace the record of a new row before the sync inserts the row.
     ///
-    /// The sync calls the function for enclosing records before nested ones, and uses the record that it returns. The
-    /// returned record must have the same key. If the function throws, the sync throws this error.
+    /// The sync calls the function for enclosing records before nested records, and continues with the returned record.
+    /// The returned record must be an object with the same key. If the function throws an error, the sync throws the
+    /// same error.
     ///
-    /// The function must not use the store, because the sync is writing to it. The sync maps the payload once more for
-    /// each level of nesting that has new rows. A sync with a hook therefore takes several times as long.
+    /// The function must not use the store. An insert hook makes a sync several times slower, because the sync
+    /// processes the payload again for each level of nesting with new rows.
     public var willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)?
-    /// The path of keys to the records in the payload, or to the object with the lists of several entities. Empty if
-    /// the path is the root of the payload.
+    /// The keys that lead to the records in the payload, or to the object with the lists of several entities. In the
+    /// format ``PayloadFormat/json``, an empty path means the root of the payload.
+    ///
+    /// In a GraphQL response, the path begins inside `data`. If the path is empty, `data` must have exactly one field.
+    /// With NDJSON or JSON:API, a sync throws ``SyncError/Code/invalidOption`` if the path is not empty.
     public var keyPath: KeyPath
     /// The format of the payload.
     public var format: PayloadFormat
-    /// The attribute that is read from the object keys, if the records are members of an object:
-    /// `{"AD": {…}, "AE": {…}}`. Nil if the records are in an array.
+    /// The attribute whose values are the object keys, if the records are members of an object, as in
+    /// `{"AD": {…}, "AE": {…}}`. The value is nil for other payloads.
     public var keyedBy: KeyedBy?
     /// The lists of a payload of several entities; empty for a payload of one entity.
     package var entities: [PayloadList] = []
-    /// The size, in bytes, of the chunks in which the sync reads a file or stream. A chunk has whole records, so a
-    /// chunk with a larger record is larger.
+    /// The size, in bytes, of the chunks in which the sync reads a file or stream. A chunk contains whole records. If a
+    /// record is larger than this size, the chunk of that record is also larger.
     ///
     /// A sync keeps two chunks and their graphs in memory: about six times this size, or eighteen times for long lists
-    /// of IDs. It also uses a page cache of 64 MB. Smaller chunks take less memory and more time.
+    /// of IDs. The sync also uses a page cache of 64 MB. Smaller chunks take less memory and more time.
     package var chunkSize: Int
-    /// Whether the sync writes each chunk of a file or stream in its own transaction, so that other connections can
+    /// Whether the sync writes each chunk of a file or stream in a separate transaction, so that other connections can
     /// write between chunks.
     ///
-    /// If a chunk fails, the rows of earlier chunks stay, and the sync deletes no rows. Otherwise it deletes omitted
-    /// rows after the last chunk.
+    /// The sync deletes rows only after the last chunk. If a chunk fails, the changes of earlier chunks stay, and the
+    /// sync deletes no rows.
     ///
     /// If the value is false, the sync writes all chunks in one transaction. The write-ahead log then grows with the
     /// number of written rows.
     public var commitsEachChunk: Bool
-    /// The maximum size, in bytes, of the row flags that a paged import keeps in memory. Above this size they move to a
-    /// temporary table.
+    /// The maximum size, in bytes, of the row flags that a paged import keeps in memory. Above this size, the flags
+    /// move to a temporary table.
     package var rowFlagLimit = 32 << 20
     /// The Swift types whose properties must be able to hold the values of the payload.
     package var types: [any SyncEntity.Type] = []
-    /// Whether a payload in which no record has a readable key is mapped instead of rejected. Only validation sets
-    /// this.
+    /// Whether the sync accepts a payload in which no record has a readable key. Only validation sets this property.
     package var admitsNoRecords = false
-    /// Whether the diagnostics list inconsistent records. Only validation sets this. A payload with inconsistent
-    /// records is then mapped twice.
+    /// Whether the diagnostics list inconsistent records. Only validation sets this property.
     package var listsInconsistentRecords = false
 
-    /// Creates options. By default the payload is a snapshot, the sync is not strict, and the deletion limit is
+    /// Creates options. By default, a JSON payload is a snapshot, the sync is not strict, and the deletion limit is
     /// ``DeletionLimit/half``.
     ///
-    /// - Parameter chunkSize: The size, in bytes, of the chunks in which the sync reads a file or stream.
+    /// - Parameter chunkSize: The size, in bytes, of the chunks in which the sync reads a file or stream; at least 1. A
+    ///   chunk contains whole records. If a record is larger than this size, the chunk of that record is also larger.
+    ///   Smaller chunks take less memory and more time.
     public init(
         scope: Scope = .automatic, payloadKind: PayloadKind = .automatic, isStrict: Bool = false,
         deletionLimit: DeletionLimit? = .half, deletesBesideUnread: Bool = false,
@@ -159,11 +171,11 @@ extension SyncOptions {
 public enum PayloadFormat: String, Sendable, Hashable, CaseIterable {
     /// One JSON value with the records, such as an array of records or a single record.
     case json
-    /// One record per line.
+    /// Newline-delimited JSON, with one record on each line.
     case ndjson
-    /// A JSON:API document: `data`, `included`, `links`. The `type` of a resource names its entity.
+    /// A JSON:API payload, with the members `data`, `included` and `links`. The `type` of a resource names its entity.
     case jsonAPI = "json-api"
-    /// A GraphQL response. Lists may be connections: `{"edges": [{"node": …}]}` or `{"nodes": […]}`.
+    /// A GraphQL response. A list may be a connection, as in `{"edges": [{"node": …}]}` or `{"nodes": […]}`.
     case graphQL = "graphql"
 }
 
@@ -183,26 +195,26 @@ extension SyncOptions {
     }
 }
 
-/// The kind of a payload: whether its root records list every row in scope.
+/// The kind of a payload: a list of every row in scope, a list of changes, or a page of a paged import.
 ///
-/// The kind does not apply to nested records. A list nested in a record lists all children of that record, unless it is
-/// one page of a GraphQL connection.
+/// The kind does not apply to nested lists. A list nested in a record lists all children of that record, unless the
+/// list is an incomplete GraphQL connection. A connection with other pages or with nulls is incomplete.
 public enum PayloadKind: Sendable {
-    /// A ``snapshot``. Values of Swift types are a ``delta``, because an app seldom has all rows as values.
+    /// A ``snapshot`` for JSON, and a ``delta`` for values of Swift types.
     case automatic
     /// The payload lists every row in scope, and the sync deletes rows in scope that the payload omits. Rows with a
     /// temporary key or with pending changes stay.
     ///
-    /// A single record outside an array has no scope, unless a predicate or a parent sets one. A JSON:API or GraphQL
-    /// document that names a previous or next page counts as a delta.
+    /// A single record outside an array has no scope, unless a predicate or a parent sets the scope. A JSON:API payload
+    /// or GraphQL response that names a previous or next page counts as a delta. A GraphQL response with nulls among
+    /// its records also counts as a delta.
     case snapshot
-    /// The payload lists only changes, and the sync keeps rows that the payload omits.
+    /// The payload lists only changes, and the sync keeps the rows in scope that the payload omits.
     case delta
-    /// The payload is a page of a snapshot, and the sync writes it in its own transaction.
+    /// The payload is a page of a snapshot. The sync writes the page in a separate transaction, and deletes no rows.
     ///
-    /// ``PagedImport/finish()`` deletes the rows in scope that no page contains. If a page was a single record outside
-    /// an array, it keeps the omitted rows of the record's entity. This does not apply if a predicate or a parent sets
-    /// the scope.
+    /// After the last page, ``PagedImport/finish()`` deletes the rows in scope that no page contains. A sync of a page
+    /// in the caller's transaction throws ``SyncError/Code/invalidOption``.
     case page(of: PagedImport)
 
     /// Whether the payload lists every row in scope.
@@ -232,18 +244,20 @@ package struct PayloadList: Sendable, Hashable {
     }
 }
 
-/// The maximum number of rows of one entity that one sync may delete. The limit includes rows that delete rules and
-/// nested lists delete.
+/// The maximum number of rows of one entity that one sync may delete. Rows that are deleted because of delete rules or
+/// nested lists also count.
 ///
-/// A sync that would delete more throws ``SyncError/Code/deletionLimitExceeded`` and deletes nothing.
+/// A sync that would delete more rows throws ``SyncError/Code/deletionLimitExceeded`` and deletes nothing. A sync with
+/// an invalid limit throws ``SyncError/Code/invalidOption``.
 public enum DeletionLimit: Sendable, Hashable {
-    /// A number of rows.
+    /// A number of rows, 0 or more.
     case rows(Int)
-    /// A fraction, from 0 to 1, of the stored rows of the entity. An entity with at most `above` rows has no limit.
+    /// A fraction, from 0 to 1, of the rows that the entity has before the sync. An entity with at most `above` rows
+    /// has no limit.
     case fraction(Double, above: Int = 0)
 
-    /// Half of the rows of an entity that has more than 10 rows. This is the default of syncs, sync engines and the
-    /// command line.
+    /// Half of the rows of an entity that has more than 10 rows. This limit is the default of syncs, sync engines and
+    /// the command line.
     public static let half = DeletionLimit.fraction(0.5, above: 10)
 
     /// Checks that the limit is valid.

@@ -1,4 +1,4 @@
-/// A snapshot delivered as several payloads, such as the pages of a list.
+/// A snapshot that is delivered as several payloads, such as the pages of a list.
 ///
 /// ```swift
 /// let run = PagedImport()
@@ -8,12 +8,15 @@
 /// let result = try await run.finish()
 /// ```
 ///
-/// The sync of a page is a separate transaction. It deletes nothing, not even children that a nested list omits,
-/// because a later page may contain them. ``finish()`` deletes the rows in scope that no page contains.
+/// The sync of a page runs in a separate transaction and deletes no rows. After the last page, ``finish()`` deletes the
+/// rows in scope that no page contains. The call also deletes children that a nested list omits and that no page
+/// contains. All pages must have the same store, entity, predicate, parent and operations.
 ///
-/// An import that is not finished, or in which a page failed, deletes nothing. If a page is a single object, not an
-/// array, the import keeps the omitted rows of its entity. This does not apply if a predicate or a parent sets the
-/// scope.
+/// If a page failed, the import deletes no rows. The import also keeps omitted rows in these cases:
+///
+/// - A page is a single record outside an array, and no predicate or parent sets the scope. The import keeps the
+///   omitted rows of the entity.
+/// - A GraphQL page has nulls among its records. The import keeps all omitted rows in scope.
 public final class PagedImport: Sendable {
     /// The parameters that all pages of a paged import share.
     package struct Parameters: Sendable {
@@ -40,8 +43,8 @@ public final class PagedImport: Sendable {
         }
     }
 
-    /// A function that deletes the rows that no page contains. The sync of the first page provides it, because that
-    /// sync has the store.
+    /// A function that deletes the rows that no page contains. The sync of the first page provides the function,
+    /// because that sync has the store.
     package typealias Finalizer = @Sendable (PagedImport) async throws -> SyncResult
 
     private struct State {
@@ -58,12 +61,18 @@ public final class PagedImport: Sendable {
     /// Creates a paged import without pages.
     public init() {}
 
-    /// Deletes, in one transaction, the rows in scope that no page contains and the children that nested lists omit.
+    /// Finishes the import, and deletes the rows in scope that no page contains.
     ///
-    /// - Returns: The change set of all pages and the deletions. It is empty if there are no pages.
+    /// The call also deletes children that a nested list omits and that no page contains. All deletions run in one
+    /// transaction.
+    ///
+    /// The options of the first page apply, such as the deletion limit. An import can be finished only once, even if
+    /// the deletions fail.
+    ///
+    /// - Returns: The change set of all pages and of the deletions. The change set is empty if there are no pages.
     /// - Throws: ``SyncError`` `invalidOption` if a page failed, if a page is still being applied, or if the import has
-    ///   already finished. Also errors of the deletions, such as `deletionLimitExceeded` or `deletionDenied`. The rows
-    ///   of the pages stay.
+    ///   already finished. The call also throws errors of the deletions, such as `deletionLimitExceeded` or
+    ///   `deletionDenied`. If the call throws an error, the rows of the pages stay.
     @discardableResult
     public func finish() async throws -> SyncResult {
         let finalizer = try state.withLock { state in
@@ -111,8 +120,8 @@ public final class PagedImport: Sendable {
         }
     }
 
-    /// Takes the state out, so that the sync of a page can change it. ``checkInState(_:)`` puts it back. Callers have
-    /// exclusive write access to the store, so only one page at a time has the state.
+    /// Takes the state out, so that the sync of a page can change the state. ``checkInState(_:)`` puts the state back.
+    /// Callers have exclusive write access to the store, so only one page at a time has the state.
     package func checkOutState() -> PagedImportState {
         state.withLock { state in
             defer { state.importState = PagedImportState() }

@@ -61,7 +61,7 @@ package struct PagedImportState: Sendable {
     /// A foreign key that a page set because the row of a pending reference had arrived.
     package struct ResolvedReference: Sendable {
         package var target: RowKey
-        /// The value of the foreign key before the page set it; nil if it was null.
+        /// The earlier value of the foreign key; nil if the foreign key was null.
         package var before: RowKey?
 
         package init(target: RowKey, before: RowKey?) {
@@ -70,24 +70,25 @@ package struct PagedImportState: Sendable {
         }
     }
 
-    /// The flags of the rows that pages contain, as far as they are in memory.
+    /// The flags in memory of rows that pages contain.
     package var rowFlags = RowFlagTable()
     /// The name of the temporary table with the row flags that exceeded the memory limit; nil if there is none.
     package var rowFlagTable: String?
-    /// The rows that lists of pages omitted. They stay until the end of the import, because a later page may contain
-    /// them.
+    /// The rows that lists of pages omitted. The rows stay until the end of the import, because a later page may
+    /// contain the rows.
     package var removedListEntries: Set<RemovedListEntry> = []
     /// The to-one links that a page set to a row that is not stored yet. When that row arrives, the import treats the
-    /// link as one that the page set.
+    /// link as set by the page.
     package var pendingLinks: Set<ToOneLink> = []
-    /// The rows that lists of pages contain by ID and that are not stored yet. When such a row arrives, the import treats
-    /// its link as one that the page set.
+    /// The rows that lists of pages contain by ID and that are not stored yet. When such a row arrives, the import
+    /// treats its link as one that the page set.
     package var pendingListedRows: Set<ReferencedRow> = []
     /// The to-one references that only references to rows that are not stored yet replaced, in document order.
     package var replacedReferences: [ReplacedReference] = []
-    /// The foreign keys that pages set because of references from before the import. A later page can undo this.
+    /// The foreign keys that pages set because of references from before the import. A later page can undo such a
+    /// change.
     package var resolvedReferences: [ToOneLink: ResolvedReference] = [:]
-    /// Rows that lost a link. The end of the import deletes those that are keyless and have no owner.
+    /// The rows that lost a link. At the end, the import deletes the keyless rows without an owner.
     package var orphans: Set<StoredRow> = []
     /// The keys of the parent's children before the import; nil before the first page.
     package var parentRows: [RowKey]?
@@ -97,11 +98,13 @@ package struct PagedImportState: Sendable {
     package var rootRecords = 0
     /// The indexes of the entities for which a page had a single object or null instead of an array.
     package var entitiesWithSingleObject: Set<Int> = []
-    /// The number of root records with an unreadable key, and the path of the first, by the index of their entity.
+    /// The number of root records with an unreadable key, and the path of the first such record, by the index of the
+    /// entity.
     package var unreadable: [Int: (count: Int, first: String)] = [:]
-    /// Whether a page had a null instead of a record. Its row is not known, so the import then deletes no omitted rows.
+    /// Whether a page had a null instead of a record. The row of a null is not known, so the import then deletes no
+    /// omitted rows.
     package var hasNulls = false
-    /// Whether the end of the import is being applied, and not a page.
+    /// Whether the end of the import is being applied instead of a page.
     package var isEnding = false
     /// The change set of all pages, in which each row is counted once.
     package var changes = PagedImportChanges()
@@ -137,7 +140,7 @@ package struct PagedImportChanges: Sendable {
     /// The number of pending references in the results of the pages.
     package var unresolvedCount: Int { results.unresolvedCount }
 
-    /// Replaces the pending references of each result with those that `kept` returns.
+    /// Replaces the pending references of each result with the references that `kept` returns.
     package mutating func preservePending(
         _ kept: ([SyncResult.Link]) throws -> [SyncResult.Link]
     ) rethrows {
@@ -169,7 +172,7 @@ package struct PagedImportChanges: Sendable {
         results.add(page)
     }
 
-    /// Returns the changes of all pages, with each row counted once; nil if there are no pages.
+    /// Returns the changes of all pages, with each row counted once, or nil if there are no pages.
     package mutating func result() -> SyncResult? {
         guard var result = results.merged() else { return nil }
         for (name, sum) in counts {
@@ -231,7 +234,7 @@ package struct RowFlagTable: Sendable {
         return blocks[row.table.index][key >> 6]?.flags(at: 1 << UInt64(key & 63)) ?? []
     }
 
-    /// Adds flags to those of a row.
+    /// Adds flags to a row.
     ///
     /// - Returns: The flags that the row had before.
     @discardableResult
@@ -255,7 +258,7 @@ package struct RowFlagTable: Sendable {
         return before ?? []
     }
 
-    /// Calls `body` with each row and its flags, and removes them.
+    /// Calls `body` with each row and its flags, and removes all flags.
     package mutating func removeAll(_ body: (StoredRow, RowFlags) throws -> Void) rethrows {
         for table in blocks.indices {
             // Inserts into a table are fastest in key order.
@@ -272,7 +275,7 @@ package struct RowFlagTable: Sendable {
     }
 }
 
-/// How pages of an import contain a row, and how the import has counted the row.
+/// The ways in which pages of an import contain a row and the import has counted the row.
 package struct RowFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 

@@ -331,7 +331,8 @@ struct PredicateParser {
         }
     }
 
-    /// Parses a composite key, such as `["apple", 5]`, to a text; nil if the next token does not begin a composite key.
+    /// Parses a composite key, such as `["apple", 5]`, to a string; nil if the next token does not begin a composite
+    /// key.
     private mutating func parseKey() throws -> PredicateValue? {
         guard isKeyNext else { return nil }
         return PredicateValue(.text(String(decoding: CanonicalJSON.bytes(try parts()), as: UTF8.self)))

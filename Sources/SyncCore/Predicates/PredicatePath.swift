@@ -107,12 +107,13 @@ extension PredicatePath {
         .compare(path, .greaterOrEqual, value)
     }
 
-    /// Tests for the same text, optionally ignoring case.
+    /// Tests for the same string, optionally ignoring case.
     package func equals(_ text: String, ignoringCase: Bool) -> RowPredicate {
         .compare(self, .equal, text, ignoringCase: ignoringCase)
     }
 
-    /// Tests for one of several values. ``PredicateValue/null`` in the list matches nil. Only text can ignore case.
+    /// Tests for one of several values. ``PredicateValue/null`` in the list matches nil. Only a test of strings can
+    /// ignore case.
     package func isIn(_ values: [some PredicateArgument], ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .in, values, ignoringCase: ignoringCase)
     }
@@ -127,27 +128,27 @@ extension PredicatePath {
         isBetween(range.lowerBound, range.upperBound)
     }
 
-    /// Tests whether the text contains another.
+    /// Tests whether the string contains another string.
     package func contains(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .contains, text, ignoringCase: ignoringCase)
     }
 
-    /// Tests whether the text begins with another.
+    /// Tests whether the string begins with another string.
     package func beginsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .beginsWith, text, ignoringCase: ignoringCase)
     }
 
-    /// Tests whether the text ends with another.
+    /// Tests whether the string ends with another string.
     package func endsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .endsWith, text, ignoringCase: ignoringCase)
     }
 
-    /// Tests whether the whole text matches a pattern with `*` and `?`. See ``PredicateOperator/like``.
+    /// Tests whether the whole string matches a pattern with `*` and `?`. See ``PredicateOperator/like``.
     package func like(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .like, pattern, ignoringCase: ignoringCase)
     }
 
-    /// Tests whether the whole text matches a regular expression. See ``PredicateOperator/matches``.
+    /// Tests whether the whole string matches a regular expression. See ``PredicateOperator/matches``.
     package func matches(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .matches, pattern, ignoringCase: ignoringCase)
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value that a condition compares with. Each ``PredicateArgument`` has one.
+/// The value of an argument in a condition. ``PredicateArgument/predicateValue`` returns this value.
 public struct PredicateValue: Sendable, Hashable {
     private let content: Result<PredicateLiteral, SyncError>
 
@@ -44,25 +44,26 @@ public struct PredicateValue: Sendable, Hashable {
     }
 }
 
-/// A Swift value that a condition can compare with: `.where("createdAt > %@", date)`.
+/// A Swift type whose values can be arguments of a condition, as in `.where("createdAt > %@", date)`.
 ///
-/// An argument is equivalent to its text in a condition. A date is ISO 8601, a UUID or URL is text, `Data` is base64,
-/// and a number is digits. The attribute that an argument is compared with determines its type. Arrays are lists, for
-/// `IN` and `BETWEEN`. If a value has no text, such as NaN, each call that uses the condition throws an error.
+/// An argument is equivalent to a literal in the condition. A date is equivalent to an ISO 8601 string, `Data` to a
+/// base64 string, and a UUID or URL to its string. The attribute in the comparison determines the type of the argument.
+/// An array is a list for `IN` and `BETWEEN`. For a value without a literal, such as NaN, each call that uses the
+/// condition throws ``SyncError`` `invalidPredicate`.
 ///
-/// An enum whose raw values are arguments can also conform, and stands for its raw value:
+/// An enumeration can also conform if its raw type conforms. Each case is equivalent to its raw value:
 ///
 /// ```swift
 /// extension Status: PredicateArgument {}
 /// ```
 public protocol PredicateArgument: Sendable {
-    /// The value that a condition compares with. Attribute values and enums with raw values have a default
-    /// implementation.
+    /// The value of the argument in a condition. Types that conform to ``AttributeValue``, and enumerations whose raw
+    /// type conforms to ``PredicateArgument``, have a default implementation.
     var predicateValue: PredicateValue { get }
 }
 
 extension PredicateArgument where Self: AttributeValue {
-    /// The stored form of the value.
+    /// The stored value, as a predicate value.
     public var predicateValue: PredicateValue { PredicateValue(stored: storedValue) }
 }
 
@@ -72,7 +73,7 @@ extension PredicateArgument where Self: RawRepresentable, RawValue: PredicateArg
 }
 
 extension PredicateArgument where Self: AttributeValue & RawRepresentable, RawValue: PredicateArgument {
-    /// The stored form of the value.
+    /// The stored value, as a predicate value.
     public var predicateValue: PredicateValue { PredicateValue(stored: storedValue) }
 }
 
@@ -100,12 +101,12 @@ extension PredicateValue: PredicateArgument {
 }
 
 extension StoredValue: PredicateArgument {
-    /// The stored value.
+    /// The stored value, as a predicate value.
     public var predicateValue: PredicateValue { PredicateValue(stored: self) }
 }
 
 extension Array: PredicateArgument where Element: PredicateArgument {
-    /// A list of the values of the elements, for `IN` and `BETWEEN`.
+    /// The elements as a list, for `IN` and `BETWEEN`. A list cannot contain lists.
     public var predicateValue: PredicateValue { .list(map(\.predicateValue)) }
 }
 
@@ -146,7 +147,7 @@ extension PredicateValue {
     }
 }
 
-/// A literal of a condition. The attribute that it is compared with determines its type.
+/// A literal of a condition. The attribute in the comparison determines the type of the literal.
 package enum PredicateLiteral: Sendable, Hashable {
     case null
     case boolean(Bool)
@@ -184,7 +185,7 @@ package enum PredicateConstant: Sendable {
 }
 
 extension PredicateConstant: Hashable {
-    /// Compares texts by their bytes.
+    /// Returns whether two values are equal. Strings are compared byte for byte.
     package static func == (left: PredicateConstant, right: PredicateConstant) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left == right
@@ -211,7 +212,7 @@ extension PredicateConstant: Hashable {
 }
 
 extension PredicateConstant {
-    /// Returns whether the value is less than another; false if they are not comparable. Texts are ordered by their
+    /// Returns whether the value is less than another; false if they are not comparable. Strings are ordered by their
     /// bytes.
     func isBefore(_ other: PredicateConstant) -> Bool {
         switch (self, other) {
@@ -225,7 +226,7 @@ extension PredicateConstant {
         }
     }
 
-    /// The value with its case folded, if it is a text.
+    /// The value with its case folded, if it is a string.
     var folded: PredicateConstant {
         if case .text(let text) = self { .text(CaseFolding.fold(text)) } else { self }
     }
@@ -270,7 +271,7 @@ extension PredicateLiteral {
         }
     }
 
-    /// The literal as a number of any length; nil if it is not a number. A text is parsed as a number, and true is 1.
+    /// The literal as a number of any length; nil if it is not a number. A string is parsed as a number, and true is 1.
     var number: ExactNumber? {
         switch self {
         case .number(let text), .text(let text): ExactNumber(text)
@@ -319,7 +320,7 @@ extension PredicateLiteral {
         }
     }
 
-    /// The literal as a JSON value. A text is parsed as JSON, so a condition compares with `'"red"'`, not `'red'`.
+    /// The literal as a JSON value. A string is parsed as JSON, so a condition compares with `'"red"'`, not `'red'`.
     private var json: JSONValue? {
         switch self {
         case .text(let text): try? JSONValue(parsing: text)

@@ -11,7 +11,8 @@ package indirect enum ResolvedPredicate: Sendable {
     case not(ResolvedPredicate)
     case comparison(ResolvedComparison)
     case calculation(ResolvedCalculation)
-    /// A condition on the rows at the end of relationships. The quantifier tells how many of them must satisfy it.
+    /// A condition on the rows at the end of relationships. The quantifier states how many of the rows must satisfy the
+    /// condition.
     case related(PredicatePath.Quantifier, [CompiledRelationship], ResolvedPredicate)
 
     /// The number of nested levels; 0 for a comparison.
@@ -45,7 +46,7 @@ package struct ResolvedComparison: Sendable {
         /// The primary key of the row that a to-one relationship references; nil if it references none. The second
         /// associated value is nil if the comparison only tests for nil.
         case target(CompiledRelationship, key: Key?)
-        /// A to-many relationship, which can only be compared with nil. It equals nil if it has no rows.
+        /// A to-many relationship, which can only be compared with nil. The relationship equals nil if it has no rows.
         case targets(CompiledRelationship)
         case count(CompiledRelationship)
     }
@@ -76,7 +77,7 @@ package struct ResolvedComparison: Sendable {
     package let hops: [CompiledRelationship]
     package let subject: Subject
     package let test: Test
-    /// Whether the comparison ignores case. The texts of the test are folded, except regular expressions.
+    /// Whether the comparison ignores case. The strings of the test are folded, except regular expressions.
     package let ignoresCase: Bool
 }
 
@@ -213,7 +214,7 @@ extension ResolvedComparison {
 
     // MARK: Text
 
-    /// Tests a text. Parts of texts are compared by their bytes.
+    /// Tests a string. Parts of strings are compared by their bytes.
     private func holds(text value: PredicateConstant) throws -> Bool {
         guard case .text(let text) = value else { return false }
         let bytes = Data(text.utf8)

@@ -2,16 +2,15 @@ public import Foundation
 
 /// A condition on the rows of an entity.
 ///
-/// Create it from text with arguments, and combine conditions with `&&`, `||` and `!`:
+/// Create a condition from a string with arguments, and combine conditions with `&&`, `||` and `!`:
 ///
 /// ```swift
 /// let adults: RowPredicate = .where("age >= %@ AND company.name == 'Apple'", 18)
 /// let others = !adults && "name != nil"
 /// ```
 ///
-/// A condition is either true or false for a row, and never unknown as in SQL, because conditions decide which rows a
-/// sync deletes. If an attribute is nil, `!=` with a value is true, and an order comparison is false. `NOT` is the
-/// exact complement.
+/// For each row, a condition is either true or false, and never unknown as in SQL. If an attribute is nil, `!=` with a
+/// value is true, and an order comparison is false. `NOT` is true for exactly the rows for which its operand is false.
 public struct RowPredicate: Sendable, Hashable {
     /// The condition that holds for every row.
     public static let all = RowPredicate(.constant(true))
@@ -31,28 +30,29 @@ public struct RowPredicate: Sendable, Hashable {
         self.nesting = min(nesting, Self.maximumNesting)
     }
 
-    /// Parses a condition such as `age >= 18 AND ANY tags.id IN {1, 2}`.
+    /// Creates a condition from a string such as `age >= 18 AND ANY tags.id IN {1, 2}`.
     ///
     /// - Parameters:
     ///   - text: The condition. `%@` stands for a value, `%K` for a path.
-    ///   - arguments: The values and paths, in order. They are never parsed as text of the condition.
+    ///   - arguments: The values and paths, in order. An argument is never parsed as part of the condition.
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
     package init(parsing text: String, _ arguments: (any PredicateArgument)?...) throws {
         try self.init(parsing: text, arguments: arguments)
     }
 
-    /// Parses a condition such as `age >= %@`, with its arguments in an array.
+    /// Creates a condition from a string such as `age >= %@`, with its arguments in an array.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
     package init(parsing text: String, arguments: [(any PredicateArgument)?]) throws {
         self.init(try PredicateParser.parse(text, arguments.map { $0?.predicateValue ?? .null }))
     }
 
-    /// Creates a condition from text. If the text is invalid, each call that uses the condition throws the error.
+    /// Creates a condition from a string with arguments. If the condition is invalid, each call that uses the condition
+    /// throws ``SyncError`` `invalidPredicate`.
     ///
     /// - Parameters:
     ///   - format: The condition. `%@` stands for a value, and `%K` for a path.
-    ///   - arguments: The values and paths, in order. They are never parsed as text of the condition.
+    ///   - arguments: The values and paths, in order. An argument is never parsed as part of the condition.
     public static func `where`(_ format: String, _ arguments: (any PredicateArgument)?...) -> RowPredicate {
         do {
             return try RowPredicate(parsing: format, arguments: arguments)
@@ -78,13 +78,14 @@ public struct RowPredicate: Sendable, Hashable {
 }
 
 extension RowPredicate: ExpressibleByStringInterpolation {
-    /// Creates a condition from a string literal: `where: "age > 20"`. If the text is invalid, each call that uses the
-    /// condition throws the error. For values of variables, use ``where(_:_:)``.
+    /// Creates a condition from a string literal, as in `where: "age > 20"`. If the condition is invalid, each call
+    /// that uses the condition throws ``SyncError`` `invalidPredicate`. An interpolated value is parsed as part of the
+    /// condition. Pass values as arguments of ``where(_:_:)`` instead.
     public init(stringLiteral text: String) { self = .where(text) }
 }
 
 extension RowPredicate: CustomStringConvertible {
-    /// The condition as text. Parsing the text of a valid condition gives an equivalent condition.
+    /// The condition as a string. If the condition is valid, parsing the string gives an equivalent condition.
     public var description: String { PredicateText.text(node) }
 }
 
@@ -199,7 +200,7 @@ package enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     case equal = "=="
     /// A different value. Nil differs from every value.
     case notEqual = "!="
-    /// Less than the value. False for nil. Texts are ordered by their bytes.
+    /// Less than the value. False for nil. Strings are ordered by their bytes.
     case less = "<"
     /// Less than or equal to the value. False for nil.
     case lessOrEqual = "<="
@@ -211,20 +212,20 @@ package enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     case `in` = "IN"
     /// Between the two values of a list, both included.
     case between = "BETWEEN"
-    /// The text contains the value. All text operators are case-sensitive, unless the condition has `[c]`.
+    /// The string contains the value. All string operators are case-sensitive, unless the condition has `[c]`.
     case contains = "CONTAINS"
-    /// The text begins with the value.
+    /// The string begins with the value.
     case beginsWith = "BEGINSWITH"
-    /// The text ends with the value.
+    /// The string ends with the value.
     case endsWith = "ENDSWITH"
-    /// The whole text matches a pattern: `*` stands for any text, and `?` for one character. After a backslash they are
-    /// literal.
+    /// The whole string matches a pattern: `*` stands for any text, and `?` for one character. After a backslash, `*`
+    /// and `?` are literal.
     case like = "LIKE"
-    /// The whole text matches a regular expression in ICU syntax, as in `NSRegularExpression`. A pattern that
+    /// The whole string matches a regular expression in ICU syntax, as in `NSRegularExpression`. A pattern that
     /// backtracks can be very slow, so do not accept patterns from untrusted sources.
     case matches = "MATCHES"
 
-    /// Whether the operator requires a text.
+    /// Whether the operator requires a string.
     package var isTextual: Bool {
         switch self {
         case .contains, .beginsWith, .endsWith, .like, .matches: true
@@ -328,8 +329,8 @@ extension RowPredicate {
     /// Returns the path of the number of rows of a to-many relationship. See ``PredicatePath/count(_:)``.
     package static func count(_ path: String) -> PredicatePath { .count(path) }
 
-    /// Returns a comparison of a path with a value. If the path is invalid or the operator does not accept the value,
-    /// each call that uses the condition throws the error.
+    /// Returns a comparison of a path with a value. If the path is invalid, or if the operator does not accept the
+    /// value, each call that uses the condition throws an error.
     package static func compare(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: (any PredicateArgument)?, ignoringCase: Bool = false
     ) -> RowPredicate {
@@ -342,27 +343,27 @@ extension RowPredicate {
         }
     }
 
-    /// Combines conditions with AND. The result of an empty list holds for every row.
+    /// Combines conditions with AND. If the list is empty, the result holds for every row.
     package static func allOf(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.isEmpty ? .all : RowPredicate(.all(of: conditions.map(\.node)))
     }
 
-    /// Combines conditions with OR. The result of an empty list holds for no row.
+    /// Combines conditions with OR. If the list is empty, the result holds for no row.
     package static func anyOf(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.isEmpty ? .nothing : RowPredicate(.any(of: conditions.map(\.node)))
     }
 
-    /// Combines two conditions with AND.
+    /// Returns a condition that holds if both given conditions hold.
     public static func && (left: RowPredicate, right: RowPredicate) -> RowPredicate {
         RowPredicate(.all(of: [left.node, right.node]))
     }
 
-    /// Combines two conditions with OR.
+    /// Returns a condition that holds if at least one of the two given conditions holds.
     public static func || (left: RowPredicate, right: RowPredicate) -> RowPredicate {
         RowPredicate(.any(of: [left.node, right.node]))
     }
 
-    /// Returns the exact complement of a condition.
+    /// Returns a condition that holds for exactly the rows for which the given condition does not hold.
     public static prefix func ! (predicate: RowPredicate) -> RowPredicate {
         RowPredicate(.not(predicate.node))
     }
@@ -372,20 +373,21 @@ extension RowPredicate {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension RowPredicate {
-    /// Creates the condition from a Foundation predicate on the rows of a type.
+    /// Creates a condition from a Foundation predicate on the rows of a type.
     ///
     /// ```swift
     /// let busy = try RowPredicate(#Predicate<User> { user in
     ///     user.age > 18 && user.notes.contains { $0.stars > 2 && !$0.isDraft }
     /// })
     /// ```
-    /// The condition has the same result as the predicate, except for the limits of stored values:
+    /// The condition has the same result as the predicate, with these exceptions:
     ///
-    /// - Texts are compared, ordered and searched by their bytes. Two Unicode forms of `é` differ, and the decomposed
+    /// - Strings are compared, ordered and searched by their bytes. Two Unicode forms of `é` differ, and the decomposed
     ///   form contains `e`.
-    /// - Dates have millisecond precision. A calculation whose result is not a number is nil.
-    /// - Where Foundation would trap, on 64-bit overflow or on unwrapping nil, the value is nil. An order comparison
-    ///   with nil is false. Smaller integer types do not overflow.
+    /// - Dates have millisecond precision. A calculation with the result NaN is nil.
+    /// - Foundation traps on 64-bit overflow, on division by zero, and on unwrapping nil. In a condition, the result of
+    ///   these operations is nil. An order comparison with nil is false. Calculations with smaller integer types do not
+    ///   overflow.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` for an expression that cannot be translated. The message gives the
     ///   reason.

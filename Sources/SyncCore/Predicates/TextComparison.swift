@@ -2,7 +2,7 @@ import Foundation
 
 /// Unicode case folding, for comparisons that ignore case.
 package enum CaseFolding {
-    /// Returns a text with its case folded. Each scalar is folded by itself, so `Straße` equals `STRASSE`, and all
+    /// Returns a string with its case folded. Each scalar is folded by itself, so `Straße` equals `STRASSE`, and all
     /// forms of sigma are equal.
     ///
     /// Lowercasing, uppercasing and lowercasing again is full case folding, with two exceptions. The Turkish dotless
@@ -26,7 +26,7 @@ package enum CaseFolding {
     }
 }
 
-/// A regular expression in ICU syntax that must match the whole text.
+/// A regular expression in ICU syntax that must match the whole string.
 ///
 /// `.` matches one Unicode scalar other than a line break, unless the pattern begins with `(?s)`.
 package struct RegularExpression: Sendable, Hashable {
@@ -45,7 +45,7 @@ package struct RegularExpression: Sendable, Hashable {
         expression = whole
     }
 
-    /// Returns whether the whole text matches.
+    /// Returns whether the whole string matches.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` if the match takes too many steps.
     package func matches(_ text: String) throws -> Bool {

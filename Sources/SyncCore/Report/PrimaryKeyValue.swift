@@ -1,15 +1,16 @@
 /// The value of a primary key.
 public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
-    /// An integer. For a row of a keyless entity, it is the surrogate key.
+    /// An integer key, or the surrogate key of a row of a keyless entity.
     case integer(Int64)
     /// A floating-point number.
     case double(Double)
-    /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
+    /// A string, a UUID in upper case, a decimal in the shortest form, or a date. A date has the form
+    /// `2024-02-29T18:29:59.999Z`. Milliseconds of zero are omitted.
     case text(String)
     /// The parts of a composite key, in the order of the model.
     case composite([PrimaryKeyValue])
 
-    /// The key as JSON. For a row with a primary key, a sync reads the same key from this JSON.
+    /// The key as JSON: a number, a string, or, for a composite key, an array.
     public var json: JSONValue {
         switch self {
         case .integer(let value): JSONValue(value)
@@ -19,7 +20,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The key as text. A composite key is a JSON array: `["Alamofire","5.9"]`.
+    /// The key as a string. A composite key becomes a JSON array, such as `["Alamofire","5.9"]`.
     public var description: String {
         switch self {
         case .integer(let value): String(value)
@@ -31,7 +32,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
 }
 
 extension PrimaryKeyValue: Hashable {
-    /// Compares texts by their bytes, as the database does.
+    /// Returns whether two keys are equal. Strings are compared by their UTF-8 bytes, as in the database.
     public static func == (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r
@@ -42,7 +43,7 @@ extension PrimaryKeyValue: Hashable {
         }
     }
 
-    /// Hashes texts by their bytes.
+    /// Hashes the key. Strings are hashed by their UTF-8 bytes.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .integer(let value): hasher.combine(value)
@@ -55,7 +56,10 @@ extension PrimaryKeyValue: Hashable {
 }
 
 extension PrimaryKeyValue: Codable, Comparable {
-    /// Decodes a key from a number, a string, or an array of keys. A whole number becomes ``integer(_:)``.
+    /// Decodes a key from a number, a string, or an array of the parts of a composite key. A number that can be decoded
+    /// as an `Int64` becomes ``integer(_:)``. Any other number becomes ``double(_:)``.
+    ///
+    /// - Throws: `DecodingError` for any other value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int64.self) {
@@ -69,7 +73,7 @@ extension PrimaryKeyValue: Codable, Comparable {
         }
     }
 
-    /// Encodes the key as a number, a string, or an array of keys.
+    /// Encodes the key as a number, a string, or an array of the parts of a composite key.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -80,8 +84,8 @@ extension PrimaryKeyValue: Codable, Comparable {
         }
     }
 
-    /// Returns whether a key precedes another. Integers precede other numbers, numbers precede text, and text precedes
-    /// composite keys.
+    /// Returns whether a key precedes another key. Integers come first, then other numbers, then strings, then
+    /// composite keys. Strings are compared by their UTF-8 bytes, and composite keys part by part.
     public static func < (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l < r

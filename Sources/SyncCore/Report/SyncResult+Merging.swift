@@ -6,10 +6,10 @@ extension SyncResult {
         links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted(by: <)
     }
 
-    /// Adds the changes of a later page or chunk. If this result has inserted or updated a row, a later update of the
-    /// row is not counted again.
+    /// Adds the changes of a later page or chunk. If this result lists a row as inserted or updated, a later update of
+    /// the row is not counted again.
     ///
-    /// If the results list no keys, such an update is counted again.
+    /// If the results list no keys, a later update of the row is counted again.
     package mutating func merge(_ later: SyncResult) {
         if entity.isEmpty { entity = later.entity }
         root.inserted += later.root.inserted
@@ -133,7 +133,7 @@ package struct ResultAccumulator: Sendable {
         while parts.count > 1, parts[parts.count - 2].count == parts[parts.count - 1].count { mergeLast() }
     }
 
-    /// Returns the merged result; nil if no result was added.
+    /// Returns the merged result, or nil if no result was added.
     package mutating func merged() -> SyncResult? {
         while parts.count > 1 { mergeLast() }
         return parts.first?.result

@@ -1,12 +1,13 @@
-/// The changes of a sync, or of a plan: rows that were inserted, updated and deleted, and links.
+/// The changes of a sync or of a plan: the inserted, updated and deleted rows, and the added and removed links.
 public struct SyncResult: Sendable, Hashable, Codable {
-    /// An updated row, with the attributes and to-one relationships that were written.
+    /// An updated row, with the names of its written attributes and to-one relationships.
     public struct Update: Sendable, Hashable, Codable {
         /// The key of the row.
         public var key: PrimaryKeyValue
-        /// The names of the attributes and to-one relationships that were written.
+        /// The names of the attributes and to-one relationships that were written. The array is empty if only the
+        /// position of the row in an ordered relationship changed.
         public var changedAttributes: [String]
-        /// The old and new value of each written attribute and relationship, by its name; nil unless
+        /// The old and new values of the written attributes and relationships, by name; nil unless
         /// ``SyncOptions/resultDetail`` is ``SyncOptions/ResultDetail/values``.
         public var values: [String: ValueChange]?
 
@@ -22,32 +23,36 @@ public struct SyncResult: Sendable, Hashable, Codable {
         }
     }
 
-    /// The changes of one entity.
+    /// The changes of the rows of one entity. Rows of subentities are not included.
+    ///
+    /// The counts are always set. The contents of the lists depend on ``SyncOptions/resultDetail``.
     public struct EntityChanges: Sendable, Hashable, Codable {
-        /// The number of inserted rows. Results without keys have counts too.
+        /// The number of inserted rows.
         public var insertedCount = 0
         /// The number of updated rows.
         public var updatedCount = 0
         /// The number of deleted rows, including rows that delete rules deleted.
         public var deletedCount = 0
-        /// The number of stored rows that records of the payload describe and that the sync did not change.
+        /// The number of stored rows that the payload describes and that the sync did not change. A row is not counted
+        /// if the ``SyncOperations`` of the call do not allow an update of the row.
         public var unchangedCount = 0
-        /// The keys of the inserted rows, in key order; empty if the result lists no keys.
+        /// The keys of the inserted rows, in key order; empty if the result contains only counts.
         public var inserted: [PrimaryKeyValue] = []
-        /// The updated rows, in key order; empty if the result lists no keys.
+        /// The updated rows, in key order; empty if the result contains only counts.
         public var updated: [Update] = []
-        /// The keys of the deleted rows, including rows that delete rules deleted; empty if the result lists no keys.
+        /// The keys of the deleted rows, in key order; empty if the result contains only counts. Rows that delete rules
+        /// deleted are included.
         public var deleted: [PrimaryKeyValue] = []
-        /// The inserted rows with their values, in key order; nil unless ``SyncOptions/resultDetail`` is
+        /// The inserted rows with their new values, in key order; nil unless ``SyncOptions/resultDetail`` is
         /// ``SyncOptions/ResultDetail/values``.
         public var insertedRows: [Row]?
-        /// The deleted rows with their values, in key order; nil unless ``SyncOptions/resultDetail`` is
+        /// The deleted rows with their previous values, in key order; nil unless ``SyncOptions/resultDetail`` is
         /// ``SyncOptions/ResultDetail/values``.
         public var deletedRows: [Row]?
 
         package init() {}
 
-        /// Whether no row of the entity changed.
+        /// Whether no row of the entity was inserted, updated or deleted.
         public var isEmpty: Bool { insertedCount == 0 && updatedCount == 0 && deletedCount == 0 }
     }
 
@@ -55,54 +60,61 @@ public struct SyncResult: Sendable, Hashable, Codable {
     package struct RootCounts: Sendable, Hashable, Codable {
         /// The number of inserted rows that root records describe.
         package var inserted = 0
-        /// The number of stored rows that root records describe and were allowed to update.
+        /// The number of stored rows that root records describe, without rows that the allowed operations exclude.
         package var matched = 0
-        /// The number of rows that the sync deleted because they were in scope and the payload omitted them.
+        /// The number of rows in scope that the sync deleted because the payload omitted the rows.
         package var deleted = 0
 
         package init() {}
     }
 
-    /// The name of the synced entity. For a payload of several entities, their names, separated by commas.
+    /// The name of the synced entity. For a payload of several entities, the string has all names, separated by commas.
+    /// For a paged import without pages, the string is empty.
     public var entity: String
     /// The counts of root records, and of the rows in scope that the sync deleted.
     package var root = RootCounts()
-    /// The number of root records with a key that could be read.
+    /// The number of root records. Records without a readable primary key are not counted.
     public var recordCount = 0
-    /// The number of root records with the key of an earlier root record. Records with the same key describe one row.
+    /// The number of root records that repeat the primary key of an earlier root record. Records with the same key
+    /// describe one row.
     public var duplicateRecordCount = 0
-    /// The number of inconsistent records, including nested ones: records with the key of an earlier record and a
-    /// different value. The sync stores the later value. It does not compare records of different chunks or pages.
+    /// The number of inconsistent records, at any level of nesting. An inconsistent record has other values than an
+    /// earlier record with the same key. If the sync skips neither record, the sync stores the later values. Records of
+    /// different chunks or pages are not compared.
     public var inconsistentRecordCount = 0
-    /// The changes of each entity, by its name. Entities without changed or unchanged rows are missing.
+    /// The changes of each entity, by entity name. Entities whose counts are all zero are omitted.
     public var entities: [String: EntityChanges] = [:]
-    /// The number of links that were added.
+    /// The number of added links.
     public var linksAdded = 0
-    /// The number of links that were removed.
+    /// The number of removed links. Removed links to rows that did not exist are not counted.
     public var linksRemoved = 0
-    /// The added links, sorted; nil unless ``SyncOptions/resultDetail`` is ``SyncOptions/ResultDetail/values``.
+    /// The added links, sorted by entity, key, relationship and target; nil unless ``SyncOptions/resultDetail`` is
+    /// ``SyncOptions/ResultDetail/values``.
     public var addedLinks: [Link]?
-    /// The removed links, sorted; nil unless ``SyncOptions/resultDetail`` is ``SyncOptions/ResultDetail/values``.
+    /// The removed links, sorted by entity, key, relationship and target; nil unless ``SyncOptions/resultDetail`` is
+    /// ``SyncOptions/ResultDetail/values``.
     public var removedLinks: [Link]?
-    /// The problems that did not stop the sync, up to a limit of 10,000. The diagnostic
-    /// ``SyncDiagnostic/Kind/deletionsSkipped`` is always listed.
+    /// The problems that did not stop the sync; at most 10,000. Diagnostics of the kind
+    /// ``SyncDiagnostic/Kind/deletionsSkipped`` are listed even above this limit.
     public var diagnostics: [SyncDiagnostic] = []
-    /// The number of further diagnostics, which `diagnostics` does not list.
+    /// The number of diagnostics that ``diagnostics`` omits because of its limit of 10,000.
     public var omittedDiagnosticCount = 0
-    /// The pending references of the payload: links to rows that are not stored yet. A later sync that inserts such a
-    /// row adds its links. A result without keys of a payload in chunks can list only a part of them.
+    /// The pending references of the payload: references to rows that are not stored yet. When a later sync inserts
+    /// such a row, the sync also adds the link, unless another payload has replaced the reference. If the sync reads
+    /// the payload in chunks, the array can be incomplete, unless ``SyncOptions/resultDetail`` is
+    /// ``SyncOptions/ResultDetail/keys`` or ``SyncOptions/ResultDetail/values``.
     public var pendingReferences: [Link] = []
-    /// The address or cursor of the next page: `links.next` of a JSON:API document, or `endCursor` of a GraphQL
-    /// connection. Nil if there is no next page.
+    /// The address or cursor of the next page: `links.next` of a JSON:API payload, or `endCursor` of a GraphQL
+    /// connection. The value is nil if the payload names no next page.
     public var nextPage: String?
-    /// The JSON keys that no attribute or relationship reads, as diagnostics of the kind
-    /// ``SyncDiagnostic/Kind/unmappedKey``.
+    /// The JSON keys that match no attribute or relationship, as diagnostics of the kind
+    /// ``SyncDiagnostic/Kind/unmappedKey``. Keys that the model ignores are not listed.
     public var unmappedKeys: [SyncDiagnostic] = []
 
     /// Creates a result without changes.
     package init(entity: String) { self.entity = entity }
 
-    /// The names of the members in JSON, which scenario files use too.
+    /// The names of the members in JSON, which scenario files also use.
     private enum CodingKeys: String, CodingKey {
         case entity, root, entities, linksAdded, linksRemoved, addedLinks, removedLinks, diagnostics, nextPage,
             unmappedKeys
@@ -113,7 +125,8 @@ public struct SyncResult: Sendable, Hashable, Codable {
         case pendingReferences = "unresolved"
     }
 
-    /// The changes of an entity; empty if ``entities`` has none.
+    /// The changes of an entity. If ``entities`` does not contain the entity, all counts are zero and all lists are
+    /// empty.
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }
 
     /// Adds an attribute to the update of a row. Creates the update if the row has none.
@@ -139,11 +152,11 @@ public struct SyncResult: Sendable, Hashable, Codable {
     }
 }
 
-/// The progress of a sync, which the function ``SyncOptions/progress`` receives.
+/// The progress of a sync: the argument of the function ``SyncOptions/progress``.
 public struct SyncProgress: Sendable, Hashable {
-    /// The phases of a sync, in this order.
+    /// A phase of a sync.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// The sync reads and maps the payload. The units are bytes or records, depending on the payload.
+        /// The sync reads the payload. The units are bytes or records, depending on the payload.
         case mapping
         /// The sync compares the payload with the stored rows. The units are rows and links.
         case comparing
@@ -155,7 +168,7 @@ public struct SyncProgress: Sendable, Hashable {
     public var phase: Phase
     /// The number of completed units of the phase.
     public var completed: Int
-    /// The number of all units of the phase; nil if it is not known, for example while the sync compares or deletes
+    /// The total number of units of the phase; nil if the number is not known, for example while the sync compares
     /// rows.
     public var total: Int?
 
@@ -169,11 +182,15 @@ public struct SyncProgress: Sendable, Hashable {
 // MARK: - Description
 
 extension SyncResult: CustomStringConvertible {
-    /// A text with one line for each entity with changes, and one line for other counts, such as links and diagnostics:
+    /// A string with one line for each changed entity, and a last line with other counts, such as links and
+    /// diagnostics:
     ///
     ///     Note: 1 deleted
     ///     User: 2 inserted, 1 updated, 40 unchanged
     ///     3 links added; 1 diagnostic
+    ///
+    /// Counts of zero are omitted. If no entity has changes, the first line has the form
+    /// `User: nothing changed (40 unchanged)`.
     public var description: String {
         let changed = entities.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
         var lines = changed.map { name, changes in "\(name): \(changes)" }
@@ -199,8 +216,7 @@ extension SyncResult: CustomStringConvertible {
 }
 
 extension SyncResult.EntityChanges: CustomStringConvertible {
-    /// The counts as text, without those that are zero, such as `2 inserted, 1 updated, 40 unchanged`; `nothing` if all
-    /// are zero.
+    /// The nonzero counts as a string, such as `2 inserted, 1 updated, 40 unchanged`; `nothing` if all counts are zero.
     public var description: String {
         let counts = [
             (insertedCount, "inserted"), (updatedCount, "updated"), (deletedCount, "deleted"),
@@ -217,7 +233,8 @@ extension SyncResult.EntityChanges: CustomStringConvertible {
 // `2024-02-29T18:29:59.999Z`, and bytes are base64. The value of a to-one relationship is the key of the referenced
 // row.
 extension SyncResult {
-    /// The old and new value of an attribute or to-one relationship.
+    /// The old and new values of an attribute or to-one relationship. The value of a relationship is the key of the
+    /// referenced row.
     public struct ValueChange: Sendable, Hashable, Codable {
         /// The old value; null if there was none.
         public var old: JSONValue
@@ -234,7 +251,8 @@ extension SyncResult {
     public struct Row: Sendable, Hashable, Codable {
         /// The key of the row.
         public var key: PrimaryKeyValue
-        /// The values of the attributes and to-one relationships by name, without null values.
+        /// The stored values of the attributes and to-one relationships of the row, by name. Null values are omitted.
+        /// The value of a relationship is the key of the referenced row.
         public var values: [String: JSONValue]
 
         package init(key: PrimaryKeyValue, values: [String: JSONValue]) {
@@ -249,10 +267,10 @@ extension SyncResult {
         public var entity: String
         /// The key of the row that has the relationship.
         public var key: PrimaryKeyValue
-        /// The name of the relationship. For a pending reference, it is the relationship in the payload. For another
-        /// link, it is the to-one relationship with the foreign key, if there is one.
+        /// The name of the relationship. For a pending reference, this is the relationship in the payload. If an added
+        /// or removed link is stored as a foreign key, this is the to-one relationship of that foreign key.
         public var relationship: String
-        /// The key of the linked row.
+        /// The key of the linked or referenced row.
         public var target: PrimaryKeyValue
 
         package init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
@@ -265,7 +283,7 @@ extension SyncResult {
 }
 
 extension SyncResult.Link {
-    /// Returns whether a link precedes another one by entity, key, relationship and target.
+    /// Returns whether a link precedes another link, compared by entity, key, relationship and target.
     package static func < (left: Self, right: Self) -> Bool {
         (left.entity, left.key, left.relationship, left.target)
             < (right.entity, right.key, right.relationship, right.target)

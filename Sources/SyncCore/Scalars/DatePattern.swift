@@ -126,8 +126,8 @@ extension DatePattern {
         var zone: Int64 = 0
     }
 
-    /// Parses a text with this pattern. Returns milliseconds since 1970; nil if the text does not fit, or if the date
-    /// or time does not exist.
+    /// Parses text with this pattern. Returns milliseconds since 1970; nil if the text does not fit, or if the date or
+    /// time does not exist.
     ///
     /// If the pattern has no zone, the date is in UTC. If it has no time, the time is midnight. If it has no month or
     /// day, the date is the first of the year or month.

@@ -2,17 +2,18 @@ public import Foundation
 
 /// A Swift type for the values of an attribute.
 ///
-/// `Bool`, `String`, `Double`, `Float`, `Decimal`, `Date`, `UUID`, `URL`, `Data`, ``JSONValue`` and optionals of these
-/// types conform. So do all integer types except `UInt`, `UInt64` and the 128-bit types.
+/// These types conform: `Bool`, `String`, `Double`, `Float`, `Decimal`, `Date`, `UUID`, `URL`, `Data` and
+/// ``JSONValue``. All integer types except `UInt`, `UInt64` and the 128-bit types also conform. An optional of a
+/// conforming type also conforms.
 ///
-/// An enumeration with such raw values needs no conformance. Neither does a `Codable` type, whose values are stored as
-/// JSON.
+/// An enumeration whose raw type conforms needs no conformance of its own. A `Codable` type also needs no conformance.
+/// Values of a `Codable` type that does not conform are stored as JSON.
 public protocol AttributeValue: Sendable {
-    /// The attribute type of the values, and their conversion to and from stored values.
+    /// The attribute type of the values, and the conversion of the values to and from stored values.
     static var attributeCoding: AttributeCoding<Self> { get }
 }
 
-/// The attribute type of a Swift type, and the conversion of its values to and from stored values.
+/// The attribute type of a Swift type, and the conversion between Swift values and stored values.
 ///
 /// ```swift
 /// extension Money: AttributeValue {
@@ -30,8 +31,9 @@ public struct AttributeCoding<Value>: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type of the attribute.
-    ///   - decode: A function that converts a stored value; nil if the stored value does not fit the Swift type.
-    ///   - encode: A function that returns the stored form of a value.
+    ///   - decode: A function that converts a stored value to a Swift value, or returns nil if the stored value does
+    ///     not fit the Swift type.
+    ///   - encode: A function that converts a Swift value to a stored value.
     public init(
         _ type: AttributeType, decode: @escaping @Sendable (StoredValue) -> Value?,
         encode: @escaping @Sendable (Value) -> StoredValue
@@ -56,7 +58,7 @@ extension AttributeValue {
     /// Whether an attribute of this type is optional.
     package static var isOptional: Bool { attributeCoding.isOptional }
 
-    /// Creates a value from its stored form; nil if the stored value does not fit the type.
+    /// Creates a value from a stored value, or returns nil if the stored value does not fit the type.
     package init?(storedValue: StoredValue) {
         guard let value = Self.attributeCoding.decode(storedValue) else { return nil }
         self = value
@@ -67,7 +69,7 @@ extension AttributeValue {
 }
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
-    /// The coding of the wrapped type. A nil is stored as null.
+    /// The coding of the wrapped type. Nil is stored as null.
     public static var attributeCoding: AttributeCoding<Self> {
         AttributeCoding<Self>(
             Wrapped.attributeType, isOptional: true,
@@ -77,8 +79,8 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
 }
 
 extension AttributeValue where Self: FixedWidthInteger {
-    /// The coding of integers. A stored integer outside the range of the type does not fit. A value outside the range
-    /// of `Int64` is stored as the nearest `Int64`.
+    /// The coding of integers. A stored integer outside the range of the type does not fit the type. A value outside
+    /// the range of `Int64` is stored as the nearest `Int64`.
     public static var attributeCoding: AttributeCoding<Self> {
         AttributeCoding<Self>(
             .integer, decode: { $0.int.flatMap(Self.init(exactly:)) }, encode: { .integer(Int64(clamping: $0)) })
@@ -95,7 +97,7 @@ extension UInt16: AttributeValue {}
 extension UInt32: AttributeValue {}
 
 extension AttributeValue where Self: BinaryFloatingPoint {
-    /// The coding of floating-point numbers. A stored number is read as the nearest value of the type.
+    /// The coding of floating-point numbers. A stored number is converted to the nearest value of the type.
     public static var attributeCoding: AttributeCoding<Self> {
         AttributeCoding<Self>(.double, decode: { $0.double.map { Self($0) } }, encode: { .double(Double($0)) })
     }
@@ -105,49 +107,49 @@ extension Double: AttributeValue {}
 extension Float: AttributeValue {}
 
 extension Bool: AttributeValue {
-    /// Stores a `Bool` in an attribute of type `boolean`.
+    /// The coding of a `Bool` in an attribute of type `boolean`.
     public static let attributeCoding = AttributeCoding<Bool>(
         .boolean, decode: { $0.bool }, encode: { .boolean($0) })
 }
 
 extension String: AttributeValue {
-    /// Stores a `String` in an attribute of type `string`.
+    /// The coding of a `String` in an attribute of type `string`.
     public static let attributeCoding = AttributeCoding<String>(
         .string, decode: { $0.string }, encode: { .string($0) })
 }
 
 extension Date: AttributeValue {
-    /// Stores a `Date` in an attribute of type `date`, with millisecond precision.
+    /// The coding of a `Date` in an attribute of type `date`. Dates are stored with millisecond precision.
     public static let attributeCoding = AttributeCoding<Date>(
         .date, decode: { $0.date }, encode: { .date($0) })
 }
 
 extension UUID: AttributeValue {
-    /// Stores a `UUID` in an attribute of type `uuid`.
+    /// The coding of a `UUID` in an attribute of type `uuid`.
     public static let attributeCoding = AttributeCoding<UUID>(
         .uuid, decode: { $0.uuid }, encode: { .uuid($0) })
 }
 
 extension URL: AttributeValue {
-    /// Stores a `URL` in an attribute of type `url`, as its absolute string.
+    /// The coding of a `URL` in an attribute of type `url`. The absolute string of the URL is stored.
     public static let attributeCoding = AttributeCoding<URL>(
         .url, decode: { $0.url }, encode: { .url($0.absoluteString) })
 }
 
 extension Decimal: AttributeValue {
-    /// Stores a `Decimal` in an attribute of type `decimal`.
+    /// The coding of a `Decimal` in an attribute of type `decimal`.
     public static let attributeCoding = AttributeCoding<Decimal>(
         .decimal, decode: { $0.decimal }, encode: { .decimal($0) })
 }
 
 extension Data: AttributeValue {
-    /// Stores `Data` in an attribute of type `binary`.
+    /// The coding of `Data` in an attribute of type `binary`.
     public static let attributeCoding = AttributeCoding<Data>(
         .binary, decode: { $0.binary }, encode: { .binary($0) })
 }
 
 extension JSONValue: AttributeValue {
-    /// Stores a JSON value in an attribute of type `json`. A JSON null is stored as null.
+    /// The coding of a JSON value in an attribute of type `json`. A JSON null is stored as null.
     public static let attributeCoding = AttributeCoding<JSONValue>(
         .json, decode: { $0.isNull ? .null : $0.json }, encode: { $0 == .null ? .null : .json($0) })
 }
@@ -162,12 +164,12 @@ extension Optional: OptionalValue {
     var content: Any? { map { $0 as Any } }
 }
 
-/// Converts `Codable` values to and from JSON, in which they are stored.
+/// Converts `Codable` values to and from the JSON in the store.
 package enum JSONCodedValue {
     /// Returns whether a type is an optional.
     package static func isOptional(_ type: Any.Type) -> Bool { type is any OptionalValue.Type }
 
-    /// Returns the JSON of a value. Dates become ISO 8601 text.
+    /// Returns the JSON of a value. Dates become ISO 8601 strings.
     ///
     /// - Throws: `EncodingError` if the value cannot be encoded.
     package static func json(_ value: some Encodable) throws -> JSONValue {
@@ -187,7 +189,7 @@ package enum JSONCodedValue {
         return try JSONValue(parsing: encoder.encode(value))
     }
 
-    /// Decodes a value from JSON. Dates may have all formats that a date attribute accepts.
+    /// Decodes a value from JSON. A date may have any format that a date attribute accepts.
     ///
     /// - Throws: `DecodingError` if the JSON does not fit the type.
     package static func value<Value: Decodable>(_ json: JSONValue, as type: Value.Type = Value.self) throws -> Value {

@@ -1,6 +1,7 @@
-/// A Swift type that declares an entity. Its properties are the attributes and relationships, and each value is a row.
+/// A Swift type that declares an entity. The properties of the type are the attributes and relationships. Each value of
+/// the type describes a row.
 ///
-/// `@Entity` generates the conformance. Without the macro, write it by hand:
+/// `@Entity` generates the conformance. Without the macro, write the conformance by hand:
 ///
 /// ```swift
 /// struct Tag: SyncEntity {
@@ -17,8 +18,7 @@
 public protocol SyncEntity: RelationshipValue, Sendable {
     /// The name of the entity in the model.
     static var entityName: String { get }
-    /// The declaration of the entity for a model. If the entity has a parent, it may repeat the parent's attributes and
-    /// relationships.
+    /// The declaration of the entity for a model. The declaration can repeat attributes and relationships of ancestors.
     static var syncEntity: SyncModel.Entity { get }
     /// The attribute or relationship of each property, by key path.
     static var syncProperties: [PartialKeyPath<Self>: SyncProperty] { get }
@@ -29,15 +29,20 @@ extension SyncEntity {
     public static var entityName: String { "\(Self.self)" }
 }
 
-/// The attribute or relationship of a property of a ``SyncEntity``.
+/// The attribute or relationship that corresponds to a property of a ``SyncEntity``.
 public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
     /// The name of the attribute or relationship in the model.
     package let name: String
-    /// The Swift type of the destination entity of a relationship. Nil for an attribute, and for the property with the
-    /// key of a to-one relationship.
+    /// The Swift type of the destination entity of a relationship; nil for an attribute, and for the key property of a
+    /// to-one relationship.
     package let destination: (any SyncEntity.Type)?
 
-    /// Creates a property for an attribute, or for a relationship if `destination` is given.
+    /// Creates a property for an attribute or relationship.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the attribute or relationship in the model.
+    ///   - destination: The Swift type of the destination entity of a relationship. Pass nil for an attribute, and for
+    ///     the property with the key of the related row, such as `companyID`.
     public init(_ name: String, to destination: (any SyncEntity.Type)? = nil) {
         self.name = name
         self.destination = destination
@@ -50,13 +55,12 @@ public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
 /// The loaded rows of a relationship: the storage that `@Entity` generates for a property with `@Relationship`.
 ///
 /// The rows are in an array, so a struct can contain rows of its own type.
-///
-/// `Row` has no constraint. A constraint would require the conformances of a type while the compiler checks the
-/// properties of that type. With `.defaultIsolation(MainActor.self)` these conformances are not known then.
 public struct RelatedRows<Row> {
-    /// The loaded rows; nil if the rows were not loaded. A sync of the value then leaves the links of a to-many
-    /// relationship unchanged. It takes the link of a to-one relationship from the key property, unless the key is
-    /// composite.
+    /// The loaded rows; nil if the rows were not loaded.
+    ///
+    /// If the rows are not loaded, a sync of the value that contains this storage does not change the links of a
+    /// to-many relationship. For a to-one relationship, the sync takes the link from the property with the key of the
+    /// related row, such as `companyID`. If that property contains a `RowNumber`, the sync does not change the link.
     public var rows: [Row]?
 
     /// Creates storage with loaded rows. Pass nil for rows that were not loaded.
@@ -107,8 +111,8 @@ extension SyncModel {
     /// let model = try SyncModel(User.self, Note.self)
     /// ```
     /// - Parameters:
-    ///   - types: The Swift types of all entities.
-    ///   - keyCase: The spelling of JSON keys, for entities that declare none.
+    ///   - types: The Swift types of all entities of the model.
+    ///   - keyCase: The spelling of JSON keys, for entities that declare no spelling.
     ///   - ignoredKeys: The patterns of ignored JSON keys, such as `*_url`.
     /// - Throws: ``SyncError`` `invalidModel` with all problems.
     public init(_ types: any SyncEntity.Type..., keyCase: KeyCase? = nil, ignoredKeys: [String] = []) throws {
@@ -158,14 +162,15 @@ extension SyncModel.Entity {
 extension SyncModel.Attribute {
     /// Creates an attribute with values of a Swift type.
     ///
-    /// The attribute is optional if the type is optional, or if it belongs to the primary key.
+    /// The attribute is optional if the type is optional, or if the attribute belongs to the primary key. The other
+    /// parameters are the same as in the initializer with an ``AttributeType``.
     ///
     /// - Parameters:
-    ///   - isPrimaryKey: Whether the model marks the attribute as the primary key or a part of it.
-    ///   - isKey: Whether the attribute belongs to the primary key without such a mark: because of its name, or because
-    ///     the entity names it.
+    ///   - isPrimaryKey: Whether the model marks the attribute as the primary key or a part of the key.
+    ///   - isKey: Whether the attribute belongs to the primary key for another reason: because of the name of the
+    ///     attribute, or because the entity declares the key.
     ///   - defaultValue: The value of new rows whose records omit the attribute.
-    ///   - stored: The attribute type; nil for that of the Swift type.
+    ///   - stored: The attribute type; nil for the attribute type of the Swift type.
     public init<Value: AttributeValue>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
         default defaultValue: Value? = nil, transformers: [String] = [], isExported: Bool = true,
@@ -214,7 +219,8 @@ extension SyncModel.Attribute {
         check(RawFitting<Value>(), Value.RawValue.attributeType)
     }
 
-    /// Creates an attribute that stores values of a `Codable` type as JSON.
+    /// Creates an attribute that stores values of a `Codable` type as JSON. The attribute cannot belong to the primary
+    /// key, so `isPrimaryKey` and `isKey` have no effect. A default value that cannot be encoded also has no effect.
     @_disfavoredOverload
     public init<Value: Codable>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
@@ -236,8 +242,10 @@ extension SyncModel.Attribute {
 extension SyncModel.Relationship {
     /// Creates a relationship to the entity of a Swift type.
     ///
-    /// - Parameter inverse: The key path of the inverse relationship. Nil if the relationship has no inverse, or if
-    ///   only the inverse names it.
+    /// The other parameters are the same as in the initializer with the name of the destination entity.
+    ///
+    /// - Parameter inverse: The key path of the inverse relationship; nil if the relationship has no inverse, or if the
+    ///   inverse names this relationship.
     public init<Destination: SyncEntity>(
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: PartialKeyPath<Destination>? = nil, deleteRule: SyncModel.DeleteRule = .nullify,
@@ -254,7 +262,7 @@ extension SyncModel.Relationship {
             inverseColumn: inverseColumn)
     }
 
-    /// Creates a relationship to the entity of a Swift type, with the name of its inverse.
+    /// Creates a relationship to the entity of a Swift type, and names the inverse relationship.
     ///
     /// - Parameter inverse: The name of the inverse relationship.
     public init<Destination: SyncEntity>(
@@ -274,13 +282,14 @@ extension SyncModel.Relationship {
 // MARK: - SyncResult+Types
 
 extension SyncResult {
-    /// The changes of an entity, with keys of a Swift type.
+    /// The changes of an entity, with keys of a Swift type. Keys that do not fit the type are omitted. All lists are
+    /// empty if the result contains only counts.
     public struct TypedChanges<Key: AttributeValue>: Sendable {
         /// The keys of the inserted rows, in key order.
         public let inserted: [Key]
         /// The keys of the updated rows, in key order.
         public let updated: [Key]
-        /// The keys of the deleted rows, including rows that delete rules deleted.
+        /// The keys of the deleted rows, in key order. Rows that delete rules deleted are included.
         public let deleted: [Key]
     }
 

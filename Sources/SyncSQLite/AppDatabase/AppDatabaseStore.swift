@@ -163,29 +163,36 @@ struct SchemaNames {
 // MARK: - DataStack+AppDatabase
 
 extension DataStack {
-    /// Creates a stack in an app database, with its tables beside those of the app.
+    /// Creates a stack in an app database. The database then contains the tables of the app and the tables of the
+    /// model.
     ///
     /// ```swift
     /// let pool = try DatabasePool(path: path, configuration: configuration)
     /// try migrator.migrate(pool)
     /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), in: pool)
     /// ```
-    /// The call creates the tables, or migrates them to the model as in a store file. It changes nothing else in the
-    /// database. The app opens and closes the database. It may use any configuration with foreign keys on and the
-    /// encoding UTF-8. The stack adds SQL functions to each connection at its first use. A database can contain the
-    /// tables of only one model.
+    /// The call creates the tables of the model. If the database contains the tables of an earlier model, the call
+    /// migrates these tables to the model. The call does not change tables of the app.
     ///
-    /// A dry run (`Sync.plan`) waits for other writers as the configuration says. For a store file, it would use a
-    /// temporary copy instead.
+    /// A database can contain the tables of only one model. If an earlier stack used existing tables of the app, the
+    /// call checks these tables against the model and creates no other tables.
+    ///
+    /// The app opens and closes the database. The configuration of the database must enable foreign keys, and the
+    /// encoding of the database must be UTF-8. The stack adds SQL functions to each connection that it uses.
+    ///
+    /// While another connection is writing, `Sync.plan` waits or fails, as the `busyMode` of the database configuration
+    /// specifies.
     ///
     /// - Parameters:
-    ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
+    ///   - writer: A pool or a queue, which must stay open as long as the stack exists.
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
-    ///   - transformers: Whether every transformer that the model names must be standard or registered on the model.
-    /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the model needs.
-    ///   `incompatibleConnection` with the setting to change. `modelMismatch` if `migration` forbids a data loss, or if
-    ///   rows lack values that the model requires. `missingTransformer`, `incompatibleTables`, `databaseReadOnly`,
-    ///   `databaseBusy`. The database is then unchanged.
+    ///   - transformers: Whether every transformer that the model names must be built in, or registered with the model.
+    /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the stack requires.
+    ///   `incompatibleConnection` if a setting of the database must change; the message names the setting.
+    ///   `modelMismatch` if `migration` forbids a necessary loss of data, or if rows lack values that the model
+    ///   requires. `incompatibleTables` if existing tables do not fit the model. `missingTransformer`,
+    ///   `cannotOpenStore`, `databaseReadOnly`, `databaseBusy` or `databaseError`. If the call throws an error, the
+    ///   database is unchanged.
     public convenience init(
         model: SyncModel, in writer: some DatabaseWriter, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
@@ -194,17 +201,18 @@ extension DataStack {
         self.init(try AppDatabaseStore(writer: writer).open(model, policy: migration))
     }
 
-    /// Creates the tables of a model in the caller's transaction. Does nothing if the database already has the tables
-    /// of a store.
+    /// Creates the tables of a model in the caller's transaction. If the database already contains the tables of any
+    /// model, the call does nothing.
     ///
     /// ```swift
     /// migrator.registerMigration("sync") { db in try DataStack.createTables(of: model, in: db) }
     /// ```
-    /// This call is only needed for a `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which treats tables that
-    /// no migration created as a schema change. Otherwise, ``init(model:in:migration:transformers:)`` creates the
-    /// tables.
+    /// Call this method only in a migration of a `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`. Such a migrator
+    /// treats a table that no migration created as a schema change. In other apps,
+    /// ``init(model:in:migration:transformers:)`` creates the tables.
     ///
-    /// - Throws: ``SyncError`` `nameCollision`.
+    /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that a stack requires.
+    ///   `databaseBusy`, `databaseReadOnly` or `databaseError`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
         guard try StoredModel.schema(db, or: .appDatabase) == nil else { return }
         try DatabaseErrorMapper.mapped(.databaseError, "cannot create the tables of the model") {
@@ -212,13 +220,14 @@ extension DataStack {
         }
     }
 
-    /// A database connection, as GRDB passes it to ``write(_:)-(_)`` and to the app's own reads and writes.
+    /// A database connection of GRDB. The closures of ``read(_:)-(_)`` and ``write(_:)-(_)`` receive a connection.
     public typealias Connection = Database
 
     /// The database for reads and observations with GRDB.
     package var reader: any DatabaseReader { database.writer }
 
-    /// The database for writes with GRDB. A sync treats rows that the app writes to the tables of the model like all
-    /// other rows.
+    /// The database for writes with GRDB. Do not use the database after ``close()``.
+    ///
+    /// You can write rows to the tables of the model. A sync treats these rows like all other rows.
     public var writer: any DatabaseWriter { database.writer }
 }

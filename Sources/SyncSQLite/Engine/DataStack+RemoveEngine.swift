@@ -4,14 +4,18 @@ import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Removes everything that engines store in the database: tables, triggers, pending changes and the conflict log.
+    /// Removes everything that sync engines store in the database: tables, triggers, pending changes and the conflict
+    /// log.
     ///
-    /// Call this method before the database is synced with another service or user. It sends no requests. Later edits
-    /// are not recorded until an engine is created again.
+    /// Call this method before you sync the database with another service or user. The method sends no requests.
+    /// Afterwards, local changes are not recorded until the app creates another engine. If no engine has been created,
+    /// the method does nothing, whatever the value of `deletingRows`.
     ///
-    /// - Parameter deletingRows: Whether to delete the rows of the synced entities too, so that another user does not
-    ///   see or send them. Rows of other entities stay, except rows that foreign keys delete by a cascade.
-    /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
+    /// - Parameter deletingRows: Whether to delete the rows of the synced entities. Pass true if another user must not
+    ///   see or send these rows. Cascading foreign keys can also delete rows of other entities.
+    /// - Throws: ``SyncError`` `engineBusy` during an engine run. `modelMismatch` if another connection migrated the
+    ///   store. `databaseError`, `databaseBusy`, `databaseReadOnly` or `storeClosed`. If the call throws an error, it
+    ///   removes nothing.
     public func removeSyncState(deletingRows: Bool) async throws {
         try await DatabaseErrorMapper.mapped(.databaseError, "cannot remove the engine's tables") {
             try await database.write { [self] db in

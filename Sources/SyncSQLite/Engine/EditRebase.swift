@@ -80,8 +80,9 @@ struct EditRebase {
     ///   - changed: When the service last changed the row, in milliseconds since 1970.
     ///   - known: When the service changed the known version of the row.
     ///   - isCurrent: Whether the service has the known version of the row.
-    ///   - mayHaveUncapturedEdits: Whether the row may have local edits from a time without change capture. At the known version, each
-    ///     difference is such an edit. At another version, the remote value applies, and the local value is logged.
+    ///   - mayHaveUncapturedEdits: Whether the row may have local edits from a time without change capture. At the
+    ///     known version, each difference is such an edit. At another version, the remote value applies, and the local
+    ///     value is logged.
     mutating func revert(
         _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool,
         mayHaveUncapturedEdits: Bool

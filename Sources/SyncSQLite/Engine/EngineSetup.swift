@@ -272,8 +272,8 @@ struct EngineSetup {
             arguments: [table.number])
     }
 
-    /// Turns the pending deletions of rows that were inserted again into updates or creates, and unblocks them. Deletes join edits that contradict the stored
-    /// join rows.
+    /// Turns the pending deletions of rows that were inserted again into updates or creates, and unblocks them. Deletes
+    /// join edits that contradict the stored join rows.
     private func reopenReinserted(_ table: TrackedTable) throws {
         try db.execute(sql: ChangeCaptureTriggers.count)
         try db.execute(

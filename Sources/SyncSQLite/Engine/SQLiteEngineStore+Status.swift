@@ -98,7 +98,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Returns the blocked changes and the quarantined records, with their reasons.
+    /// Returns the blocked changes and the quarantined records, each with its reason.
     package func blockedChanges() async throws -> [BlockedChange] {
         let tables = tables
         return try await reading { db in

@@ -156,11 +156,12 @@ package struct SQLiteEngineStore: EngineStore {
 }
 
 extension DataStack {
-    /// Prepares the database for an engine: creates missing tables and triggers, and records preexisting rows.
+    /// Prepares the database for an engine, and returns the store of the engine. The call creates missing tables and
+    /// triggers, and records preexisting rows.
     ///
-    /// - Throws: ``SyncError`` `serviceMismatch`, `userMismatch` if the database syncs with another service or user.
+    /// - Throws: ``SyncError`` `serviceMismatch` or `userMismatch` if the database syncs with another service or user.
     ///   `unknownEntity`, `keylessEntity`, `unknownAttribute` or `invalidOption` if an entity cannot be synced as
-    ///   registered. `cannotOpenStore` if the engine's tables are of an unknown version.
+    ///   registered. `cannotOpenStore` if the engine's tables have an unknown version.
     package func engine(_ registration: EngineRegistration) throws -> SQLiteEngineStore {
         var (tables, others): ([TrackedTable], [TrackedTable]) = ([], [])
         try DatabaseErrorMapper.mapped(.databaseError, "cannot create the engine's tables") {

@@ -9,23 +9,24 @@ package import SyncCore
 /// for note in adopted.notes { print(note) }
 /// try adopted.model.schemaFile().write(to: modelURL)
 /// ```
-/// Tables become entities, and columns become attributes of their declared types. Suitable foreign keys become
-/// relationships with inverses, and tables that consist of two foreign keys become many-to-many relationships.
-/// Generated columns are left out. Other columns and tables that a sync cannot write to are left out and listed in
-/// ``notes``. The model therefore opens with ``DataStack/init(model:existingTablesIn:transformers:)``.
+/// Tables become entities, and columns become attributes of the declared types. Suitable foreign keys become
+/// relationships with inverses. A table that consists of two foreign keys becomes a many-to-many relationship.
+///
+/// The model omits generated columns. It also omits other columns and tables that a sync cannot write to, and ``notes``
+/// lists these omissions. Therefore, ``DataStack/init(model:existingTablesIn:transformers:)`` accepts the model.
 package struct AdoptedModel: Sendable {
     /// The model, with the entities of the suitable tables.
     package let model: SyncModel
-    /// The tables and columns that were left out, and foreign keys that are no relationships, with the reason:
-    /// `tables.post.rating: …`.
+    /// A note for each omitted table or column, and for each foreign key without a relationship. A note contains a path
+    /// and the reason: `tables.post.rating: …`. The notes do not list generated columns.
     package let notes: [String]
 
-    /// Derives a model from the tables of a database. It reads all rows of these tables and writes nothing.
+    /// Derives a model from the tables of a database. The call reads all rows of the tables and writes nothing.
     ///
-    /// - Parameter tables: The tables to read; empty for all tables, except those whose names begin with `sqlite_`,
-    ///   `sync_` and `grdb_`.
-    /// - Throws: ``SyncError`` `incompatibleTables` if one of `tables` does not exist, or if no table is suitable;
-    ///   `databaseError`.
+    /// - Parameter tables: The names of the tables to read; empty for all tables except those with the prefix
+    ///   `sqlite_`, `sync_` or `grdb_`.
+    /// - Throws: ``SyncError`` `databaseError`. `incompatibleTables` if one of `tables` does not exist, or if no table
+    ///   is suitable.
     package init(of reader: some DatabaseReader, tables: [String] = []) throws {
         (model, notes) = try DatabaseErrorMapper.mapped(.databaseError, "cannot read the tables of the database") {
             try reader.read { db in

@@ -4,31 +4,36 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Creates a stack that syncs into existing tables of an app, in the app database.
+    /// Creates a stack that syncs into existing tables of an app database.
     ///
     /// ```swift
     /// let pool = try DatabasePool(path: path)
     /// try migrator.migrate(pool)
     /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), existingTablesIn: pool)
     /// ```
-    /// If names of tables and columns differ from the defaults, the model must contain them (schema members `table` and
-    /// `column`). `syncdb schema adopt` writes such a model. Each call checks the tables against the model. If the
-    /// model requires different tables or was not stored yet, it also checks all rows.
+    /// If a table or column name differs from the default, the model must specify the name (schema members `table` and
+    /// `column`). `syncdb schema introspect` writes such a model.
     ///
-    /// The stack does not create, alter or drop tables of the app. If a table does not fit, the error contains the SQL
-    /// for a migration of the app, where SQL can correct the table. The call adds two internal tables, `sync_model` and
-    /// `sync_pending`.
+    /// The call checks the tables against the model. The call also checks the stored values if the database has no
+    /// stored model yet, or if the stored model requires other tables.
     ///
-    /// Columns that are not in the model keep their values when a row is updated, and get their defaults in a new row.
-    /// Later stacks of the same file use the existing tables too, whichever initializer creates them.
+    /// The stack does not create, alter or drop tables of the app. If a table does not fit the model, the error
+    /// contains known corrections in SQL for a migration of the app. The call adds two internal tables, `sync_model`
+    /// and `sync_pending`.
+    ///
+    /// A sync does not write to columns that are not in the model. In these columns, a new row gets the defaults of the
+    /// table. A later stack in the same database also uses the existing tables, even if another initializer creates the
+    /// stack.
     ///
     /// - Parameters:
-    ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
-    ///   - transformers: Whether every transformer that the model names must be standard or registered on the model.
-    /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities (``SyncError/problems``) and the known
-    ///   corrections in SQL (``SyncError/fixes``). `modelMismatch` if the database has tables that a stack created.
-    ///   `nameCollision`, `incompatibleConnection`, `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The
-    ///   database is then unchanged.
+    ///   - writer: A pool or a queue, which must stay open as long as the stack exists.
+    ///   - transformers: Whether every transformer that the model names must be built in, or registered with the model.
+    /// - Throws: ``SyncError`` `incompatibleTables` if the tables do not fit the model. ``SyncError/problems`` lists
+    ///   the incompatibilities, and ``SyncError/fixes`` lists the known corrections in SQL. `modelMismatch` if the
+    ///   database has tables that a stack created. `nameCollision` if the app has a table with the name of an internal
+    ///   table. `incompatibleConnection` if a setting of the database must change; the message names the setting.
+    ///   `missingTransformer`, `cannotOpenStore`, `databaseReadOnly`, `databaseBusy` or `databaseError`. If the call
+    ///   throws an error, the database is unchanged.
     public convenience init(
         model: SyncModel, existingTablesIn writer: some DatabaseWriter, transformers: TransformerPolicy = .required
     ) throws {
@@ -36,16 +41,18 @@ extension DataStack {
         self.init(try ExistingTablesStore(writer: writer).open(model))
     }
 
-    /// Checks the existing tables against a model and adds the internal tables, in the caller's transaction.
+    /// Checks the existing tables against a model, in the caller's transaction. Then adds the tables of the stack,
+    /// `sync_model` and `sync_pending`.
     ///
     /// ```swift
     /// migrator.registerMigration("sync") { db in try DataStack.prepareExistingTables(of: model, in: db) }
     /// ```
-    /// This call is only needed for a `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which treats tables that
-    /// no migration created as a schema change. Otherwise, ``init(model:existingTablesIn:transformers:)`` does the same
-    /// work.
+    /// Call this method only in a migration of a `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`. Such a migrator
+    /// treats a table that no migration created as a schema change. In other apps,
+    /// ``init(model:existingTablesIn:transformers:)`` does the same work.
     ///
-    /// - Throws: ``SyncError`` `incompatibleTables`, `nameCollision`, `modelMismatch`.
+    /// - Throws: ``SyncError`` `incompatibleTables` if the tables do not fit the model. `modelMismatch` if the database
+    ///   has tables that a stack created. `nameCollision`, `databaseBusy`, `databaseReadOnly` or `databaseError`.
     public static func prepareExistingTables(of model: SyncModel, in db: Database) throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot use the existing tables of the database") {
             try StoredModel.useExistingTables(of: model, in: db)

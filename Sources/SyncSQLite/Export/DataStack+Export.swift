@@ -3,21 +3,7 @@ public import GRDB
 public import SyncCore
 
 extension DataStack {
-    /// Exports the rows of an entity as JSON, with the keys from which a sync reads them.
-    ///
-    /// ```swift
-    /// let users = try await stack.export("User", where: "age >= 18")
-    /// // [{"id": 6, "first_name": "Ann", "notes": [{"id": 1, "text": "Buy milk"}]}, …]
-    /// ```
-    /// A nil attribute is `null`, but is omitted if its key is also the ID of a relationship. A to-one relationship
-    /// without a row is omitted. Related rows are exported to any depth that a sync can read. The export skips the
-    /// inverse of the relationship that led to a row, and it skips rows that enclose the current row. A list with a
-    /// skipped row is omitted completely, and so is a relationship with pending references. If the rows came from a
-    /// sync, a sync of an export with the default options changes nothing.
-    ///
-    /// - Parameter limit: The maximum number of rows to export; nil for all.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidOption` for an order by
-    ///   a to-many relationship, or `databaseError`.
+    /// Exports the rows of an entity and its subentities as JSON.
     package func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
@@ -27,7 +13,28 @@ extension DataStack {
         }
     }
 
-    /// Exports the rows of an entity as JSON, with the keys from which a sync reads them.
+    /// Exports the rows of an entity and its subentities as JSON that a sync can read.
+    ///
+    /// ```swift
+    /// let users = try await stack.export("User", where: "age >= 18")
+    /// // [{"id": 6, "first_name": "Ann", "notes": [{"id": 1, "text": "Buy milk"}]}, …]
+    /// ```
+    /// An attribute without a value is `null` in the record. If a sync would read this `null` as the removal of a link,
+    /// the record omits the attribute. The record also omits a to-one relationship without a row. By default, a record
+    /// contains the records of related rows, up to the nesting depth that a sync can read.
+    ///
+    /// A record omits these relationships:
+    ///
+    /// - The inverse of the relationship that contains the record
+    /// - A to-one relationship to an enclosing row
+    /// - A to-many relationship that includes an enclosing row
+    /// - A relationship with pending references
+    ///
+    /// If a relationship to an enclosing row is part of the primary key, the record contains the key of that row.
+    ///
+    /// - Parameter limit: The maximum number of rows to export; nil for all.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
+    ///   `invalidOption` for an order by a to-many relationship.
     public func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
@@ -38,6 +45,9 @@ extension DataStack {
     }
 
     /// Exports the rows of an entity as JSON, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)``. Errors of SQLite
+    ///   are thrown as GRDB's `DatabaseError`.
     public func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions(), in db: Database
@@ -53,14 +63,15 @@ extension DataStack {
 // MARK: - Export each
 
 extension DataStack {
-    /// Exports the rows of an entity as JSON one at a time, in one read transaction. Only one record is in memory at a
-    /// time.
+    /// Exports the rows of an entity as JSON, one row at a time, in one read transaction. Only one record is in memory
+    /// at a time.
     ///
     /// ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)`` documents the contents of a record.
     ///
     /// - Parameters:
     ///   - offset: The number of rows to skip.
-    ///   - body: Called with each record in order. An error of `body` ends the export and is rethrown.
+    ///   - body: A function that receives each record in order. If the function throws, the export ends and throws the
+    ///     error.
     package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), _ body: (JSONValue) throws -> Void
@@ -72,7 +83,7 @@ extension DataStack {
         }
     }
 
-    /// Exports the rows of an entity as JSON one at a time, in one read transaction. Cancelling the task ends the
+    /// Exports the rows of an entity as JSON, one row at a time, in one read transaction. Cancelling the task ends the
     /// export.
     package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
@@ -86,7 +97,7 @@ extension DataStack {
         }
     }
 
-    /// Exports the rows of an entity as JSON one at a time, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Exports the rows of an entity as JSON, one row at a time, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), in db: Database,
@@ -157,21 +168,22 @@ extension DataStack {
 // MARK: - Export text
 
 extension DataStack {
-    /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Use it for files that may not
-    /// fit in memory.
+    /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Use this method for exports that
+    /// may not fit in memory.
     ///
     /// ```swift
     /// try stack.writeExport("User", as: .ndjson) { try file.write(contentsOf: $0) }
     /// ```
     /// - Parameters:
-    ///   - form: `.json` for an array of records (with `keyedBy`, an object), or `.ndjson` for one record on each line.
-    ///     The encoding is UTF-8.
+    ///   - form: `.json` for an array of records, or `.ndjson` for one record on each line. If `options` sets
+    ///     `keyedBy`, the `.json` form is an object whose members are the records. The encoding is UTF-8.
+    ///   - limit: The maximum number of rows to export; nil for all.
     ///   - offset: The number of rows to skip.
-    ///   - write: Called with each buffer, of at least 64 KB except the last. An error of `write` ends the export and
-    ///     is rethrown.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `databaseError`.
-    ///   `invalidOption` if the format or an option does not allow an export. `typeMismatch` if `keyedBy` gives a row
-    ///   no unique object key.
+    ///   - write: A function that receives each buffer. Each buffer except the last has at least 65,536 bytes. If the
+    ///     function throws, the export ends and throws the error.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
+    ///   `invalidOption` for another format, for `keyedBy` with `.ndjson`, and for an order by a to-many relationship.
+    ///   `typeMismatch` if the `keyedBy` value of a row is not a unique object key.
     public func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
@@ -236,11 +248,11 @@ extension DataStack {
 // MARK: - Export where
 
 extension DataStack {
-    /// Exports the rows of an entity that match a condition in text form. For values from variables, use
+    /// Exports the rows of an entity that match a condition, given as a string. For values from variables, use
     /// ``RowPredicate/where(_:_:)``.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the method that takes a
-    ///   ``RowPredicate``.
+    /// - Throws: ``SyncError`` `invalidPredicate` with the line and column of the problem, and the errors of the method
+    ///   with a ``RowPredicate``.
     package func export(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()
@@ -249,7 +261,7 @@ extension DataStack {
         return try export(entity, where: predicate, orderedBy: order, limit: limit, options: options)
     }
 
-    /// Exports the rows of an entity that match a condition in text form.
+    /// Exports the rows of an entity that match a condition, given as a string.
     package func export(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()

@@ -1,11 +1,11 @@
 import Foundation
 
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
-    /// Copies bytes between files.
+    /// Functions that copy files.
     package enum FileCopy {
         private static let chunkSize = 1 << 20
 
-        /// Copies a file to a new file, which only this user can read.
+        /// Copies a file to a new file that only this user can read.
         ///
         /// - Throws: ``SystemError``.
         package static func copy(_ source: String, toNew target: String) throws {
@@ -75,7 +75,7 @@ import Foundation
 // MARK: - FileCopy+Foundation
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
-    /// Copies bytes between files.
+    /// Functions that copy files.
     package enum FileCopy {
         /// Copies a file to a new file.
         ///
@@ -95,7 +95,7 @@ import Foundation
 
 // MARK: - ResolvedPath
 
-/// The path of a file after all symbolic links are followed. The file need not exist.
+/// The path of a file, with all symbolic links resolved. The file need not exist.
 package struct ResolvedPath: Sendable, Hashable {
     /// The canonical path of the folder, without symbolic links.
     package let folder: String
@@ -111,10 +111,10 @@ package struct ResolvedPath: Sendable, Hashable {
         private static var mostLinks: Int { 40 }
         private static var slash: UInt8 { UInt8(ascii: "/") }
 
-        /// Follows the symbolic links of a path.
+        /// Resolves the symbolic links of a path.
         ///
-        /// - Throws: ``SystemError`` if the folder does not exist, the links form a cycle, or the path is empty or ends
-        ///   like the path of a folder.
+        /// - Throws: ``SystemError`` if the folder does not exist, if the links form a cycle, or if the path does not
+        ///   end with a file name.
         package init(_ path: String) throws(SystemError) {
             var path = path
             for _ in 0..<Self.mostLinks {
@@ -131,15 +131,14 @@ package struct ResolvedPath: Sendable, Hashable {
             throw SystemError(ELOOP)
         }
 
-        /// Returns the path to which the symbolic link `link` with the target `target` leads.
+        /// Returns the path that the symbolic link `link` with the target `target` leads to.
         package static func path(of target: String, in link: String) -> String {
             target.utf8.first == slash ? target : folder(of: link) + target
         }
 
         /// Returns the target of a symbolic link; nil if the path is not a link or does not exist.
         ///
-        /// - Throws: ``SystemError`` if the target cannot be read, or is not UTF-8. Repaired text would name another
-        ///   file.
+        /// - Throws: ``SystemError`` if the target cannot be read, or if the target is not UTF-8.
         package static func target(of path: String) throws(SystemError) -> String? {
             var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
             let count = readlink(path, &bytes, bytes.count - 1)
@@ -174,7 +173,7 @@ package struct ResolvedPath: Sendable, Hashable {
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
     extension ResolvedPath {
-        /// Follows the symbolic links of a path.
+        /// Resolves the symbolic links of a path.
         ///
         /// - Throws: ``SystemError`` if the folder does not exist, or if the path is empty or ends with a slash.
         package init(_ path: String) throws(SystemError) {

@@ -2,8 +2,8 @@ import Foundation
 
 /// The properties of a file.
 package struct FileStatus: Sendable, Hashable {
-    /// The identity of a file. It is equal for two paths of one file, and different for two files that exist at the
-    /// same time.
+    /// The identity of a file. Two paths of one file have equal identities. Two files that exist at the same time have
+    /// different identities.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64
@@ -29,7 +29,7 @@ package struct FileStatus: Sendable, Hashable {
     package var isRegular: Bool { kind == .regular }
     package var isFolder: Bool { kind == .folder }
 
-    /// Whether the file stores written bytes, so that a write can destroy data.
+    /// Whether the file keeps the bytes that are written to it. A write to such a file can destroy data.
     package var keepsBytes: Bool { isRegular || kind == .blockDevice }
 }
 
@@ -76,7 +76,7 @@ package struct SystemError: LocalizedError {
 
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
     extension FileStatus {
-        /// Returns the status of the file at a path; nil if no file exists there, or if its status cannot be read.
+        /// Reads the status of the file at a path; nil if no file exists there, or if its status cannot be read.
         ///
         /// - Parameter followingLinks: Whether to follow a symbolic link and return the status of its target.
         package init?(at path: String, followingLinks: Bool = true) {
@@ -132,7 +132,7 @@ package struct SystemError: LocalizedError {
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
     extension FileStatus {
-        /// Returns the status of the file at a path; nil if no file exists there, or if its status cannot be read.
+        /// Reads the status of the file at a path; nil if no file exists there, or if its status cannot be read.
         ///
         /// - Parameter followingLinks: Whether to follow a symbolic link and return the status of its target.
         package init?(at path: String, followingLinks: Bool = true) {

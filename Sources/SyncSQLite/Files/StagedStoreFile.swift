@@ -2,8 +2,8 @@ package import Foundation
 import GRDB
 import SyncCore
 
-/// A new store that is filled in a temporary folder and then published at its path as a whole. It does not replace an
-/// existing store.
+/// A new store that is filled in a temporary folder and then published as a whole at its path. The new store never
+/// replaces an existing store.
 package struct StagedStoreFile: Sendable {
     private let target: ResolvedPath
     /// The path of the store as the caller gave it.
@@ -15,8 +15,8 @@ package struct StagedStoreFile: Sendable {
 
     /// Creates the temporary folder for a new store.
     ///
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the folder does not exist, or if it contains log files that SQLite
-    ///   would apply to the new store. `databaseReadOnly` if no file can be created in the folder.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the folder of `url` does not exist, or if that folder contains log
+    ///   files that SQLite would apply to the new store. `databaseReadOnly` if no file can be created in the folder.
     package init(for url: URL) throws {
         name = url.path
         do {
@@ -50,8 +50,8 @@ package struct StagedStoreFile: Sendable {
             "'\(leftover)' belongs to another database and would corrupt the new one; move it away")
     }
 
-    /// Moves the store to its path. The store must be closed. If an empty file is at the path, the store is copied into
-    /// it. Any other file is not replaced.
+    /// Moves the store to its path. The store must be closed. If an empty file is at the path, the call copies the
+    /// store into that file. The call does not replace any other file.
     ///
     /// - Returns: Whether the store is now at its path; false if another store or file is there.
     package func publish() throws -> Bool {

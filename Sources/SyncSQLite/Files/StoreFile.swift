@@ -4,9 +4,9 @@ import SyncCore
 import SyncStore
 
 /// The file of a store that is opened for writing. A new file is created completely or not at all. An existing file is
-/// checked before it is written.
+/// checked before the first write.
 package struct StoreFile {
-    /// The time that a new connection waits for a lock of another connection, in milliseconds.
+    /// The time in milliseconds that a new connection waits for a lock of another connection.
     @TaskLocal package static var busyTimeout: Int32 = 5000
 
     private let url: URL

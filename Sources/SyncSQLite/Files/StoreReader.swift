@@ -134,25 +134,29 @@ struct UnlockedStore: Sendable {
 // MARK: - DataStack+Reading
 
 extension DataStack {
-    /// Opens an existing store to fetch, count and plan, and leaves its data unchanged.
+    /// Opens an existing store for fetches, counts and plans. The data of the store stays unchanged. If the file does
+    /// not exist, the call does not create a file.
     ///
     /// The store may be in a folder where this user cannot write. Apps use ``init(at:registering:transformers:)``
-    /// instead. That initializer allows readers and a writer at the same time, but needs write access.
+    /// instead. That initializer allows readers and a writer at the same time, but requires write access.
     ///
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store.
-    ///   `databaseBusy` if another process has locked the store exclusively. `missingTransformer`.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist or is not a store. `databaseBusy` if
+    ///   another process has locked the store exclusively. `missingTransformer`.
     package convenience init(
         reading url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
     ) throws {
         self.init(try StoreReader(url).open().registering(code, transformers))
     }
 
-    /// Computes the table changes and data losses of a migration of a store to another model, and writes nothing.
+    /// Computes the table changes and data losses that a migration of a store to another model would cause. The call
+    /// migrates a temporary copy, so the store stays unchanged.
     ///
-    /// - Returns: `changes`: the differences between the models that change tables, by path in a schema file.
-    ///   `dataLosses`: the losses by path, each with the number of lost rows, values, links or other objects.
+    /// - Returns: `changes` contains the table changes, each with a path in the model. `dataLosses` contains the
+    ///   losses, each with a number of lost items, such as rows, values or links. Both arrays are empty for a store in
+    ///   existing tables, because a migration does not change existing tables.
     /// - Throws: ``SyncError`` `modelMismatch` if rows lack values that the model requires. `incompatibleTables` if
-    ///   existing tables do not fit the model. `cannotOpenStore`, `nameCollision`, `databaseBusy`.
+    ///   existing tables do not fit the model. `cannotOpenStore` if the file is not a store or does not exist.
+    ///   `nameCollision`, `databaseBusy` or `databaseError`.
     public static func migration(
         to model: SyncModel, at url: URL
     ) throws -> (changes: [SyncDiagnostic], dataLosses: [SyncDiagnostic]) {

@@ -1,7 +1,7 @@
 import Foundation
 
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
-    /// A folder for an incomplete file, usually beside its final location.
+    /// A folder for an incomplete file, usually beside the final location of the file.
     ///
     /// The initializer creates a folder with a random name, and never uses an existing folder. Other users cannot write
     /// into the folder. If the file system supports locks, the folder is locked until this object is released or the
@@ -14,10 +14,11 @@ import Foundation
         private let folder: String
         private let descriptor: Int32
 
-        /// The path of the file to fill. Initially no file exists there.
+        /// The path of the file to fill. Initially, no file exists at this path.
         package var path: String { folder + "/" + Self.file }
 
-        /// Creates a temporary folder in `parent`, and removes the temporary folders that killed processes left there.
+        /// Creates a temporary folder in `parent`, and removes the temporary folders that killed processes left in
+        /// `parent`.
         ///
         /// - Throws: ``SystemError``.
         package init(in parent: String) throws {
@@ -100,12 +101,12 @@ import Foundation
 // MARK: - Foundation
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
-    /// A folder for an incomplete file, usually beside its final location. The initializer creates a folder with a
-    /// random name. Folders of killed processes stay, because they cannot be detected.
+    /// A folder for an incomplete file, usually beside the final location of the file. The initializer creates a folder
+    /// with a random name. The folders of killed processes are not removed.
     package final class TemporaryFolder: Sendable {
         private let folder: String
 
-        /// The path of the file to fill. Initially no file exists there.
+        /// The path of the file to fill. Initially, no file exists at this path.
         package var path: String { folder + "/draft" }
 
         /// Creates a temporary folder in `parent`.

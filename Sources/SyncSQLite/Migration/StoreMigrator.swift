@@ -284,18 +284,21 @@ struct MigrationMap {
     }
 }
 
-/// Whether a migration may delete rows, values and links that do not fit the new model.
+/// Whether a migration may delete data that does not fit the new model.
+///
+/// With either policy, a migration fails if rows lack values that the new model requires.
 public enum MigrationPolicy: Sendable, Hashable {
-    /// A migration keeps all data. If rows, values or links would be lost, it fails.
+    /// A migration fails if it would lose data. ``SyncError/problems`` then lists the data that the migration would
+    /// lose.
     case keepingData
-    /// A migration deletes rows, values and links that do not fit the new model.
+    /// A migration deletes data that does not fit the new model.
     case allowingDataLoss
 }
 
 /// The table changes and data losses of a migration.
 package struct MigrationReport: Sendable, Hashable, Codable {
-    /// The differences between the models that change tables, by path in a schema file.
+    /// The table changes, each with a path in a schema file.
     package let changes: [SyncDiagnostic]
-    /// The losses by path, each with the number of lost rows, values, links or other objects.
+    /// The losses, each with a path and the number of lost rows, values, links or other objects.
     package let dataLosses: [SyncDiagnostic]
 }

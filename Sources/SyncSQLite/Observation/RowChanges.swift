@@ -2,9 +2,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The changes of a list of rows, with the indexes that UIKit's batch updates and fetched results controllers use.
+/// The changes of a list of rows, with indexes as in the batch updates of UIKit.
 ///
-/// The rows are ``SyncRow``s or values of a Swift type.
+/// Each row is a ``SyncRow`` or a value of a Swift type.
 public struct RowChanges<Row: Sendable>: Sendable {
     /// The old and the new index of a row.
     public struct IndexChange: Sendable, Hashable {
@@ -24,13 +24,14 @@ public struct RowChanges<Row: Sendable>: Sendable {
     public let rows: [Row]
     /// The old indexes of rows that are no longer in the list, ascending.
     public let removed: [Int]
-    /// The new indexes of rows that were not in the list before, ascending. The first value of an observation contains
-    /// all rows here.
+    /// The new indexes of rows that were not in the list before, ascending. In the first value of an observation, this
+    /// list contains the indexes of all rows.
     public let inserted: [Int]
-    /// The rows whose order relative to other rows changed, by new index. The list is as short as possible. It does not
-    /// contain rows that only shift because other rows are removed or inserted.
+    /// The old and new indexes of the rows to move, ordered by new index. The list is as short as possible. The list
+    /// omits rows whose indexes change only because other rows are removed, inserted or moved.
     public let moved: [IndexChange]
-    /// The rows whose values, foreign keys or loaded related rows changed, whether they moved or not, by new index.
+    /// The old and new indexes of rows whose values, foreign keys or loaded related rows changed, ordered by new index.
+    /// A moved row may also be in this list.
     public let updated: [IndexChange]
 
     init<Listed: ObservedListItem>(from old: [Listed], to new: [Listed]) where Listed.Element == Row {

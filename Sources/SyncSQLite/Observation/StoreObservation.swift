@@ -1,11 +1,14 @@
 import GRDB
 public import SyncCore
 
-/// A sequence of the values of a query: the current value, then a value after each transaction that changes it.
+/// An asynchronous sequence of the values of a query: the current value, then each changed value.
 ///
-/// A slow consumer may skip intermediate values but always receives the latest. The observation ends when its task is
-/// cancelled or its iterator is released. It fails with the errors of a fetch, for example for an unknown name, and
-/// with `storeClosed` when the stack is closed.
+/// The sequence may skip intermediate values, but always delivers the latest value. Each iterator starts an
+/// observation. The observation ends when the task that uses the iterator is cancelled, or when the iterator is
+/// released.
+///
+/// If a fetch fails, for example because of an unknown name, the sequence throws the error. When the stack is closed,
+/// the sequence throws `storeClosed`.
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     /// Starts an observation and returns a function that waits for the next value. The observation runs until that
     /// function is released.
@@ -39,16 +42,17 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Starts an observation.
+    /// Starts an observation, and returns an iterator of the values.
     public func makeAsyncIterator() -> Iterator { Iterator(nextValue: begin()) }
 
-    /// The iterator of an observation, which runs until the iterator is released.
+    /// The iterator of an observation. Releasing the iterator ends the observation.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let nextValue: () async throws -> Value?
 
-        /// Waits for the next value and returns it; nil after the task is cancelled or an error was thrown.
+        /// Returns the next value when it is available; nil if the task was cancelled, or if an earlier call threw an
+        /// error.
         ///
-        /// - Throws: ``SyncError`` of a fetch, or `storeClosed`.
+        /// - Throws: The errors of the fetch, or ``SyncError`` `storeClosed`.
         public mutating func next() async throws -> Value? { try await nextValue() }
     }
 }
@@ -77,14 +81,17 @@ extension Feed<SyncResult> {
 // MARK: - DataStack+Observation
 
 extension DataStack {
-    /// Observes the rows of an entity, including those of its subentities: their current values, then each change.
+    /// Observes the rows of an entity and its subentities. The sequence contains the current rows, then all rows again
+    /// after each change.
     ///
     /// ```swift
     /// for try await users in stack.observe("User", where: "age >= 18", orderedBy: "lastName") { show(users) }
     /// ```
-    /// A transaction produces at most one value. It produces no value if these rows, their order and their foreign keys
-    /// are unchanged. The observation notices all writes through the database of this stack: syncs, single rows, and
-    /// writes of the app with GRDB. It notices writes of other stacks and processes only at the next write of this
+    /// A transaction produces at most one value. A transaction produces no value if the rows, their order and their
+    /// foreign keys stay unchanged.
+    ///
+    /// The observation detects all writes through the database of this stack: syncs, changes of single rows, and the
+    /// app's writes with GRDB. Writes of other connections and processes are detected only at the next write of this
     /// stack to the observed tables.
     ///
     /// - Parameter limit: The maximum number of rows to read; nil for all.
@@ -96,26 +103,30 @@ extension DataStack {
         return StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0.map(\.record) }
     }
 
-    /// Observes the row with a key: its current value, then each change; nil while no row has the key. The key is
-    /// converted to the type of the primary key.
+    /// Observes the row with a key. The sequence contains the current row, then the row after each change. A value is
+    /// nil if no row has the key.
+    ///
+    /// - Parameter id: The primary key, which the call converts to the type of the key attribute. A composite key is an
+    ///   array of its parts in the order of the model.
     public func observe(_ entity: String, id: JSONValue) -> StoreObservation<SyncRow?> {
         StoreObservation(self, fetch: { db in try ObservedRow.fetch(entity, id: id, self, db) }) { $0?.record }
     }
 
-    /// Observes the number of rows of an entity, including those of its subentities: the current number, then each
-    /// change.
+    /// Observes the number of rows of an entity and its subentities. The sequence contains the current number, then the
+    /// new number after each change.
     public func observeCount(_ entity: String, where predicate: RowPredicate = .all) -> StoreObservation<Int> {
         StoreObservation(self, fetch: { db in try self.count(entity, where: predicate, in: db) }) { $0 }
     }
 
-    /// Observes the changes of the rows of an entity: first all rows as inserted, then the removed, inserted, moved and
-    /// updated rows, with their indexes.
+    /// Observes the changes of the rows of an entity and its subentities. The first value contains all rows as inserted
+    /// rows. Later values contain the indexes of the removed, inserted, moved and updated rows.
     ///
     /// ```swift
     /// for try await changes in stack.observeChanges("User", orderedBy: "lastName") {
     ///     table.deleteRows(at: changes.removed.map { IndexPath(row: $0, section: 0) }, with: .automatic)
     /// }
     /// ```
+    /// - Parameter limit: The maximum number of rows in the list; nil for all.
     public func observeChanges(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
@@ -125,11 +136,14 @@ extension DataStack {
             changesOf: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })
     }
 
-    /// The results of the syncs, and of `insertOrUpdate`, `update` and `delete` for single rows, that this stack
-    /// commits from now on. Empty results are omitted. A payload that is written in several transactions has a result
-    /// for each transaction.
+    /// A sequence with the result of each sync that this stack commits after the property is read.
     ///
-    /// Engine runs are not included. Calls in the caller's transaction are not included, because only the caller knows
-    /// whether it commits. A slow consumer receives the latest 1,000 results. The sequence ends when the stack is closed or released.
+    /// The sequence also contains the results of `save`, `insertOrUpdate`, `update`, `delete`, and of `insert` with
+    /// Swift values. If a sync writes a payload in several transactions, each transaction has a result. The sequence
+    /// omits results without changes.
+    ///
+    /// The sequence omits the results of engine runs. The sequence also omits the results of calls inside a transaction
+    /// of the caller, because the caller may roll back the transaction. A slow consumer receives the latest 1,000
+    /// results. The sequence ends when the stack is closed or released.
     public var syncResults: AsyncStream<SyncResult> { feed.stream() }
 }

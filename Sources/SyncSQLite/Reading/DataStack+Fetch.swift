@@ -3,14 +3,7 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Fetches the rows of an entity, including those of its subentities.
-    ///
-    /// ```swift
-    /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
-    /// ```
-    /// - Parameter limit: The maximum number of rows to fetch; nil for all.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidOption` for an order by
-    ///   a to-many relationship, or `databaseError`.
+    /// Fetches the rows of an entity and its subentities.
     package func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
@@ -18,7 +11,14 @@ extension DataStack {
         try reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
-    /// Fetches the rows of an entity, including those of its subentities.
+    /// Fetches the rows of an entity and its subentities.
+    ///
+    /// ```swift
+    /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
+    /// ```
+    /// - Parameter limit: The maximum number of rows to fetch; nil for all.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
+    ///   `invalidOption` for an order by a to-many relationship.
     public func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
@@ -26,27 +26,31 @@ extension DataStack {
         try await reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
-    /// Fetches the row with a key; nil if no row has the key. The key is converted to the type of the primary key.
-    ///
-    /// A row whose temporary key was replaced by a remote ID is found by either key, unless another row has that
-    /// temporary key.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`.
+    /// Fetches the row with a key; nil if no row has the key.
     package func fetch(_ entity: String, id: JSONValue) throws -> SyncRow? {
         try reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
-    /// Fetches the row with a key; nil if no row has the key. The key is converted to the type of the primary key.
+    /// Fetches the row with a key; nil if no row has the key.
+    ///
+    /// A sync engine can replace the temporary key of a row with a remote ID. The row can then be fetched by either
+    /// key.
+    ///
+    /// - Parameter id: The primary key, which the call converts to the type of the key attribute. A composite key is an
+    ///   array of its parts in the order of the model.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`.
     public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRow? {
         try await reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
-    /// Counts the rows of an entity, including those of its subentities.
+    /// Counts the rows of an entity and its subentities.
     package func count(_ entity: String, where predicate: RowPredicate = .all) throws -> Int {
         try reading { db in try self.count(entity, where: predicate, in: db) }
     }
 
-    /// Counts the rows of an entity, including those of its subentities.
+    /// Counts the rows of an entity and its subentities.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`, `invalidPredicate` or `databaseError`.
     public func count(_ entity: String, where predicate: RowPredicate = .all) async throws -> Int {
         try await reading { db in try self.count(entity, where: predicate, in: db) }
     }
@@ -54,6 +58,9 @@ extension DataStack {
     // MARK: In one read
 
     /// Fetches the rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``. Errors of SQLite are thrown as GRDB's
+    ///   `DatabaseError`.
     public func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, in db: Database
@@ -63,7 +70,9 @@ extension DataStack {
         return try select.fetch(db, "SELECT \(select.columns) \(rest)", arguments)
     }
 
-    /// Fetches the row with a key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the row with a key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``. Returns nil if no row has the key.
+    ///
+    /// - Throws: The errors of ``fetch(_:id:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> SyncRow? {
         let entity = try model.compiled.keyedEntity(named: entity)
         return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
@@ -88,6 +97,8 @@ extension DataStack {
     }
 
     /// Counts the rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``count(_:where:)-(String,_)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func count(_ entity: String, where predicate: RowPredicate = .all, in db: Database) throws -> Int {
         let select = RecordSQL(try model.compiled.entity(named: entity), layout)
         let (condition, arguments) = try condition(predicate, select)
@@ -172,30 +183,30 @@ extension CompiledModel {
 // MARK: - Fetch text
 
 extension DataStack {
-    /// Fetches the rows of an entity that match a condition in text form. For values from variables, use
+    /// Fetches the rows of an entity that match a condition, given as a string. For values from variables, use
     /// ``RowPredicate/where(_:_:)``.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the method that takes a
-    ///   ``RowPredicate``.
+    /// - Throws: ``SyncError`` `invalidPredicate` with the line and column of the problem, and the errors of the method
+    ///   with a ``RowPredicate``.
     package func fetch(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> [SyncRow] {
         try fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
-    /// Fetches the rows of an entity that match a condition in text form.
+    /// Fetches the rows of an entity that match a condition, given as a string.
     package func fetch(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) async throws -> [SyncRow] {
         try await fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
-    /// Counts the rows of an entity that match a condition in text form.
+    /// Counts the rows of an entity that match a condition, given as a string.
     package func count(_ entity: String, where text: String) throws -> Int {
         try count(entity, where: try RowPredicate(parsing: text))
     }
 
-    /// Counts the rows of an entity that match a condition in text form.
+    /// Counts the rows of an entity that match a condition, given as a string.
     package func count(_ entity: String, where text: String) async throws -> Int {
         try await count(entity, where: try RowPredicate(parsing: text))
     }
@@ -204,21 +215,24 @@ extension DataStack {
 // MARK: - Related rows
 
 extension DataStack {
-    /// Fetches the rows that a relationship links to a row, in the order of an ordered relationship, otherwise by key.
-    ///
-    /// For a to-one relationship, the array contains at most one row.
-    ///
-    /// - Throws: ``SyncError`` `unknownRelationship` or `databaseError`.
+    /// Fetches the rows that a relationship links to a row.
     package func fetchRelated(_ relationship: String, of row: SyncRow) throws -> [SyncRow] {
         try reading { db in try self.fetchRelated(relationship, of: row, in: db) }
     }
 
-    /// Fetches the rows that a relationship links to a row, in the order of an ordered relationship, otherwise by key.
+    /// Fetches the rows that a relationship links to a row.
+    ///
+    /// The rows of an ordered relationship have the order of the relationship. Other rows are ordered by key. For a
+    /// to-one relationship, the array contains at most one row.
+    ///
+    /// - Throws: ``SyncError`` `unknownRelationship` or `databaseError`.
     public func fetchRelated(_ relationship: String, of row: SyncRow) async throws -> [SyncRow] {
         try await reading { db in try self.fetchRelated(relationship, of: row, in: db) }
     }
 
     /// Fetches the rows that a relationship links to a row, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``fetchRelated(_:of:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetchRelated(_ relationship: String, of row: SyncRow, in db: Database) throws -> [SyncRow] {
         guard let relationship = row.type.relationship(named: relationship) else {
             throw DatabaseErrorMapper.unknownRelationship(relationship, of: row.type)
@@ -231,17 +245,17 @@ extension DataStack {
 
 // MARK: - SyncRow
 
-/// A fetched row: a copy of its values.
+/// A copy of the values of a stored row.
 ///
 /// ```swift
 /// let user = try await stack.fetch("User", id: 6)
 /// user?["firstName"]?.string
 /// ```
 public struct SyncRow: Sendable, Hashable {
-    /// The entity of the row. In an inheritance hierarchy, this is the most specific entity.
+    /// The name of the entity of the row. In an inheritance hierarchy, this is the most specific entity.
     public let entity: String
-    /// The primary key of the row. If the key is temporary, it is set here, but the key attribute is nil. For a keyless
-    /// entity, this is the surrogate key.
+    /// The primary key of the row; the surrogate key if the entity has no primary key. If the primary key is temporary,
+    /// the value of the key attribute is ``StoredValue/null``.
     public let key: PrimaryKeyValue
     /// The value of the table's key column, which foreign keys reference: the primary key or the surrogate key.
     package let rowKey: DatabaseValue
@@ -260,19 +274,19 @@ public struct SyncRow: Sendable, Hashable {
         self.values = values
     }
 
-    /// The value of an attribute; nil if the entity has no attribute of this name.
+    /// The value of an attribute, which may be ``StoredValue/null``; nil if the entity has no attribute of this name.
     public subscript(attribute: String) -> StoredValue? {
         type.slotByName[attribute].map { values[$0] }
     }
 
-    /// The names of the attributes, inherited ones first.
+    /// The names of the attributes. Inherited attributes come first.
     public var attributes: [String] {
         type.slotByName.sorted { $0.value < $1.value }.map(\.key)
     }
 }
 
 extension SyncRow: CustomStringConvertible {
-    /// The entity, the key and the values that are not nil: `User 6 (age: 20, firstName: "Ann")`.
+    /// The entity, the key and the values that are not null, such as `User 6 (age: 20, firstName: "Ann")`.
     public var description: String {
         let values = attributes.compactMap { name in
             self[name].flatMap { $0.isNull ? nil : "\(name): \(Self.text($0))" }

@@ -5,8 +5,8 @@ import SyncStore
 
 /// Access to the internals of a store for the test kit.
 extension DataStack {
-    /// Returns the number of rows that the writing connection has changed since it was opened. If two calls return the
-    /// same number, it changed no rows between them.
+    /// Returns the number of rows that the writing connection has changed since the connection was opened. If two calls
+    /// return the same number, the connection changed no rows between the calls.
     package func totalChanges() async throws -> Int {
         try await database.writeWithoutTransaction { db in db.totalChangesCount }
     }
@@ -26,7 +26,8 @@ extension DataStack {
         try await database.read { db in try StoreDump(db) }
     }
 
-    /// Returns the problems that `foreign_key_check` and `integrity_check` of SQLite report; empty if there are none.
+    /// Returns the problems that `foreign_key_check` and `integrity_check` of SQLite report; an empty array if there
+    /// are none.
     package func damage() async throws -> [String] { try await danglingLinks() + brokenPages() }
 
     /// Returns a message for each pair of tables with dangling links.
@@ -50,10 +51,11 @@ extension DataStack {
 // MARK: - App tables
 
 extension DataStack {
-    /// Creates a store in memory in existing tables, as an app might create them. The tables are not strict and have an
-    /// additional column. Their foreign keys are immediate and lack `ON UPDATE CASCADE`.
+    /// Creates a store in memory with existing tables like those of an app; nil for a model that cannot use existing
+    /// tables.
     ///
-    /// Returns nil for a model that cannot use existing tables.
+    /// The tables are not strict and have an additional column. Their foreign keys are immediate and lack
+    /// `ON UPDATE CASCADE`.
     package static func withExistingTables(_ model: SyncModel, transformers: TransformerPolicy) throws -> DataStack? {
         let layout = StoreLayout(model.compiled)
         if layout.tables.contains(where: { $0.hasSurrogateKey && $0.hasEntityColumn }) { return nil }
@@ -78,9 +80,9 @@ extension DataStack {
 
 // MARK: - Snapshot
 
-/// A row with the values of its attributes and to-one relationships, in the form of a ``SyncResult``.
+/// A row with the values of its attributes and to-one relationships, as in a ``SyncResult``.
 package struct SnapshotRow: Sendable, Hashable {
-    /// The entity of the row. In an inheritance hierarchy, this is the most specific entity.
+    /// The name of the entity of the row. In an inheritance hierarchy, this is the most specific entity.
     package let entity: String
     package let row: SyncResult.Row
 }
@@ -93,8 +95,8 @@ extension DataStack {
 
     /// Fetches the rows of an entity with their to-one relationships, in one read transaction, ordered by key.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`, `invalidPredicate`, `modelMismatch`. `keylessEntity`, because rows
-    ///   without a key cannot be matched with a later snapshot.
+    /// - Throws: ``SyncError`` `unknownEntity`, `invalidPredicate` or `modelMismatch`. `keylessEntity` if the entity
+    ///   has no primary key.
     package func snapshot(of entity: String, where predicate: RowPredicate) async throws -> [SnapshotRow] {
         let links = try model.compiled.keyedEntity(named: entity).relationships.filter { !$0.isToMany }.map(\.name)
         let selection = try links.isEmpty ? nil : self.selection(of: entity, columns: links, where: predicate)
@@ -184,7 +186,7 @@ extension DataStack {
 
 // MARK: - StoreDump
 
-/// All rows of a store as text, including internal tables, to detect changes.
+/// All rows of a store as strings, including the rows of internal tables. Compare two dumps to detect changes.
 package struct StoreDump: Sendable, Hashable {
     /// The rows of each table as SQL literals, sorted.
     package let tables: [String: [String]]
@@ -202,8 +204,8 @@ package struct StoreDump: Sendable, Hashable {
         self.tables = tables
     }
 
-    /// Returns a line for each table that differs. The line contains the number of rows before and after, and an
-    /// example of a removed and of an added row.
+    /// Returns a description of each table that differs. A description contains the row counts, and an example of a
+    /// removed row and of an added row.
     package func differences(from earlier: StoreDump) -> [String] {
         Set(tables.keys).union(earlier.tables.keys).sorted().compactMap { name in
             let now = tables[name] ?? []

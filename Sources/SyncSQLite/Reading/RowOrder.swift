@@ -8,9 +8,15 @@ public import SyncCore
 /// try await stack.fetch("User", orderedBy: ["lastName", "-age"])      // oldest first among equal last names
 /// try await stack.fetch("User", orderedBy: "company.name")
 /// ```
-/// Nil comes first, or last if the order is descending. Text is compared by its code points.
+/// A path leads through to-one relationships to an attribute, to a to-one relationship, or to the count of a to-many
+/// relationship. Examples are `company.name`, `company` and `notes.@count`. A to-one relationship orders rows by the
+/// key of the referenced row.
+///
+/// In ascending order, nil comes first. In descending order, nil comes last. Strings are compared by code points. A
+/// call that uses an order throws ``SyncError`` `unknownAttribute` for an unknown name, and `invalidOption` for an
+/// order by a to-many relationship.
 public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-    /// An attribute or a path, with the direction of its order.
+    /// An attribute or a path, with a direction.
     package struct Term: Sendable, Hashable {
         /// The name of an attribute, or a path through to-one relationships. A path ends with an attribute, a to-one
         /// relationship, or the count of a to-many relationship: `company.name`, `company`, `notes.@count`.
@@ -25,38 +31,47 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
         }
     }
 
-    /// The terms. Each term orders the rows that are equal by all earlier terms.
+    /// The terms. Each term orders the rows that are equal in all earlier terms.
     package var terms: [Term]
 
     /// Creates an order from terms.
     package init(_ terms: [Term]) { self.terms = terms }
 
-    /// Creates an order from names of attributes, or paths. A minus before a name means descending order.
+    /// Creates an order from the names of attributes, or from paths. A minus sign before a name or path means
+    /// descending order.
     public init(_ names: [String]) {
         terms = names.map { name in
             name.hasPrefix("-") ? Term(String(name.dropFirst()), ascending: false) : Term(name)
         }
     }
 
-    /// Creates an order from the name of one attribute, or one path. A minus before it means descending order.
+    /// Creates an order from the name of one attribute, or from one path. A minus sign before the name or path means
+    /// descending order.
     public init(stringLiteral name: String) { self.init([name]) }
-    /// Creates an order from names of attributes, or paths. A minus before a name means descending order.
+    /// Creates an order from the names of attributes, or from paths. A minus sign before a name or path means
+    /// descending order.
     public init(arrayLiteral names: String...) { self.init(names) }
 
-    /// The order by key: numbers by size, text by code points, dates by time.
+    /// The order by primary key: numbers by value, strings by code points, dates by time. Rows without a primary key
+    /// are ordered by surrogate key.
     public static let byKey = RowOrder([Term]())
 }
 
 // MARK: - Key paths
 
 extension RowOrder {
-    /// Creates an order by an attribute of a type: `RowOrder(\User.lastName, ascending: false)`. A key path to a to-one
-    /// relationship works too. Any other key path causes an error when the order is used.
+    /// Creates an order by an attribute or a to-one relationship of a type.
+    ///
+    /// ```swift
+    /// let order = RowOrder(\User.lastName, ascending: false)
+    /// ```
+    /// With any other key path, a call that uses the order throws ``SyncError`` `unknownAttribute` or `invalidOption`.
     public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init([Term(path, ascending: isAscending)])
     }
 
-    /// Returns this order with an additional attribute, which orders rows that are otherwise equal.
+    /// Returns this order with an additional attribute or to-one relationship, which orders rows that are otherwise
+    /// equal.
     public func then<Value: SyncEntity>(
         _ path: PartialKeyPath<Value>, ascending isAscending: Bool = true
     ) -> RowOrder {
@@ -75,14 +90,17 @@ extension RowOrder.Term {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension RowOrder {
-    /// Creates an order from Foundation's sort descriptors: `try RowOrder([SortDescriptor(\User.age, order:
-    /// .reverse)])`.
+    /// Creates an order from sort descriptors of Foundation.
     ///
-    /// Text is ordered by code points. On Apple platforms the default comparator of `SortDescriptor(\.name)` is
-    /// localized, and this initializer rejects it. Use `SortDescriptor(\.name, comparator: .lexical)`.
+    /// ```swift
+    /// let order = try RowOrder([SortDescriptor(\User.age, order: .reverse)])
+    /// ```
+    /// Strings are ordered by code points. On Apple platforms, the default comparator of `SortDescriptor(\.name)` is
+    /// localized, and this initializer rejects localized comparators. Use
+    /// `SortDescriptor(\.name, comparator: .lexical)` instead.
     ///
-    /// - Throws: ``SyncError`` `invalidOption` for a localized order or a custom comparator; `unknownAttribute` for a
-    ///   property that is not an attribute.
+    /// - Throws: ``SyncError`` `invalidOption` for a localized order or a custom comparator. `unknownAttribute` for a
+    ///   property that is neither an attribute nor a relationship.
     public init<Value: SyncEntity>(_ descriptors: [SortDescriptor<Value>]) throws {
         self.init(try descriptors.map { try Term($0) })
     }

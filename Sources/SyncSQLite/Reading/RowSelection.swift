@@ -6,7 +6,7 @@ import SyncStore
 /// A statement that reads columns of the rows of an entity, one row at a time.
 package struct RowSelection: Sendable {
     package struct Column: Sendable {
-        /// The path that the column contains, such as `user.login`.
+        /// The path whose values the column contains, such as `user.login`.
         package let name: String
         package let type: AttributeType
     }
@@ -17,14 +17,14 @@ package struct RowSelection: Sendable {
 }
 
 extension DataStack {
-    /// Creates the statement for a query.
+    /// Creates a selection of the rows of an entity.
     ///
     /// - Parameters:
-    ///   - paths: The columns to read, for example `["id", "user.login"]`; nil for all attributes and to-one
+    ///   - paths: The paths to read, for example `["id", "user.login"]`; nil for all attributes and to-one
     ///     relationships.
     ///   - limit: The maximum number of rows to read; nil for all.
     ///   - offset: The number of rows to skip.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, or `invalidOption` for a path
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute` or `invalidPredicate`. `invalidOption` for a path
     ///   that leads to several values.
     package func selection(
         of entity: String, columns paths: [String]? = nil, where predicate: RowPredicate = .all,
@@ -44,8 +44,8 @@ extension DataStack {
 
     /// Reads the rows of a selection one at a time, in one read transaction. Cancelling the task ends the read.
     ///
-    /// - Parameter body: Called with each row, which is valid only during the call. An error of `body` ends the read
-    ///   and is rethrown.
+    /// - Parameter body: A function that receives each row. The row is valid only during the call. If the function
+    ///   throws, the read ends and throws the error.
     package func forEachRow(
         of selection: RowSelection, _ body: @escaping @Sendable (RowReader) throws -> Void
     ) async throws {
@@ -80,10 +80,11 @@ package final class RowReader {
 
     package func real(_ column: Int) -> Double { statement.real(column) }
 
-    /// Returns the bytes of a text, valid until the next row. Text that another program wrote may not be valid UTF-8.
+    /// Returns the bytes of a text value. The buffer is valid until the next row is read. A value that another program
+    /// wrote may not be valid UTF-8.
     package func text(_ column: Int) -> UnsafeBufferPointer<UInt8> { statement.text(column) }
 
-    /// Returns the value as an attribute of this type; null if the value cannot be converted.
+    /// Returns the value of a column as a value of an attribute type; null if the value cannot be converted.
     package func value(_ column: Int, as type: AttributeType) -> StoredValue {
         ColumnValue.storedValue(statement.value(column), as: type)
     }

@@ -171,7 +171,7 @@ extension SQLArgument {
 // MARK: - PredicateSQL+SQLite
 
 extension PredicateSQL {
-    /// Compiles a condition for SQLite, with the functions that ``install(in:)`` adds.
+    /// Compiles a condition for SQLite. The compiled condition uses the functions that ``install(in:)`` adds.
     ///
     /// - Parameter alias: The alias of the entity's table in the statement.
     /// - Throws: ``SyncError`` `invalidPredicate`. The message for an unknown name lists the known names.
@@ -184,7 +184,7 @@ extension PredicateSQL {
     /// The values to bind, in order.
     package var databaseValues: [DatabaseValue] { arguments.map(\.databaseValue) }
 
-    /// Returns the condition that a row belongs to the entity or a subentity; nil if all rows of the table do.
+    /// Returns the condition that a row belongs to the entity or a subentity; nil if the table contains no other rows.
     package static func familyCondition(_ entity: CompiledEntity, layout: StoreLayout, alias: String) -> String? {
         familyCondition(entity, layout: layout, alias: alias, dialect: SQLiteDialect())
     }
@@ -201,7 +201,7 @@ extension PredicateSQL {
         db.add(collation: decimalCollation)
     }
 
-    /// Orders decimals exactly by value. Other values come after them, ordered as text.
+    /// A collation that orders decimals exactly by value. Other strings come after the decimals, ordered as strings.
     package static let decimalCollation = DatabaseCollation("sync_decimal") { left, right in
         switch (ExactNumber(left), ExactNumber(right)) {
         case (let left?, let right?): order(left, right)
@@ -215,21 +215,23 @@ extension PredicateSQL {
         left < right ? .orderedAscending : right < left ? .orderedDescending : .orderedSame
     }
 
-    /// `sync_fold(utf8)` folds text for a case-insensitive comparison. It takes a blob because GRDB ends text arguments
-    /// at a NUL.
+    /// The SQL function `sync_fold(utf8)`, which folds the case of a string for a case-insensitive comparison. The
+    /// argument is a blob because GRDB ends text arguments at a NUL.
     package static let foldFunction = DatabaseFunction("sync_fold", argumentCount: 1, pure: true) { values in
         guard let text = utf8(values[0]) else { return nil }
         let folded = CaseFolding.fold(text)
         return folded.utf8.contains(0) ? Data(folded.utf8) : folded
     }
 
-    /// `sync_like(utf8, pattern)` returns whether all of the text matches a pattern with `*` and `?`.
+    /// The SQL function `sync_like(utf8, pattern)`, which returns whether a whole string matches a pattern with `*` and
+    /// `?`.
     package static let likeFunction = DatabaseFunction("sync_like", argumentCount: 2, pure: true) { values in
         guard let text = utf8(values[0]), let pattern = utf8(values[1]) else { return nil }
         return WildcardPattern(pattern).matches(text)
     }
 
-    /// `sync_matches(utf8, pattern, ignoringCase)` returns whether all of the text matches a regular expression.
+    /// The SQL function `sync_matches(utf8, pattern, ignoringCase)`, which returns whether a whole string matches a
+    /// regular expression.
     package static let matchesFunction = DatabaseFunction("sync_matches", argumentCount: 3, pure: true) { values in
         guard let text = utf8(values[0]), let pattern = utf8(values[1]) else { return nil }
         let ignoresCase = Bool.fromDatabaseValue(values[2]) ?? false

@@ -10,10 +10,10 @@ package enum ColumnValue {
         bytes.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
     }
 
-    /// Returns the column value of an attribute of this type.
+    /// Returns the column value for a value of an attribute of this type.
     ///
-    /// A value of another type is converted by its own type, unless the attribute is JSON or transformable. A value
-    /// that does not fit (``fits(_:_:)``) may become NULL.
+    /// If the value has another type, the conversion uses the type of the value, unless the attribute is JSON or
+    /// transformable. A value that does not fit (``fits(_:_:)``) may become NULL.
     package static func databaseValue(_ value: StoredValue, as type: AttributeType) -> DatabaseValue {
         if type == .transformable || type == .json { return jsonText(value) }
         return switch value {
@@ -30,8 +30,7 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns the attribute value of a column. A value that does not fit the type, which another program may have
-    /// written, becomes ``StoredValue/null``.
+    /// Returns the attribute value of a column. A value that does not fit the type becomes ``StoredValue/null``.
     ///
     /// - Parameter isKey: Whether the column is the key of the row. A temporary key then becomes ``StoredValue/null``.
     package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue
@@ -49,7 +48,7 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns whether a value fits an attribute of this type. Nil always fits.
+    /// Returns whether a value fits an attribute of this type. Null always fits.
     package static func fits(_ value: StoredValue, _ type: AttributeType) -> Bool {
         switch (value, type) {
         case (.null, _), (_, .transformable), (.integer, .integer), (.boolean, .boolean), (.string, .string),
@@ -62,7 +61,7 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns the key in a column in the form of a ``SyncResult``; nil for NULL and blobs.
+    /// Returns the key in a column, as in a ``SyncResult``; nil for NULL and blobs.
     package static func recordKey(_ value: DatabaseValue, as type: AttributeType) -> PrimaryKeyValue? {
         switch value.storage {
         case .int64(let value): .integer(value)
@@ -74,7 +73,7 @@ package enum ColumnValue {
         }
     }
 
-    /// Returns an SQL expression with one parameter, and the value to bind. GRDB binds text only up to its first NUL,
+    /// Returns an SQL expression with one parameter, and the value to bind. GRDB binds text only up to the first NUL,
     /// so text with a NUL is bound as a blob.
     package static func bound(_ value: DatabaseValue) -> (sql: String, value: DatabaseValue) {
         guard case .string(let text) = value.storage, text.utf8.contains(0) else { return ("?", value) }

@@ -49,13 +49,13 @@ package struct SchemaSQL: Sendable {
         SQLiteDialect().quoted(name)
     }
 
-    /// Returns text as an SQL literal.
+    /// Returns a string as an SQL literal.
     package static func literal(_ text: String) -> String {
         SQLiteDialect().literal(text)
     }
 
-    /// Returns the condition that a row is of one of these entities, for a table with several entities: `"sync_entity"
-    /// IN ('A', 'B')`.
+    /// Returns the condition that a row is of one of these entities, for a table with several entities:
+    /// `"sync_entity" IN ('A', 'B')`.
     package static func entityCondition(_ entities: [Int], _ layout: StoreLayout, alias: String? = nil) -> String {
         SQLiteDialect().entityCondition(entities, layout, alias: alias)
     }

@@ -160,8 +160,10 @@ extension SQLiteSession {
 
 // Compares stored join rows with the join rows that a payload asserts.
 extension SQLiteSession {
-    /// Compares all join rows of a table that is small compared with the payload. In a larger table, compares the join
-    /// rows of nodes with replaced lists, and the other asserted join rows one by one.
+    /// Compares the stored join rows with the join rows that a payload asserts.
+    ///
+    /// If the table is small compared with the payload, the call reads all join rows. In a larger table, the call reads
+    /// the join rows of nodes with replaced lists, and each other asserted join row.
     package func diff(_ asserted: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws
         -> JoinTableDiff
     {

@@ -174,7 +174,8 @@ extension SQLiteSession {
         return found
     }
 
-    /// Finds the dangling links of join tables in which the diff of a snapshot found links to rows without a node.
+    /// Finds the dangling links of join tables. The call reads only join tables in which the diff of a snapshot found a
+    /// link to a row without a node.
     package func danglingJoinRows() throws -> [DanglingJoinRows] {
         try model.links.compactMap { link -> DanglingJoinRows? in
             guard let ends = danglingCandidates[link.id], link.storage == .joinTable, !isValid(link.id) else {

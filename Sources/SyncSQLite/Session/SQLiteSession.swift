@@ -12,7 +12,7 @@ package final class SQLiteSession {
     let statements: StatementCache
     /// The access to the facts of the ``StoreMonitor``.
     private let visit: StoreMonitor.Visit
-    /// By quoted table name, a number that the table's row count was found to exceed.
+    /// The known lower bounds of row counts, by quoted table name.
     package var scratch: [String: Int] = [:]
 
     // The state of the running sync.

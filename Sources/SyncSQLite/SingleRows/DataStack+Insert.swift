@@ -4,24 +4,7 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Inserts a row with values by attribute name.
-    ///
-    /// ```swift
-    /// let tag = try stack.insert("Tag", values: ["remoteID": 1, "name": "red"])
-    /// let note = try stack.insert("Note", values: ["text": "Hello"], relationships: ["tags": [tag]])
-    /// ```
-    /// Missing values get the defaults of the model. A row without a key gets the key that ``makeTemporaryKey(for:)``
-    /// returns.
-    ///
-    /// - Parameters:
-    ///   - values: The values by attribute name. They are converted to the types of the attributes, without
-    ///     transformers and formats.
-    ///   - relationships: The related rows by relationship name. If the inverse is to-one, a related row loses its
-    ///     previous link.
-    /// - Returns: The stored row.
-    /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `unknownAttribute`, `unknownRelationship`,
-    ///   `typeMismatch`, `primaryKeyMissing`, `duplicateKey`, `rowNotFound` for a related row that is no longer stored,
-    ///   or `databaseError`. Nothing is written then.
+    /// Inserts a row with the given values and related rows.
     @discardableResult
     package func insert(
         _ entity: String, values: [String: JSONValue] = [:], relationships: [String: [SyncRow]] = [:]
@@ -29,7 +12,27 @@ extension DataStack {
         try writing { db in try self.insert(entity, values: values, relationships: relationships, in: db) }
     }
 
-    /// Inserts a row with values by attribute name.
+    /// Inserts a row with the given values and related rows.
+    ///
+    /// ```swift
+    /// let tag = try await stack.insert("Tag", values: ["remoteID": 1, "name": "red"])
+    /// let note = try await stack.insert("Note", values: ["text": "Hello"], relationships: ["tags": [tag]])
+    /// ```
+    /// An attribute without a value gets the default value in the model. If an integer or string primary key has no
+    /// value, the row gets a temporary key. If a UUID primary key has no value, the row gets a random UUID. Primary
+    /// keys of other types, and all parts of a composite key, require a value.
+    ///
+    /// - Parameters:
+    ///   - values: The values by attribute name. The call converts each value to the type of the attribute, without
+    ///     transformers and formats.
+    ///   - relationships: The related rows by relationship name. If the inverse is to-one, a related row loses its
+    ///     previous link.
+    /// - Returns: The stored row.
+    /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `unknownAttribute`, `unknownRelationship` or
+    ///   `databaseError`. `typeMismatch` for a value or related row that does not fit the model, or for a missing
+    ///   required value. `primaryKeyMissing` for a missing key that the call cannot generate. `duplicateKey` if another
+    ///   row has the key. `rowNotFound` for a related row that is no longer stored. If the call throws an error, it
+    ///   writes nothing.
     @discardableResult
     public func insert(
         _ entity: String, values: [String: JSONValue] = [:], relationships: [String: [SyncRow]] = [:]
@@ -48,11 +51,11 @@ extension DataStack {
     /// Returns a temporary key for a new row that has no remote ID.
     ///
     /// Integer keys count up from `Int64.min`. String keys consist of `local-` and a UUID. An integer below −2⁶², or a
-    /// string of this form, is a temporary key, and the key attribute of its row is nil. UUID keys are random and do
-    /// not count as temporary.
+    /// string of this form, is a temporary key. The key attribute of a row with a temporary key is nil. UUID keys are
+    /// random and do not count as temporary.
     ///
-    /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if the primary key is composite or of another type,
-    ///   `unknownEntity` or `databaseError`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`. `primaryKeyMissing` if the primary
+    ///   key is composite, or if its type is not integer, string or UUID.
     package func makeTemporaryKey(for entity: String) throws -> JSONValue {
         let compiled = try model.compiled.entity(named: entity)
         let key = try reading { db in try self.makeTemporaryKey(for: compiled, in: db) }
@@ -65,7 +68,10 @@ extension DataStack {
 
     // MARK: In one write
 
-    /// Inserts a row with values by attribute name, inside ``write(_:)-(_)``.
+    /// Inserts a row with the given values and related rows, inside ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``insert(_:values:relationships:)``. Errors of SQLite are thrown as GRDB's
+    ///   `DatabaseError`.
     @discardableResult
     public func insert(
         _ entity: String, values: [String: JSONValue] = [:], relationships: [String: [SyncRow]] = [:], in db: Database

@@ -4,48 +4,67 @@ import SyncStore
 
 // Each operation is one transaction, and `in: db` runs it inside the caller's transaction.
 extension DataStack {
-    /// Inserts or updates the row of a value, with the related rows that it has loaded.
+    /// Inserts or updates the row of a value and the loaded related rows of the value.
     ///
     /// ```swift
     /// try await stack.save(Project(id: 7, name: "Sync"))
     /// ```
-    /// The value replaces all columns of its row. A loaded to-many relationship replaces the links of the row.
-    /// Relationships that are not loaded, and all other rows of the entity, stay unchanged. A value whose primary key is
-    /// nil becomes a new row with a temporary key.
+    /// The properties of the value replace the attributes of the row. If the primary key is nil, the call inserts a row
+    /// with a random UUID for a UUID key, or else with a temporary key.
     ///
-    /// - Returns: The changes. The result has no changes if the stored row is equal.
-    /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be stored, `inconsistentRecords` for two values
-    ///   with one key and different contents, `entityMismatch`, `primaryKeyMissing` if a temporary key cannot be
-    ///   generated, `keylessEntity`. Nothing is written then.
+    /// A loaded to-many relationship must contain all linked rows. If a many-to-many relationship omits a row, the row
+    /// loses its link. If a one-to-many relationship omits a row, the row is deleted, unless the row has a temporary
+    /// key or pending changes. A to-many relationship that is not loaded stays unchanged.
+    ///
+    /// If a to-one relationship is not loaded, the property with the key of the related row, such as `companyID`,
+    /// specifies the link. If this property contains a ``RowNumber``, the link stays unchanged.
+    ///
+    /// - Returns: The changes; an empty result if the stored rows already have the same values.
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be stored. `inconsistentRecords` for two values
+    ///   with the same key and different contents. `entityMismatch` if a row of another entity has the key.
+    ///   `primaryKeyMissing` for a missing key that the call cannot generate. `deletionDenied` if a delete rule
+    ///   protects a row. `unknownEntity`, `abstractEntity`, `keylessEntity` or `databaseError`. If the call throws an
+    ///   error, it writes nothing.
     @discardableResult
     public func save<Value: EntityRecord>(_ value: Value) async throws -> SyncResult { try await save([value]) }
 
-    /// Inserts or updates the rows of values, with the related rows that they have loaded, in one transaction.
+    /// Inserts or updates the rows of the given values and the loaded related rows, in one transaction.
+    ///
+    /// - Throws: The errors of ``save(_:)-(Value)``.
     @discardableResult
     public func save<Value: EntityRecord>(_ values: [Value]) async throws -> SyncResult {
         try await publishing { stack, db in try stack.save(values, in: db, isOwn: true) }
     }
 
-    /// Inserts or updates the rows of values, with the related rows that they have loaded, inside ``write(_:)-(_)``.
+    /// Inserts or updates the rows of the given values and the loaded related rows, inside ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``save(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
     @discardableResult
     public func save<Value: EntityRecord>(_ values: [Value], in db: Database) throws -> SyncResult {
         try save(values, in: db, isOwn: false)
     }
 
-    /// Inserts the row of a value, and saves the related rows that it has loaded.
+    /// Inserts the row of a value, and saves the loaded related rows of the value.
     ///
+    /// - Returns: The changes.
     /// - Throws: ``SyncError`` `duplicateKey` if a row with the primary key is stored, and the errors of
-    ///   ``save(_:)-(Value)``. Nothing is written then.
+    ///   ``save(_:)-(Value)``. If the call throws an error, it writes nothing.
     @discardableResult
     public func insert<Value: EntityRecord>(_ value: Value) async throws -> SyncResult { try await insert([value]) }
 
-    /// Inserts the rows of values, and saves the related rows that they have loaded, in one transaction.
+    /// Inserts the rows of the given values, and saves the loaded related rows, in one transaction.
+    ///
+    /// - Throws: ``SyncError`` `duplicateKey` if a row with one of the primary keys is stored, and the errors of
+    ///   ``save(_:)-(Value)``. If the call throws an error, it writes nothing.
     @discardableResult
     public func insert<Value: EntityRecord>(_ values: [Value]) async throws -> SyncResult {
         try await publishing { stack, db in try stack.insert(values, in: db, isOwn: true) }
     }
 
-    /// Inserts the rows of values, and saves the related rows that they have loaded, inside ``write(_:)-(_)``.
+    /// Inserts the rows of the given values, and saves the loaded related rows, inside ``write(_:)-(_)``.
+    ///
+    /// - Throws: ``SyncError`` `duplicateKey` if a row with one of the primary keys is stored, and the errors of
+    ///   ``save(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
     @discardableResult
     public func insert<Value: EntityRecord>(_ values: [Value], in db: Database) throws -> SyncResult {
         try insert(values, in: db, isOwn: false)
@@ -54,19 +73,25 @@ extension DataStack {
     /// Deletes the row with the primary key of a value, and applies the delete rules of the model. If no row has the
     /// key, nothing changes.
     ///
-    /// - Returns: The deleted rows, and the rows that lost a link.
-    /// - Throws: ``SyncError`` `deletionDenied`, `keylessEntity`, `primaryKeyMissing` for a value whose primary key is
-    ///   nil. Nothing is written then.
+    /// - Returns: The changes, which are the deleted rows and the rows that lost a link.
+    /// - Throws: ``SyncError`` `deletionDenied` if the delete rule `deny` protects the row. `primaryKeyMissing` for a
+    ///   value whose primary key is nil. `unknownEntity`, `keylessEntity` or `databaseError`. If the call throws an
+    ///   error, it writes nothing.
     @discardableResult
     public func delete<Value: EntityRecord>(_ value: Value) async throws -> SyncResult { try await delete([value]) }
 
-    /// Deletes the rows with the primary keys of values, in one transaction.
+    /// Deletes the rows with the primary keys of the given values, in one transaction, and applies the delete rules of
+    /// the model.
+    ///
+    /// - Throws: The errors of ``delete(_:)-(Value)``.
     @discardableResult
     public func delete<Value: EntityRecord>(_ values: [Value]) async throws -> SyncResult {
         try await publishing { stack, db in try stack.delete(values, in: db, isOwn: true) }
     }
 
-    /// Deletes the rows with the primary keys of values, inside ``write(_:)-(_)``.
+    /// Deletes the rows with the primary keys of the given values, inside ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``delete(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
     @discardableResult
     public func delete<Value: EntityRecord>(_ values: [Value], in db: Database) throws -> SyncResult {
         try delete(values, in: db, isOwn: false)

@@ -5,18 +5,21 @@ import SyncStore
 extension DataStack {
     /// Inserts a row from a JSON record, or updates the stored row with the same primary key.
     ///
-    /// Nested records are synced too, and children that a nested one-to-many list of records omits are deleted. Rows to
-    /// which the record has no relationship stay unchanged.
+    /// The call also syncs nested records. If a nested list of a one-to-many relationship omits a child, the call
+    /// deletes the child. A child with a temporary key or pending changes stays. Rows that are not related to the
+    /// record stay unchanged.
     ///
     /// ```swift
     /// try await stack.write { db in
     ///     let user = try stack.insertOrUpdate("User", with: ["id": 6, "name": "Ann"], in: db).row
     /// }
     /// ```
-    /// - Returns: The stored row, and the changes.
-    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key. `typeMismatch` if the record
-    ///   lacks a value that a new row requires. `entityMismatch` if the key belongs to a row of another entity.
-    ///   `recordExpected`, `unknownEntity`, `abstractEntity`, `keylessEntity`. Nothing is written then.
+    /// - Returns: The stored row and the changes.
+    /// - Throws: ``SyncError`` `recordExpected` if `record` is not a JSON object. `primaryKeyMissing` if the record has
+    ///   no readable key. `typeMismatch` if the record lacks a value that a new row requires. `entityMismatch` if a row
+    ///   of another entity has the key. `deletionDenied` or `deletionLimitExceeded` if a delete rule or the deletion
+    ///   limit forbids a deletion. `unknownEntity`, `abstractEntity` or `keylessEntity`. Errors of SQLite may be thrown
+    ///   as GRDB's `DatabaseError`. If the call throws an error, it writes nothing.
     @discardableResult
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
@@ -95,16 +98,21 @@ extension DataStack {
 extension DataStack {
     /// Updates a row with the attributes and relationships that a JSON record contains.
     ///
-    /// An attribute or relationship that is absent from the record stays unchanged, and null clears it. If the record
-    /// contains another primary key, the row gets that key, and references to the row are updated.
+    /// An attribute or relationship that is absent from the record stays unchanged. Null clears an optional attribute
+    /// or a relationship. Nested records are synced as in ``insertOrUpdate(_:with:options:in:)``. If the record
+    /// contains a different primary key, the call changes the key of the row and the foreign keys that reference the
+    /// row.
     ///
     /// - Parameters:
-    ///   - id: The key, which is converted to the type of the primary key. It may be a temporary key.
-    ///   - values: A JSON record, which need not contain the primary key.
-    /// - Returns: The stored row and the changes; nil if no row has this key.
-    /// - Throws: ``SyncError`` `duplicateKey` if another row has the new primary key, `rowNotFound` if the new key
-    ///   references a row that is not stored, `recordExpected`, `unknownEntity`, `keylessEntity`. Nothing is written
-    ///   then.
+    ///   - id: The primary key, which may be a temporary key. The call converts the key to the type of the key
+    ///     attribute. A composite key is an array of its parts in the order of the model.
+    ///   - values: A JSON object, which need not contain the primary key.
+    /// - Returns: The stored row and the changes; nil if no row has the key.
+    /// - Throws: ``SyncError`` `recordExpected` if `values` is not a JSON object. `duplicateKey` if another row has the
+    ///   new primary key. `rowNotFound` if the new primary key includes the key of a related row that is not stored.
+    ///   `deletionDenied` or `deletionLimitExceeded` if a delete rule or the deletion limit forbids a deletion.
+    ///   `unknownEntity` or `keylessEntity`. Errors of SQLite may be thrown as GRDB's `DatabaseError`. If the call
+    ///   throws an error, it writes nothing.
     @discardableResult
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
@@ -167,12 +175,14 @@ extension DataStack {
 // MARK: - Attributes
 
 extension DataStack {
-    /// Sets the attributes of one row from a JSON record, by the rules of a sync. Its relationships stay unchanged.
+    /// Sets the attributes of one row from a JSON record, by the rules of a sync. The relationships of the row stay
+    /// unchanged.
     ///
-    /// - Parameter predicate: Selects the row; nil inserts a new row with the defaults of the model.
+    /// - Parameter predicate: The condition that selects the row; nil to insert a new row with the defaults of the
+    ///   model.
     /// - Returns: The stored row, and a diagnostic for each value that did not fit.
-    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches, `duplicateKey`, `recordExpected`; the
-    ///   errors of ``insert(_:storedValues:relationships:)``. Nothing is written then.
+    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches. `duplicateKey`, `recordExpected`, and the
+    ///   errors of ``insert(_:storedValues:relationships:)``. If the call throws an error, it writes nothing.
     @discardableResult
     package func updateAttributes(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
@@ -254,8 +264,12 @@ extension DataStack {
 extension DataStack {
     /// Deletes a row by its key, and applies the delete rules of the model. If no row has the key, nothing changes.
     ///
-    /// - Returns: The deleted rows, and the rows that lost a link.
-    /// - Throws: ``SyncError`` `deletionDenied`, `unknownEntity`, `keylessEntity`. Nothing is written then.
+    /// - Parameter id: The primary key, which the call converts to the type of the key attribute. A composite key is an
+    ///   array of its parts in the order of the model.
+    /// - Returns: The changes, which are the deleted rows and the rows that lost a link.
+    /// - Throws: ``SyncError`` `deletionDenied` if the delete rule `deny` protects the row. `unknownEntity` or
+    ///   `keylessEntity`. Errors of SQLite may be thrown as GRDB's `DatabaseError`. If the call throws an error, it
+    ///   writes nothing.
     @discardableResult
     public func delete(_ entity: String, id: JSONValue, in db: Database) throws -> SyncResult {
         try delete(entity, id: id, in: db, isOwn: false)

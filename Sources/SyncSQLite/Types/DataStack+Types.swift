@@ -2,18 +2,7 @@ public import GRDB
 public import SyncCore
 
 extension DataStack {
-    /// Fetches the rows of an entity as values of its type.
-    ///
-    /// ```swift
-    /// let adults = try await stack.fetch(User.self, where: "age >= 18", orderedBy: "firstName", including: \.notes)
-    /// ```
-    /// - Parameters:
-    ///   - limit: The maximum number of rows to fetch; nil for all.
-    ///   - skip: Called with each row that cannot be read as a value of the type. The row is then left out. If nil,
-    ///     such a row is an error. Rows can be unreadable if they are older than the type, or if other code wrote them.
-    ///   - relationships: The relationships whose rows are loaded. The properties of other relationships are empty.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `invalidPredicate`,
-    ///   `invalidOption`, `typeMismatch` for a value that does not fit the type of its property, or `databaseError`.
+    /// Fetches the rows of an entity as values of a Swift type.
     package func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -23,7 +12,21 @@ extension DataStack {
         return try reading { db in try rows.fetch(predicate, order, limit, db).map(\.element) }
     }
 
-    /// Fetches the rows of an entity as values of its type.
+    /// Fetches the rows of an entity and its subentities as values of a Swift type.
+    ///
+    /// ```swift
+    /// let adults = try await stack.fetch(User.self, where: "age >= 18", orderedBy: "firstName", including: \.notes)
+    /// ```
+    /// - Parameters:
+    ///   - limit: The maximum number of rows to fetch; nil for all.
+    ///   - skip: A function that receives each row or related row that does not fit its Swift type. For example, an
+    ///     earlier version of the type may have written such a row. The result omits these rows. If `skip` is nil, the
+    ///     call throws an error at the first such row.
+    ///   - relationships: The relationships whose rows are loaded. All other relationships, and all relationships of
+    ///     the related rows, are nil or empty.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
+    ///   `unknownRelationship` for a key path in `relationships` that is not a relationship. `invalidOption` for an
+    ///   order by a to-many relationship. `typeMismatch` for a value that does not fit the type of its property.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -33,7 +36,10 @@ extension DataStack {
         return try await reading { db in try rows.fetch(predicate, order, limit, db).map(\.element) }
     }
 
-    /// Fetches the rows of an entity as values of its type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows of an entity as values of a Swift type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``fetch(_:where:orderedBy:limit:skippingUnreadable:including:)``. Errors of SQLite are
+    ///   thrown as GRDB's `DatabaseError`.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -42,8 +48,7 @@ extension DataStack {
         try TypedRows(type, self, relationships, skipping: skip).fetch(predicate, order, limit, db).map(\.element)
     }
 
-    /// Fetches the row with a key as a value of its type; nil if no row has the key. The key is a value such as an
-    /// `Int` or a `UUID`, or a ``JSONValue`` for a composite key.
+    /// Fetches the row with the given key. Returns the row as a value of a Swift type, or nil if no row has the key.
     package func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) throws -> Value? {
@@ -51,8 +56,14 @@ extension DataStack {
         return try reading { db in try rows.fetch(id: id, db)?.element }
     }
 
-    /// Fetches the row with a key as a value of its type; nil if no row has the key. The key is a value such as an
-    /// `Int` or a `UUID`, or a ``JSONValue`` for a composite key.
+    /// Fetches the row with the given key. Returns the row as a value of a Swift type, or nil if no row has the key.
+    ///
+    /// - Parameters:
+    ///   - id: The primary key, such as an `Int` or a `UUID`. A composite key is a ``JSONValue`` array of its parts in
+    ///     the order of the model.
+    ///   - relationships: The relationships whose rows are loaded.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`. `unknownRelationship` for a key
+    ///   path that is not a relationship. `typeMismatch` for a value that does not fit the type of its property.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) async throws -> Value? {
@@ -60,19 +71,24 @@ extension DataStack {
         return try await reading { db in try rows.fetch(id: id, db)?.element }
     }
 
-    /// Fetches the row with a key as a value of its type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the row with the given key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``. Returns the row as a value of
+    /// a Swift type, or nil if no row has the key.
+    ///
+    /// - Throws: The errors of ``fetch(_:id:including:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>..., in db: Database
     ) throws -> Value? {
         try TypedRows(type, self, relationships).fetch(id: id, db)?.element
     }
 
-    /// Counts the rows of an entity, including those of its subentities.
+    /// Counts the rows of an entity and its subentities.
     package func count<Value: EntityRecord>(_ type: Value.Type, where predicate: RowPredicate = .all) throws -> Int {
         try count(Value.entityName, where: predicate)
     }
 
-    /// Counts the rows of an entity, including those of its subentities.
+    /// Counts the rows of an entity and its subentities.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`, `invalidPredicate` or `databaseError`.
     public func count<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all
     ) async throws -> Int {
@@ -83,15 +99,18 @@ extension DataStack {
 // MARK: - Decodable
 
 extension DataStack {
-    /// Fetches the rows of an entity and decodes them by the names of their attributes. The type need not be an
-    /// ``EntityRecord``.
+    /// Fetches the rows of an entity and decodes their attributes by name. The type need not be an ``EntityRecord``.
     ///
     /// ```swift
     /// struct Line: Decodable { var id: Int, title: String, dueAt: Date? }
     /// let lines = try await stack.fetch("Task", as: Line.self, where: "isDone == false")
     /// ```
-    /// - Parameter skip: Called with each row that cannot be decoded. The row is then left out. If nil, such a row is
-    ///   an error.
+    /// A temporary key is decoded as null.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of rows to fetch; nil for all.
+    ///   - skip: A function that receives each row that cannot be decoded. The result omits these rows. If `skip` is
+    ///     nil, the call throws an error at the first such row.
     /// - Throws: ``SyncError`` `typeMismatch` for a row that cannot be decoded, and the errors of
     ///   ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``.
     public func fetch<Value: Decodable & Sendable>(
@@ -105,7 +124,11 @@ extension DataStack {
         }
     }
 
-    /// Fetches the rows of an entity and decodes them, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows of an entity and decodes their attributes by name, inside ``read(_:)-(_)`` or
+    /// ``write(_:)-(_)``.
+    ///
+    /// - Throws: The errors of ``fetch(_:as:where:orderedBy:limit:skippingUnreadable:)``. Errors of SQLite are thrown
+    ///   as GRDB's `DatabaseError`.
     public func fetch<Value: Decodable>(
         _ entity: String, as type: Value.Type, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil,
@@ -132,17 +155,18 @@ extension DataStack {
 // MARK: - Typed observation
 
 extension DataStack {
-    /// Observes the rows of an entity as values of its type: their current values, then each change.
+    /// Observes the rows of an entity as values of a Swift type. The sequence contains the current values, then all
+    /// values again after each change.
     ///
     /// ```swift
     /// for try await users in try stack.observe(User.self, where: "age >= 18", orderedBy: "lastName") { show(users) }
     /// ```
-    /// See ``observe(_:where:orderedBy:limit:)``. A change of a loaded related row produces a value too.
+    /// For details, see ``observe(_:where:orderedBy:limit:)``. A change of a loaded related row also produces a value.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of rows to read; nil for all.
-    ///   - skip: Called with each row that cannot be read as a value of the type, each time that the list is read. The
-    ///     row is then left out. If nil, the sequence fails at the first such row.
+    ///   - skip: A function that receives each row or related row that does not fit its Swift type, each time the rows
+    ///     are read. The values omit these rows. If `skip` is nil, the sequence fails at the first such row.
     ///   - relationships: The relationships whose rows are loaded.
     /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observe<Value: EntityRecord>(
@@ -163,8 +187,10 @@ extension DataStack {
         }
     }
 
-    /// Observes the row with a key as a value of its type: its current value, then each change; nil while no row has
-    /// the key.
+    /// Observes the row with the given key, and reads the row as a value of a Swift type. The sequence contains the
+    /// current value, then the value after each change. A value is nil if no row has the key.
+    ///
+    /// For details, see ``observe(_:id:)``. A change of a loaded related row also produces a value.
     ///
     /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observe<Value: EntityRecord>(
@@ -180,16 +206,24 @@ extension DataStack {
         return StoreObservation(self, fetch: { db in try rows.fetch(id: id, db) }) { $0?.element }
     }
 
-    /// Observes the number of rows of an entity: the current number, then each change.
+    /// Observes the number of rows of an entity and its subentities. The sequence contains the current number, then the
+    /// new number after each change.
     public func observeCount<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all
     ) -> StoreObservation<Int> {
         observeCount(Value.entityName, where: predicate)
     }
 
-    /// Observes the changes of the rows of an entity as values of its type. See
-    /// ``observeChanges(_:where:orderedBy:limit:)``. A row is updated too when its loaded related rows change.
+    /// Observes the changes of the rows of an entity, and reads the rows as values of a Swift type.
     ///
+    /// For details, see ``observeChanges(_:where:orderedBy:limit:)``. A row also counts as updated if one of its loaded
+    /// related rows changes.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of rows in the list; nil for all.
+    ///   - skip: A function that receives each row or related row that does not fit its Swift type, each time the rows
+    ///     are read. The values omit these rows. If `skip` is nil, the sequence fails at the first such row.
+    ///   - relationships: The relationships whose rows are loaded.
     /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observeChanges<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,

@@ -1,24 +1,27 @@
 public import GRDB
 public import SyncCore
 
-/// A Swift type whose values are rows of an entity, and GRDB records.
+/// A Swift type whose values represent rows of an entity. The type is also a record type of GRDB.
 ///
-/// The macro `@Entity` generates the conformance. As GRDB records, the types read the tables of a stack with
-/// `User.fetchAll(db)`, the query interface and `ValueObservation`. `insert`, `update` and `save` write columns in the
-/// same format as syncs. `update`, `save`, `delete` and `exists` find the row by the primary key of the entity, even if
-/// the table has a different primary key.
+/// The macro `@Entity` generates the conformance. To read the tables of a stack, use `User.fetchAll(db)`, the query
+/// interface or `ValueObservation` of GRDB.
+///
+/// GRDB's `insert`, `update` and `save` write columns in the same format as a sync. These methods cannot write rows of
+/// a subentity, because the table name of a subentity is the name of a view. `update`, `save`, `delete` and `exists`
+/// identify the row by the primary key of the entity, even if the table has a different primary key.
 public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
-    /// The type of the key in foreign keys: the type of the primary key, or ``RowNumber`` if the primary key is not one
+    /// The type of ``syncKey``: the type of the primary key, or ``RowNumber`` if the primary key is not a single
     /// attribute.
     associatedtype SyncKey: AttributeValue
 
-    /// The key in foreign keys that reference the row; nil if the value does not contain it.
+    /// The key by which foreign keys reference the row; nil if the value does not contain this key.
     var syncKey: SyncKey? { get }
 
-    /// The primary key as JSON: an array for a composite key, null for a keyless entity.
+    /// The primary key as JSON. A composite key is an array. For a keyless entity, or if the key is nil, the value is
+    /// null.
     var syncID: JSONValue { get }
 
-    /// Decodes a row.
+    /// Creates a value from a row.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` for a value that does not fit the type of its property.
     init(entityRow row: EntityRowDecoder) throws
@@ -28,29 +31,35 @@ public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
     /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded.
     func encode(into row: inout EntityRowEncoder) throws
 
-    /// Sets the loaded rows of a relationship.
+    /// Sets the loaded rows of a relationship. For a to-one relationship, `rows` has at most one element.
     mutating func setRelated(_ rows: [any EntityRecord], for relationship: String)
 }
 
 extension EntityRecord {
-    /// Does nothing. This default implementation is for types without relationships.
+    /// Does nothing. Types without relationships use this default implementation.
     public mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) {}
 
-    /// Returns a primary key as JSON: a value, an array for a composite key, or null without parts.
+    /// Returns a primary key as JSON: a single part, an array of several parts, or null if there are no parts.
     public static func syncID(of parts: any AttributeValue...) -> JSONValue {
         parts.count == 1
             ? keyPart(parts[0]) : parts.isEmpty ? .null : .array(parts.map { keyPart($0) })
     }
 
-    /// The name of the entity, which is the default name of its table. For a subentity, this is the name of a view of
-    /// its rows in the shared table. Existing tables have no such view: GRDB throws `no such table`, and
-    /// `DataStack.fetch` reads the rows.
+    /// The name of the table of the entity; by default, the name of the entity.
+    ///
+    /// For a subentity, this is the name of a view that contains only the rows of the subentity. Existing tables have
+    /// no such view. GRDB then throws `no such table`, and `DataStack.fetch` reads the rows.
     public static var databaseTableName: String { entityName }
 
-    /// Decodes a row that GRDB fetched.
+    /// Creates a value from a row that GRDB fetched.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that does not fit the type of its property.
     public init(row: Row) throws { try self.init(entityRow: EntityRowDecoder(row, of: Self.entityName)) }
 
-    /// Encodes the columns of the row in the same format as syncs.
+    /// Encodes the columns of the row in the same format as a sync.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded, and for a string with a NUL
+    ///   character.
     public func encode(to container: inout PersistenceContainer) throws {
         var values = EntityRowEncoder(of: Self.entityName)
         try encode(into: &values)
@@ -63,10 +72,11 @@ extension EntityRecord {
 /// existential.
 private func keyPart(_ value: any AttributeValue) -> JSONValue { value.storedValue.jsonForm }
 
-/// A column in GRDB's query interface. A UUID is stored as text, so compare the column with a `uuidString`.
+/// A column in GRDB's query interface. A UUID is stored as an uppercase string. Compare the column of a UUID attribute
+/// with a `uuidString`.
 public typealias EntityColumn = Column
 
-/// The values of a row, as an ``EntityRecord`` encodes them.
+/// An encoder that receives the values of a row from an ``EntityRecord``.
 public struct EntityRowEncoder {
     /// A to-one link to a row, by its key.
     struct Reference {
@@ -87,7 +97,7 @@ public struct EntityRowEncoder {
 
     /// Encodes the value of an attribute.
     ///
-    /// - Parameter column: The column, if it differs from the name of the attribute.
+    /// - Parameter column: The name of the column; nil if the column has the name of the attribute.
     public mutating func set<Value: AttributeValue>(_ attribute: String, to value: Value, in column: String? = nil)
         throws
     {
@@ -95,6 +105,8 @@ public struct EntityRowEncoder {
     }
 
     /// Encodes the raw value of an attribute.
+    ///
+    /// - Parameter column: The name of the column; nil if the column has the name of the attribute.
     public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value, in column: String? = nil)
         throws
     where Value.RawValue: AttributeValue {
@@ -102,6 +114,8 @@ public struct EntityRowEncoder {
     }
 
     /// Encodes the raw value of an optional attribute.
+    ///
+    /// - Parameter column: The name of the column; nil if the column has the name of the attribute.
     public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value?, in column: String? = nil)
         throws
     where Value.RawValue: AttributeValue {
@@ -110,6 +124,7 @@ public struct EntityRowEncoder {
 
     /// Encodes the value of an attribute as JSON.
     ///
+    /// - Parameter column: The name of the column; nil if the column has the name of the attribute.
     /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded.
     @_disfavoredOverload
     public mutating func set<Value: Encodable>(_ attribute: String, to value: Value, in column: String? = nil) throws {
@@ -150,7 +165,9 @@ public struct EntityRowEncoder {
 
     /// Encodes the foreign key of a to-one relationship.
     ///
-    /// - Parameter column: The foreign key column.
+    /// - Parameters:
+    ///   - key: The key of the referenced row; nil if no row is referenced.
+    ///   - column: The name of the foreign key column.
     public mutating func setForeignKey<Key: AttributeValue>(_ relationship: String, to key: Key?, in column: String) {
         references.append(
             Reference(
@@ -158,7 +175,8 @@ public struct EntityRowEncoder {
                 isRowNumber: Key.self == RowNumber.self))
     }
 
-    /// Encodes the related rows of a relationship. Does nothing if `rows` is nil, because the rows are not loaded.
+    /// Encodes the loaded rows of a relationship. If `rows` is nil, the relationship is not loaded and the call does
+    /// nothing.
     public mutating func setRelated<Row: EntityRecord>(_ relationship: String, to rows: [Row]?) {
         if let rows { related[relationship] = rows }
     }
@@ -188,7 +206,7 @@ public struct EntityRowEncoder {
     }
 }
 
-/// A row of an entity's table, from which an ``EntityRecord`` reads its properties.
+/// A decoder that supplies the values of a row to an ``EntityRecord``.
 public struct EntityRowDecoder {
     private let row: Row
     private let entity: String
@@ -200,14 +218,16 @@ public struct EntityRowDecoder {
 
     /// Returns the value of a column.
     ///
-    /// - Throws: ``SyncError`` `typeMismatch` if the row has no such column, or the value does not fit the type.
+    /// - Throws: ``SyncError`` `typeMismatch` if the row has no such column, or if the value does not fit the type.
     public func value<Value: AttributeValue>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
         let stored = try storedValue(column, as: Value.attributeType)
         guard let value = Value(storedValue: stored) else { throw misfit(column, Value.self) }
         return value
     }
 
-    /// Returns the value whose raw value is in a column.
+    /// Returns a value whose raw value is in a column.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` if the row has no such column, or if the value does not fit the type.
     public func value<Value: RawRepresentable>(_ column: String, as type: Value.Type = Value.self) throws -> Value
     where Value.RawValue: AttributeValue {
         guard let value = Value(rawValue: try self.value(column, as: Value.RawValue.self)) else {
@@ -216,7 +236,9 @@ public struct EntityRowDecoder {
         return value
     }
 
-    /// Returns the value whose raw value is in a column; nil if the column is NULL.
+    /// Returns a value whose raw value is in a column; nil if the column is NULL.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` if the row has no such column, or if the value does not fit the type.
     public func value<Value: RawRepresentable>(_ column: String, as type: Value?.Type = Value?.self) throws -> Value?
     where Value.RawValue: AttributeValue {
         guard let raw = try self.value(column, as: Value.RawValue?.self) else { return nil }
@@ -225,6 +247,8 @@ public struct EntityRowDecoder {
     }
 
     /// Decodes a value from the JSON in a column.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` if the row has no such column, or if the value does not fit the type.
     @_disfavoredOverload
     public func value<Value: Decodable>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
         try jsonValue(column)
@@ -284,16 +308,17 @@ public struct EntityRowDecoder {
 // MARK: - RelatedRows+Loading
 
 extension RelatedRows where Row: EntityRecord {
-    /// Sets the loaded rows. Rows of another type are ignored.
+    /// Sets the loaded rows. The call omits rows that are not of the type `Row`.
     public mutating func load(_ rows: [any EntityRecord]) { self.rows = rows.compactMap { $0 as? Row } }
 }
 
 // MARK: - SyncResult+EntityRecord
 
 extension SyncResult {
-    /// The changes of the rows of a type. For example, `result[User.self].inserted` contains `Int` keys if the primary
-    /// key of `User` is an `Int`. The changes of subentities are not included. For a composite key, the lists are
-    /// empty; use `result["User"]`.
+    /// The changes of the rows of a type, without the changes of subentities.
+    ///
+    /// For example, `result[User.self].inserted` contains `Int` keys if the primary key of `User` is an `Int`. If the
+    /// primary key is composite, the lists are empty. In this case, use `result["User"]`.
     public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<Value.SyncKey> {
         typedChanges(of: Value.entityName, by: Value.SyncKey.self)
     }

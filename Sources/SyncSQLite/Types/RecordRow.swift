@@ -106,29 +106,35 @@ extension SyncModel.Entity {
 // GRDB calls these methods around each write of a record, even if it knows the record only as a generic
 // `PersistableRecord`.
 extension EntityRecord {
-    /// Makes GRDB find the row by the primary key of the entity, to update or save it. If a type implements this method
-    /// itself, GRDB finds its rows only by the primary key of the table.
+    /// Runs a save or an update of GRDB that identifies the row by the primary key of the entity.
+    ///
+    /// If a type has its own implementation of this method, GRDB identifies the row only by the primary key of the
+    /// table.
     public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
         _ = try RecordRow.during(self, db, save)
     }
 
-    /// Inserts the value as a new row. If the value lacks the primary key of its table, SQLite assigns it.
+    /// Runs an insertion of GRDB that adds a new row. If the value lacks the integer primary key of the table, SQLite
+    /// assigns the key.
     public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
         _ = try RecordRow.unknown(insert)
     }
 
-    /// Makes GRDB find the row by the primary key of the entity, to delete it.
+    /// Runs a deletion of GRDB. The deletion identifies the row by the primary key of the entity.
+    ///
+    /// - Throws: ``SyncError`` `keylessEntity` for a value of a keyless entity.
     public func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
         _ = try RecordRow.during(self, needsKey: true, db, delete)
     }
 
-    /// Returns whether a row has the key of the value.
+    /// Returns whether a row has the primary key of the value; false if the key is missing or incomplete.
     public func exists(_ db: Database) throws -> Bool { try RecordRow.exists(self, db) }
 }
 
-/// The surrogate key of a row in this store. Foreign keys to rows with a composite key, or without a key, contain it.
+/// The surrogate key of a row in one store. A foreign key contains a surrogate key if the referenced row has a
+/// composite key or no primary key.
 public struct RowNumber: AttributeValue, Hashable {
-    /// The surrogate key.
+    /// The surrogate key of the row.
     public let value: Int64
 
     /// The coding as an integer attribute.

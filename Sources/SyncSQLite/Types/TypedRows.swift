@@ -13,7 +13,7 @@ struct TypedRow<Value: EntityRecord>: ObservedListItem {
     }
 }
 
-/// Reads the rows of an entity as values of its type, with the rows of some relationships.
+/// Reads the rows of an entity as values of a Swift type, with the rows of some relationships.
 struct TypedRows<Value: EntityRecord>: Sendable {
     /// A relationship whose rows are loaded.
     private struct Loaded {
@@ -128,14 +128,14 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     }
 }
 
-/// A stored row that cannot be read as a value of a Swift type, for example with a case that an enumeration does not
-/// have.
+/// A stored row that does not fit a Swift type, for example because an enumeration has no case for a stored value.
 public struct UnreadableRow: Sendable, Hashable {
     /// The entity of the row.
     package let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The error. For an ``EntityRecord``, its ``SyncError/path`` is the column of the unreadable value.
+    /// The error that describes why the row does not fit the type. If the type is an ``EntityRecord``,
+    /// ``SyncError/path`` is the name of the column whose value does not fit.
     public let error: SyncError
 }
 
@@ -204,8 +204,8 @@ struct TypedSource: ExportSource {
 }
 
 extension DataStack {
-    /// Returns a diagnostic for each to-many relationship of which values have loaded rows. For a sync that does not
-    /// allow changes of to-many relationships.
+    /// Returns a diagnostic for each to-many relationship with loaded rows. Use this method if a sync does not allow
+    /// changes of to-many relationships.
     package func ignoredRelationships<Value: EntityRecord>(of values: [Value]) throws -> [SyncDiagnostic] {
         let entity = try model.compiled.entity(named: Value.entityName)
         var counts: [String: Int] = [:]
@@ -224,7 +224,7 @@ extension DataStack {
         }
     }
 
-    /// Returns values as a JSON payload, with the loaded rows of their relationships.
+    /// Returns values and their loaded related rows as a JSON payload.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.

@@ -9,13 +9,13 @@ package import SyncCore
 /// The implementation relies on these properties:
 ///
 /// - A response has the changes of all tables at one point in time.
-/// - A push is one transaction. If one of its rows changed since the last pull, the service rejects the whole push. The
-///   engine then pulls, merges and pushes again.
-/// - If a new row exists already, the service updates it. Therefore the engine may repeat an in-doubt request.
+/// - A push is one transaction. If one of the pushed rows changed since the last pull, the service rejects the whole
+///   push. The engine then pulls, merges and pushes again.
+/// - If a new row exists already, the service updates the row. Therefore the engine may repeat an in-doubt request.
 /// - The client assigns IDs of 16 characters, and sends complete rows.
 ///
 /// The statuses 400 and 422 may also mean a conflict. Therefore the engine first pulls and pushes again. If the service
-/// rejects that push too, the engine halves the batch until it finds the rejected change.
+/// rejects that push too, the engine halves the batch until the batch contains only the rejected change.
 package struct WatermelonService: SyncService {
     let exchange: ServiceHTTPClient
     private let tables: [String: String]
@@ -26,7 +26,7 @@ package struct WatermelonService: SyncService {
     ///
     /// - Parameters:
     ///   - url: The complete URL of the endpoint.
-    ///   - tables: The table of each entity; by default the plural of its name in snake_case.
+    ///   - tables: The table of each entity; by default the plural of the entity's name in snake_case.
     ///   - schemaVersion: The schema version to request.
     package init(
         url: URL, tables: [String: String] = [:], schemaVersion: Int = 1, headers: [HTTPField.Name: String] = [:],
@@ -50,7 +50,7 @@ package struct WatermelonService: SyncService {
     /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the secrets of requests in a text.
+    /// Masks the secrets of requests in a string.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The URL of the endpoint.
@@ -59,7 +59,7 @@ package struct WatermelonService: SyncService {
     /// Returns the name of the table.
     package func filter(of entity: String) -> String { table(of: entity) }
 
-    /// Returns a copy of the service that knows the key paths of the model's primary keys.
+    /// Returns a copy of the service, configured with the key paths of the model's primary keys.
     package func configured(for entities: [ServiceEntity]) -> WatermelonService {
         var service = self
         for entity in entities { service.keyPaths[entity.name] = entity.keyPaths.first }
@@ -122,7 +122,7 @@ package struct WatermelonService: SyncService {
         return pages[request.entity] ?? PullPage(records: [], cursor: request.cursor)
     }
 
-    /// Fetches records by ID. It pulls all records, because the protocol has no request for single records.
+    /// Fetches records by ID. The service pulls all records, because the protocol has no request for single records.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         let rows = try await pull(PullRequest(entity: entity, cursor: nil)).records
         return ids.map { id in
@@ -210,9 +210,9 @@ extension JSONValue {
 extension WatermelonService {
     /// Pushes all changes in one atomic request.
     ///
-    /// - Throws: ``ServiceError`` `stalePush` if a row changed since the last pull, or without a pull; `batchRejected`
-    ///   if the service rejects a change; errors of ``ServiceHTTPClient``. In all cases, repeating the push is
-    ///   harmless.
+    /// - Throws: ``ServiceError`` `stalePush` without a previous pull, or if a row changed since the last pull;
+    ///   `batchRejected` if the service rejects a change; errors of ``ServiceHTTPClient``. In all cases, repeating the
+    ///   push is harmless.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         // The service cannot detect conflicts without the timestamp of a pull.
         guard let cursor = operations.first?.cursor else { throw ServiceError.stalePush }

@@ -244,8 +244,8 @@ actor RetryBackoff {
     /// Waits before the next attempt.
     ///
     /// - Throws: The failure, after the last attempt or if the run would wait longer than
-    ///   ``SyncEngine/Configuration/retryTimeout``. If the service asked for the delay, ``SyncError`` `serviceUnavailable`,
-    ///   which states the end of the delay.
+    ///   ``SyncEngine/Configuration/retryTimeout``. If the service asked for the delay, ``SyncError``
+    ///   `serviceUnavailable`, which states the end of the delay.
     func wait(after failure: ServiceError) async throws {
         failures += 1
         tries += 1
@@ -272,7 +272,8 @@ actor RetryBackoff {
     /// - Parameters:
     ///   - reason: The reason, as a clause.
     ///   - isRequestedByService: Whether the service asked for the delay.
-    /// - Throws: ``SyncError`` `serviceUnavailable` if the delay is longer than ``SyncEngine/Configuration/retryTimeout``.
+    /// - Throws: ``SyncError`` `serviceUnavailable` if the delay is longer than
+    ///   ``SyncEngine/Configuration/retryTimeout``.
     func wait(until date: Date, _ reason: String, isRequestedByService: Bool = false) async throws {
         let seconds = date.timeIntervalSince(configuration.clock.now())
         guard seconds > 0 else { return }

@@ -2,16 +2,16 @@ public import Foundation
 public import SyncCore
 package import SyncStore
 
-/// An engine that syncs a store with a web service in both directions. It pulls remote changes, pushes local changes,
-/// and resolves conflicts.
+/// An engine that syncs a store with a web service in both directions. The engine pulls remote changes, pushes local
+/// changes, and resolves conflicts.
 ///
 /// ```swift
 /// let engine = try SyncEngine(stack: stack, service: BuiltInService.rest(baseURL: url), entities: ["Project", "Task"])
 /// let report = try await engine.sync()
 /// ```
-/// Once the engine is created, triggers record each local write to rows of its entities, including writes of other
-/// programs. `Docs/SyncProtocol.md` describes the protocol. It explains how an interrupted run continues without lost
-/// changes or duplicate rows.
+/// Once the engine is created, triggers in the database record each local write to rows of the engine's entities. The
+/// triggers also record writes of other programs. `Docs/SyncProtocol.md` describes the protocol, and explains how an
+/// interrupted run continues without lost changes or duplicate rows.
 public actor SyncEngine {
     let store: any EngineStore
     let service: any SyncService
@@ -20,15 +20,15 @@ public actor SyncEngine {
     private nonisolated let feed = Feed<SyncEvent>(buffering: .bufferingNewest(1000))
     let name = UUID().uuidString
     private let runs = EngineRunQueue()
-    /// The report of the last run, even if it ended with an error. Nil before the first run, during a run, and after a
-    /// run that failed to begin.
+    /// The report of the last run, even of a run that ended with an error. Nil before the first run, during a run, and
+    /// after a run that failed to begin.
     package private(set) var lastReport: SyncReport?
 
     /// Creates an engine for the store of a host.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`, `serviceMismatch`, `userMismatch`; `unknownAttribute`
-    ///   in a natural key or field group. Also `invalidOption` for no entities, an entity that is named twice, or an
-    ///   entity or setting that the engine or service does not support.
+    ///   for an unknown name in the `naturalKey` or `fieldGroups` of a ``SyncedEntity``. Also `invalidOption` for an
+    ///   empty list of entities, a duplicate entity, or an unsupported entity or setting.
     package init(
         host: any StoreHost, service: any SyncService, entities: [SyncedEntity], configuration: SyncEngine.Configuration
     ) throws {
@@ -42,13 +42,20 @@ public actor SyncEngine {
 
     /// Pulls remote changes, resolves conflicts and pushes local changes.
     ///
-    /// If a sync of the same entities is in progress, the call joins it. The joined sync runs once more if it succeeds.
-    /// If any other run is in progress, the call waits for its end.
+    /// If a sync of the same entities is in progress, the call joins that sync. If the joined sync succeeds, the engine
+    /// runs the sync once more. If any other run of this engine is in progress, the call first waits for the end of
+    /// that run.
+    ///
+    /// The engine deletes the rows that the service no longer has. If these deletions would exceed
+    /// ``SyncEngine/Configuration/deletionLimit``, the rows stay. The engine then does not push references to these
+    /// rows, or new rows with such references. The engine still pushes other changes.
     ///
     /// - Parameter entities: The entities to sync; nil for all.
-    /// - Throws: ``SyncError`` `deletionLimitExceeded` if deleting the rows that the service lacks would exceed the
-    ///   deletion limit. These rows stay, and the engine sends no references to them, and no new rows with such
-    ///   references. It still pushes other changes. Also throws errors of the service and of the store.
+    /// - Returns: The changes of the run; for a joined sync, the changes of all runs of that sync.
+    /// - Throws: ``SyncError`` `deletionLimitExceeded` if rows stay because of the limit; `engineBusy` while another
+    ///   engine syncs the database; `serviceFailure`, `unauthorized`, `serverRestored`, `unknownEntity`. Also
+    ///   `invalidOption` if the conflict policy is ``ConflictPolicy/lastWriterWins`` and a record has no modification
+    ///   time. Also errors of the store and of the credentials, and `CancellationError`.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.sync, entities) { run in
@@ -63,10 +70,11 @@ public actor SyncEngine {
         }
     }
 
-    /// Pulls remote changes. The engine sends no changes except in-doubt requests of earlier runs, which it must
-    /// resolve first.
+    /// Pulls remote changes. The engine sends no pending changes, but may repeat earlier requests whose outcome is
+    /// unknown.
     ///
     /// - Parameter entities: The entities to pull; nil for all.
+    /// - Throws: The errors of ``sync(only:)``.
     @discardableResult
     public func pull(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.pull, entities) { run in
@@ -77,9 +85,11 @@ public actor SyncEngine {
         }
     }
 
-    /// Pushes local changes. The engine pulls only if the service requires a pull before the push.
+    /// Pushes local changes. The engine pulls only if the service rejects an atomic push as outdated, and then pushes
+    /// again.
     ///
     /// - Parameter entities: The entities to push; nil for all.
+    /// - Throws: The errors of ``sync(only:)``.
     @discardableResult
     public func push(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.push, entities) { run in
@@ -139,7 +149,8 @@ public actor SyncEngine {
 
     // MARK: Observing
 
-    /// A new stream of the events of runs. The stream ends when the engine is deallocated.
+    /// A new stream of the events that the engine sends from now on. A slow consumer may miss the oldest events. The
+    /// stream ends when the engine is deallocated.
     public nonisolated var events: AsyncStream<SyncEvent> { feed.stream() }
 
     /// Whether a run or a reset of this engine is in progress.
@@ -147,17 +158,24 @@ public actor SyncEngine {
 
     // MARK: Single records
 
-    /// Stores records that the app fetched from the service, as if the engine had pulled them. The engine merges them
-    /// with pending changes.
+    /// Stores records that the app fetched from the service, and merges the records with pending changes. The engine
+    /// does not detect whether a record is older than the stored row.
     ///
     /// - Parameter json: One record, or an array of records.
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if a record has no valid primary key; `unknownEntity`, `engineBusy`.
+    ///   Also `serviceFailure` if the engine must wait longer than ``SyncEngine/Configuration/retryTimeout``.
     @discardableResult
     public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
         try await run(.single, [entity]) { run in try await run.write(json, entity) }
     }
 
-    /// Sends a change. If the service accepts it, the engine stores the record of the service, or deletes the row. Use
-    /// it for a change that must not be stored before the service accepts it.
+    /// Sends a change to the service before the change is stored. If the service accepts the change, the engine stores
+    /// the resulting record, or deletes the row.
+    ///
+    /// - Returns: The changes in the store. The report counts these changes as pulled.
+    /// - Throws: ``SyncError`` `rowNotFound` if the service no longer has the row; `serviceFailure` if the service does
+    ///   not accept the change; other errors of ``sync(only:)``. The error is also `serviceFailure` if the outcome is
+    ///   unknown. The service may then have applied the change.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
         try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }
@@ -174,8 +192,8 @@ public struct PendingFile: Sendable, Hashable {
     public let attribute: String
     /// The name that was passed when the file was attached.
     public let name: String
-    /// The reason why the engine does not upload the file, such as a rejection by the service; nil for none. To resolve
-    /// it, attach another file.
+    /// The reason why the engine does not upload the file, such as a rejection by the service; nil if there is none. To
+    /// resolve the problem, attach another file.
     public let reason: String?
 }
 
@@ -191,7 +209,7 @@ extension SyncEngine {
         return try await store.status().filter { names.contains($0.entity) }
     }
 
-    /// Returns the blocked changes and the quarantined records, with their reasons.
+    /// Returns the blocked changes and the quarantined records, each with a reason.
     ///
     /// - Parameter entities: The names of the entities; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`.
@@ -200,7 +218,8 @@ extension SyncEngine {
         return try await store.blockedChanges().filter { names.contains($0.entity) }
     }
 
-    /// Returns the conflict log, open conflicts first.
+    /// Returns the conflicts in the conflict log: first the open conflicts, then the resolved conflicts. Each group
+    /// begins with the oldest conflict.
     ///
     /// - Parameter entities: The names of the entities; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`.
@@ -209,34 +228,36 @@ extension SyncEngine {
         return try await store.conflicts().filter { names.contains($0.entity) }
     }
 
-    /// Returns whether the service has changes that the store does not have. The engine writes nothing. It pulls the
-    /// changes of all entities, page by page, until it finds a change that is not stored.
+    /// Returns whether the service has changes that the store does not have. The engine requests the changes of each
+    /// entity, page by page, until a page has such a change. The method does not change the store.
     ///
-    /// The method does not find deletions if the service has no tombstones; the next reconciliation does. If the
-    /// service has no versions, any record that it returns counts as a change.
+    /// The method does not find deletions without a tombstone. A record without a version always counts as a change.
+    ///
+    /// - Throws: ``SyncError`` `serviceFailure`, `unauthorized`, and other errors of the service. The engine does not
+    ///   repeat a request that fails.
     public func hasRemoteChanges() async throws -> Bool {
         try await EngineRun.isAnythingNew(store, service, registration)
     }
 
-    /// Returns the number of rows with pending changes. Blocked changes do not count.
+    /// Returns the number of rows with pending changes that are not blocked.
     public func pendingChangeCount() async throws -> Int {
         try await store.pendingChangeCount(of: registration.entities.map(\.name))
     }
 
-    /// Observes the number of rows with pending changes: the current number, then each change. Blocked changes do not
-    /// count.
+    /// Observes the number of rows with pending changes that are not blocked: the current number, then each change.
     ///
     /// ```swift
     /// for try await count in engine.observePendingChangeCount() { badge.text = "\(count)" }
     /// ```
-    /// A slow consumer may skip intermediate numbers but always receives the latest. Writes of other processes are
-    /// noticed at the next write of this process. The stream fails with `storeClosed` when the stack is closed.
+    /// A slow consumer can miss intermediate numbers, but always receives the latest number. The observation detects
+    /// writes of other processes at the next write of this process. When the stack is closed, the stream throws
+    /// ``SyncError`` `storeClosed`.
     public nonisolated func observePendingChangeCount() -> AsyncThrowingStream<Int, any Error> {
         store.observePendingChangeCount()
     }
 
-    /// The date of the last successful sync of the entity that was synced least recently. Nil if an entity was never
-    /// synced, or was reset since. A push alone does not count.
+    /// The earliest of the entities' last sync dates; nil if an entity was never synced, or was reset after its last
+    /// sync. A push alone does not count as a sync.
     public var lastSyncDate: Date? {
         get async throws {
             let dates = try await status().map(\.lastSyncDate)
@@ -244,37 +265,48 @@ extension SyncEngine {
         }
     }
 
-    /// Whether each entity was pulled completely in a successful run since its last reset.
+    /// True if successful runs have pulled all records of each entity, and if no entity was reset since then.
     public var isInitialSyncComplete: Bool {
         get async throws { try await status().allSatisfy(\.isInitialSyncComplete) }
     }
 
     // MARK: Resolving
 
-    /// Resolves an open conflict. The engine sends the local value, or stores the remote value.
+    /// Resolves an open conflict: stores the remote value, or keeps the local value for the next push.
     ///
-    /// - Parameter field: The name of an attribute, a to-one relationship, or an ordered many-to-many relationship; nil
-    ///   for all open conflicts of the row.
+    /// - Parameters:
+    ///   - key: The primary key of the row.
+    ///   - field: The name of an attribute, a to-one relationship, or an ordered many-to-many relationship; nil for all
+    ///     open conflicts of the row.
+    ///   - side: The side whose value the row has after the call.
+    /// - Throws: ``SyncError`` `rowNotFound` if there is no matching open conflict; `invalidOption` if the entity has
+    ///   no field with this name; `unknownEntity`. Also `rowNotFound` if the remote value references a row that is not
+    ///   stored.
     public func resolve(_ entity: String, key: JSONValue, field: String? = nil, keeping side: SyncConflict.Side)
         async throws
     {
         try await store.resolve(entity, key: key, field: field, keeping: side)
     }
 
-    /// Inserts a row again that the engine deleted because the service no longer had it. The row gets its values in the
-    /// conflict log, which omits most rows without local edits. The next push sends the row.
+    /// Restores a row that the engine deleted because the service no longer had the row. The values come from the
+    /// conflict log. Most rows without local edits are not in the log. The next push creates a record for the row. If
+    /// another row has the key by now, the restored row gets a temporary key; for a composite key, the call throws
+    /// `rowNotFound`.
     ///
-    /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
+    /// - Parameter key: The primary key that the row had.
+    /// - Throws: ``SyncError`` `rowNotFound` if the row is not in the log; `unknownEntity`; `databaseError` if a
+    ///   constraint rejects the row. Also `rowNotFound` if the key is a composite key and another row has the key.
     public func restoreDeleted(_ entity: String, key: JSONValue) async throws {
         try await store.restore(entity, key: key)
     }
 
-    /// Resets the state of the engine, as ``EngineReset`` describes.
+    /// Resets the state of the engine, as ``EngineReset`` describes. If a run of this engine is in progress, the call
+    /// first waits for the end of the run.
     ///
     /// - Parameter entities: The entities to reset; nil for all. ``EngineReset/localData`` requires nil, because rows
     ///   of different entities may reference each other.
     /// - Throws: ``SyncError`` `engineBusy` while another engine syncs the database; `invalidOption` for
-    ///   ``EngineReset/localData`` of some entities; `unknownEntity`. The call waits for a run of this engine to end.
+    ///   ``EngineReset/localData`` if `entities` is not nil; `unknownEntity`.
     public func reset(_ kind: EngineReset, only entities: [String]? = nil) async throws {
         guard kind != .localData || entities == nil else {
             throw SyncError(
@@ -288,19 +320,22 @@ extension SyncEngine {
 
 // MARK: - Files
 
-/// Files that belong to rows. An attribute contains the name that the service assigned to a file. The contents are at
-/// the service and in ``SyncEngine/Configuration/fileStore``.
+/// Files that are attached to rows. An attribute contains the name or the URL that the service assigned to a file. The
+/// contents of the files are at the service and in ``SyncEngine/Configuration/fileStore``.
 extension SyncEngine {
-    /// Attaches a file to a row. A sync or push uploads the file once the service has the row. Then the engine sets the
-    /// attribute to the name that the service assigned. A second file for the attribute replaces the first. To remove
-    /// an uploaded file, set the attribute to nil.
+    /// Attaches a file to a row. A sync or push uploads the file after the service has the record of the row. Then the
+    /// engine sets the attribute to the name or URL that the service assigned to the file. A second file for the
+    /// attribute replaces the first file. To remove an uploaded file, set the attribute to nil.
     ///
     /// - Parameters:
+    ///   - data: The contents of the file.
     ///   - name: The name of the file, such as `cat.png`.
     ///   - type: The media type, such as `image/png`.
+    ///   - key: The primary key of the row.
+    ///   - attribute: The attribute for the file: an exported attribute of type `string`.
     /// - Throws: ``SyncError`` `invalidOption` if ``SyncEngine/Configuration/fileStore`` is nil, or if the service, the
-    ///   key or the attribute does not support files; `unknownEntity`, `unknownAttribute`, `rowNotFound`;
-    ///   ``FileError``.
+    ///   type of the key, or the attribute does not support files. Also `unknownEntity`, `unknownAttribute`,
+    ///   `rowNotFound`; ``FileError``.
     public func attachFile(
         _ data: Data, named name: String, type: String = "application/octet-stream", to entity: String, key: JSONValue,
         attribute: String
@@ -312,8 +347,11 @@ extension SyncEngine {
             FileContent(hash: hash, name: name, type: type), to: entity, key: key, attribute: attribute)
     }
 
-    /// Returns the local URL of an attribute's file; nil if the attribute has no file. If an upload is pending, returns
-    /// the file to upload. Otherwise downloads the file of the service if the folder does not have it.
+    /// Returns the local URL of an attribute's file, or nil if the attribute has no file. If an upload is pending, the
+    /// method returns the URL of the file to upload. Otherwise the engine downloads the file from the service, unless
+    /// the ``FileStore`` already contains the file.
+    ///
+    /// A later download may remove the file at the URL, so read the file soon.
     ///
     /// - Throws: The errors of ``attachFile(_:named:type:to:key:attribute:)``; ``ServiceError``;
     ///   ``RowAddress/Refusal``.
@@ -326,7 +364,8 @@ extension SyncEngine {
         return try await files.file(reference, from: service)
     }
 
-    /// Returns the files that are not uploaded yet, including rejected ones.
+    /// Returns the attached files that are not uploaded yet, including rejected files. Files of deleted rows are not
+    /// included.
     public func pendingFiles() async throws -> [PendingFile] { try await store.pendingFiles().map(PendingFile.init) }
 
     private func fileKeepers() throws -> (FileStore, any FileService) {

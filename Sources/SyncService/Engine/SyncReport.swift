@@ -5,55 +5,58 @@ public import SyncCore
 public struct SyncReport: Sendable, Hashable, Codable {
     /// The changes of one entity.
     public struct Changes: Sendable, Hashable, Codable {
-        /// The number of rows that the run inserted because the service has them.
+        /// The number of rows that the run inserted from records of the service.
         public var pulledInserts = 0
         /// The number of rows that the run updated with values of the service.
         public var pulledUpdates = 0
-        /// The number of rows that the run deleted because the service no longer has them, including rows that delete
-        /// rules cascade to.
+        /// The number of rows that the run deleted because the service no longer has them. Rows that cascading delete
+        /// rules deleted also count.
         public var pulledDeletes = 0
         /// The number of new rows that the service accepted.
         public var pushedInserts = 0
-        /// The number of updates that the service accepted, and of files that it stored.
+        /// The number of updates that the service accepted, plus the number of uploaded files.
         public var pushedUpdates = 0
         /// The number of deletions that the service accepted.
         public var pushedDeletes = 0
         /// The number of links that remote changes added.
         public var linksAdded = 0
-        /// The number of links that remote changes removed.
+        /// The number of links that remote changes removed. Links of deleted rows do not count.
         public var linksRemoved = 0
-        /// The number of rows for which the run added entries to the conflict log. Rows that only a cascade deleted do
-        /// not count.
+        /// The number of conflicts that the run added to the conflict log. Conflicts in several fields of a row count
+        /// as one conflict. If a cascading delete rule deleted a row without local edits, the log entries of this row
+        /// do not count.
         public var conflicts = 0
-        /// The number of entries that the run added to the conflict log for these rows.
+        /// The number of entries that the run added to the conflict log: one for each field in conflict.
         package var conflictingValues = 0
-        /// The number of changes and files that were blocked, and of records that were quarantined.
+        /// The number of changes and files that the run blocked, plus the number of quarantined records. Changes that
+        /// earlier runs blocked do not count; see ``SyncEngine/blockedChanges(only:)``.
         public var blockedChanges = 0
         /// The number of pulled records without an ID. The engine skips such records.
         public var invalidRecords = 0
-        /// The index of the first skipped record in the pulled list.
+        /// The index of the first skipped record in the pulled list; nil if no record was skipped.
         package var firstInvalidRecord: Int?
-        /// The number of remote values that the model cannot read. The rows do not get these values.
+        /// The number of remote values that do not fit the model. The engine does not store these values.
         public var unreadableValues = 0
-        /// A description of the first value that the model cannot read: its row, member and problem.
+        /// A description of the first value that does not fit the model: row, member and problem. Nil if there is no
+        /// such value.
         package var firstUnreadableValue: String?
 
         package init() {}
 
-        /// Whether all numbers are zero.
+        /// Whether all counts are zero.
         public var isEmpty: Bool { self == Changes() }
     }
 
-    /// The changes by the name of the entity.
+    /// The changes, by the name of the entity.
     public var entities: [String: Changes] = [:]
 
     /// Creates an empty report.
     package init() {}
 
-    /// The changes of the entity of a Swift type; all numbers are zero if nothing changed.
+    /// The changes of the entity of a Swift type; all counts are zero if nothing changed.
     public subscript(type: (some SyncEntity).Type) -> Changes { entities[type.entityName] ?? Changes() }
 
-    /// Whether all numbers of all entities are zero.
+    /// Whether all counts of all entities are zero.
     public var isEmpty: Bool { entities.values.allSatisfy(\.isEmpty) }
 
     /// The sum of the changes of all entities.
@@ -119,15 +122,15 @@ extension SyncReport.Changes {
     }
 }
 
-/// An event of a run in progress.
+/// An event of an engine run.
 public enum SyncEvent: Sendable {
-    /// A phase of a run. The cases are in the order of the phases.
+    /// A phase of a run. The cases are in the usual order of the phases. A phase may occur several times.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// The engine resolves in-doubt requests.
+        /// The engine resolves in-doubt requests: sent requests whose outcome is unknown.
         case recovering
         /// The engine pulls remote changes.
         case pulling
-        /// The engine compares listings with the store, and deletes the rows that the service lacks.
+        /// The engine compares listings of the service with the store, and deletes rows that the service no longer has.
         case reconciling
         /// The engine pushes local changes.
         case pushing
@@ -135,15 +138,15 @@ public enum SyncEvent: Sendable {
 
     /// A phase begins.
     case phase(Phase)
-    /// The engine pulled records of an entity. `rows` is the number so far, and `of` is the total; nil if the service
-    /// does not report it.
+    /// The engine pulled records of an entity. `rows` is the number of records in this pull so far. `of` is the total
+    /// number of records; nil if the service does not report the total.
     case pulled(entity: String, rows: Int, of: Int?)
-    /// The engine pushed changes. `rows` is the number of accepted changes since the push began, and `of` is the number
-    /// of changes that were pending then. Changes that are made during the push may raise `of`.
+    /// The engine pushed changes. `rows` is the number of accepted changes since the push began. `of` is the number of
+    /// changes that were pending at the start of the push, or `rows` if that number is greater.
     case pushed(rows: Int, of: Int)
-    /// The run waits for a duration. `reason` states why.
+    /// The run waits for a duration. `reason` states why the run waits.
     case waiting(Duration, reason: String)
-    /// The run finished.
+    /// The run succeeded, with this report.
     case finished(SyncReport)
     /// The run ended with an error.
     case failed(any Error)

@@ -2,13 +2,15 @@ package import Foundation
 public import SyncCore
 import SyncStore
 
-/// An entity that an engine syncs, with its conflict policies.
+/// An entity that an engine syncs, with the conflict policies of the entity.
 public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The side that deletes the records that a delete rule cascades to.
+    /// The side that applies cascading delete rules to the records of the service.
     public enum Cascades: String, Sendable, Hashable, CaseIterable, Codable {
-        /// The service deletes the records. The engine does not send the local deletions that a remote deletion causes.
+        /// The service applies the delete rules. If a remote deletion causes local deletions, the engine does not send
+        /// the local deletions.
         case server
-        /// The engine sends the local deletions that a remote deletion causes.
+        /// The engine applies the delete rules. If a remote deletion causes local deletions, the engine sends the local
+        /// deletions.
         case client
     }
 
@@ -18,29 +20,32 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     package var conflictPolicy: ConflictPolicy?
     /// The policy for a row that one side deleted and the other side edited; nil for the policy of the engine.
     package var deleteConflictPolicy: DeleteConflictPolicy?
-    /// Whether all attributes and to-one relationships of a row are merged as one field. A conflict in one of them is
-    /// resolved for all.
+    /// Whether all attributes and to-one relationships of a row are merged as one field. If true, all conflicts in
+    /// these fields have the same resolution.
     package var mergesWholeRow: Bool
-    /// Groups of attributes and to-one relationships that are merged as one field, such as the parts of an address.
+    /// Groups of attributes and to-one relationships, such as the parts of an address. Each group is merged as one
+    /// field.
     package var fieldGroups: [[String]]
-    /// The attributes of the natural key. A new local row and a pulled record with equal values of them are one row.
+    /// The names of the attributes of the natural key. The engine treats a new local row and a pulled record as one row
+    /// if these attributes have equal values.
     package var naturalKey: [String]
-    /// The side that deletes the records that a delete rule cascades to; nil for the default of the service.
+    /// The side that applies cascading delete rules to the records of the service; nil for the default of the service.
     package var cascades: Cascades?
 
-    /// Creates an entity to sync.
+    /// Creates a synced entity.
     ///
     /// - Parameters:
     ///   - name: The name of the entity in the model.
     ///   - conflictPolicy: The policy for a field that both sides changed; nil for the policy of the engine.
     ///   - deleteConflictPolicy: The policy for a row that one side deleted and the other side edited; nil for the
     ///     policy of the engine.
-    ///   - mergesWholeRow: Whether all attributes and to-one relationships of a row are merged as one field.
-    ///   - fieldGroups: Groups of attributes and to-one relationships that are merged as one field.
-    ///   - naturalKey: The attributes of the natural key. A new local row and a pulled record with equal values of them
-    ///     are one row.
-    ///   - cascades: The side that deletes the records that a delete rule cascades to; nil for the default of the
-    ///     service.
+    ///   - mergesWholeRow: Whether all attributes and to-one relationships of a row are merged as one field. If true,
+    ///     and if both sides changed any attributes or to-one relationships, all values that differ are in conflict.
+    ///   - fieldGroups: The names of attributes and to-one relationships, in groups. Each group is merged as one field.
+    ///   - naturalKey: The names of the attributes of the natural key. The engine treats a new local row and a pulled
+    ///     record as one row if these attributes have equal values.
+    ///   - cascades: The side that applies cascading delete rules to the records of the service; nil for the default of
+    ///     the service.
     public init(
         _ name: String, conflictPolicy: ConflictPolicy? = nil, deleteConflictPolicy: DeleteConflictPolicy? = nil,
         mergesWholeRow: Bool = false, fieldGroups: [[String]] = [], naturalKey: [String] = [], cascades: Cascades? = nil
@@ -54,14 +59,16 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
         self.cascades = cascades
     }
 
-    /// Creates an entity to sync from a Swift type. The other parameters are those of
-    /// ``init(_:conflictPolicy:deleteConflictPolicy:mergesWholeRow:fieldGroups:naturalKey:cascades:)-(String,_,_,_,_,_,_)``.
+    /// Creates a synced entity from a Swift type.
     ///
     /// ```swift
     /// SyncedEntity(Todo.self, conflictPolicy: .serverWins, naturalKey: [\.title])
     /// ```
-    /// A key path that is no attribute or to-one relationship causes the error `unknownAttribute` when the engine is
-    /// created.
+    /// The parameters are those of
+    ///
+    /// ``init(_:conflictPolicy:deleteConflictPolicy:mergesWholeRow:fieldGroups:naturalKey:cascades:)-(String,_,_,_,_,_,_)``.
+    /// If a key path is not an attribute or a to-one relationship, the initializer of ``SyncEngine`` throws
+    /// `unknownAttribute`.
     public init<Value: SyncEntity>(
         _ type: Value.Type, conflictPolicy: ConflictPolicy? = nil, deleteConflictPolicy: DeleteConflictPolicy? = nil,
         mergesWholeRow: Bool = false, fieldGroups: [[PartialKeyPath<Value>]] = [],
@@ -74,51 +81,54 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
             naturalKey: naturalKey.map(name), cascades: cascades)
     }
 
-    /// Creates an entity to sync with the policies of the engine.
+    /// Creates a synced entity that uses the conflict policies of the engine.
     public init(stringLiteral name: String) { self.init(name) }
 }
 
 // MARK: - SyncEngine+Configuration
 
 extension SyncEngine {
-    /// The configuration of an engine: conflict policies, retries, intervals.
+    /// The configuration of an engine: conflict policies, retries and intervals.
     public struct Configuration: Sendable {
         /// The policy for a field that both sides changed. A ``SyncedEntity`` may have another policy.
         public var conflictPolicy = ConflictPolicy.clientWins
         /// The policy for a row that one side deleted and the other side edited. A ``SyncedEntity`` may have another
         /// policy.
         public var deleteConflictPolicy = DeleteConflictPolicy.deleteWins
-        /// A function that resolves conflicts, for example by adding up counters. The engine calls it before it applies
-        /// the policy, inside a transaction. The function must not use the database.
+        /// A function that resolves conflicts of fields, for example by adding counters; nil to use only the policies.
+        /// The engine calls the function inside a transaction, before the policy applies. The function must not access
+        /// the database.
         public var conflictResolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
-        /// The limit for deleting rows that the service lacks without a tombstone; nil for no limit.
+        /// The limit for deleting rows that the service no longer has; nil for no limit. Deletions that the service
+        /// reports with a tombstone do not count. The limit applies to each entity separately.
         public var deletionLimit: DeletionLimit? = .half
-        /// A text that identifies the user of the service. The engine rejects a database that was synced with another
+        /// A string that identifies the user of the service. The engine rejects a database that was synced for another
         /// user.
         public var userID = ""
-        /// The identity of the service in the database; nil for ``SyncService/identity``, which usually is the address.
-        /// If the address has changed, set the former identity, so that the database continues with the service.
+        /// The identity that the database stores for the service; nil for ``SyncService/identity``, which is usually
+        /// the URL. If the URL has changed, set the former identity. The engine then accepts the existing database.
         public var serviceIdentity: String?
-        /// Whether the service and the user are known. If false, the engine does not check them against the database,
-        /// and the caller must not start a run.
+        /// Whether the service and the user are known. If false, the engine does not compare the service and the user
+        /// with those of the database. The caller must then not start a run.
         package var isScopeKnown = true
         /// Whether the engine only imports pages. Such an engine does not capture local changes.
         package var isImport = false
-        /// The largest number of attempts for a request that fails with a transient error.
+        /// The largest number of attempts for a request that fails with a transient error, such as status 503.
         public var maxAttempts = 4
         /// The total time that a run may wait because the service fails or asks for a delay. A run that would wait
-        /// longer throws an error.
+        /// longer ends with an error. The limit also applies to each wait for a request whose outcome is unknown.
         public var retryTimeout = Duration.seconds(30)
-        /// The stored delays of earlier runs that a run waits for before its first request.
+        /// The kinds of stored delays that apply before the first request of a run. Earlier runs stored these delays.
         public var backoffPolicy = BackoffPolicy.all
-        /// The time during which a service may still apply an in-doubt request.
+        /// The time during which a service may still apply a request whose outcome is unknown. The engine may wait for
+        /// this time before repeating a create.
         public var inDoubtTimeout = Duration.seconds(30)
-        /// The shortest time between two listings of an entity's IDs. A service without tombstones needs them, unless
-        /// each pull lists all records.
+        /// The shortest time between two listings of an entity's IDs. The engine lists IDs if the service has no
+        /// tombstones, unless each pull returns all records.
         public var reconciliationInterval = Duration.seconds(3600)
-        /// The store of the files of rows; nil for none.
+        /// The store for the files that are attached to rows; nil for an engine without files.
         public var fileStore: FileStore?
-        /// The clock of the engine. Tests replace it.
+        /// The clock of the engine. Tests replace the clock.
         package var clock = EngineClock()
 
         /// Creates a configuration with default values.
@@ -126,15 +136,15 @@ extension SyncEngine {
     }
 }
 
-/// The stored delays of earlier runs that a run waits for before its first request.
+/// The kinds of stored delays that apply before the first request of a run. Earlier runs stored these delays.
 public enum BackoffPolicy: Sendable, Hashable, CaseIterable {
-    /// A run waits for delays that the service asked for, and for delays after failures. Delays after failures prevent
-    /// an app from overloading a failing service.
+    /// All stored delays apply: delays that the service asked for, and delays after failures. Delays after failures
+    /// prevent an app from overloading a failing service.
     case all
-    /// A run waits only for delays that the service asked for (`Retry-After`, `Backoff`). Use this case for a run that
-    /// a person has started.
+    /// Only delays that the service asked for (`Retry-After`, `Backoff`) apply. Use this policy for a run that a person
+    /// has started.
     case requested
-    /// A run does not wait.
+    /// No stored delay applies.
     case none
 }
 
@@ -151,12 +161,12 @@ extension BackoffPolicy {
     }
 }
 
-/// The time, delays and random numbers that an engine uses. Tests replace them.
+/// The time, delays and random numbers that an engine uses. Tests replace these functions.
 package struct EngineClock: Sendable {
     package var now: @Sendable () -> Date = { Date() }
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// A function that waits until the next renewal of the lease. A lease lasts for several renewals, so that one may
-    /// fail.
+    /// A function that waits until the next renewal of the lease. A lease lasts for several renewals, so one renewal
+    /// may fail.
     package var beat: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
     /// A function that returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }

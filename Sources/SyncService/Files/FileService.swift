@@ -2,34 +2,39 @@ public import Foundation
 public import SyncCore
 import SyncStore
 
-/// A service that stores files that belong to rows. A field of a record contains the name of a file.
+/// A service that also stores the files that are attached to rows. A field of a record contains the name or the URL of
+/// a file.
 public protocol FileService: SyncService {
-    /// Returns the URL of a row's file. The bytes at the URL never change. A replaced file gets a new URL.
+    /// Returns the URL of a row's file. The contents at a URL must never change, because the ``FileStore`` caches the
+    /// contents. A new file for the same field needs another URL.
     ///
     /// - Parameters:
-    ///   - name: The name of the file, from the field of the record.
+    ///   - name: The value of the field: the name or the URL of the file.
     ///   - id: The remote ID of the row.
     /// - Throws: ``RowAddress/Refusal`` if the ID or the name cannot be part of a URL.
     func reference(to name: String, of entity: String, id: JSONValue) throws -> URL
     /// Downloads the file at a URL that ``reference(to:of:id:)`` returned.
     ///
-    /// - Throws: ``FileError`` or ``ServiceError``.
+    /// - Throws: ``FileError/missing(_:)`` if the service does not have the file; ``FileError/elsewhere(_:)`` for a URL
+    ///   of another origin; ``ServiceError``.
     func download(_ reference: URL) async throws -> Data
-    /// Uploads a file, and sets a field of the row to the name of the file. The file replaces the former file of the
-    /// field.
+    /// Uploads a file, and sets a field of a record to the name of the file. The new file replaces the former file of
+    /// the field.
     ///
     /// - Parameters:
-    ///   - name: The name of the file. It begins with the first digits of the hash of the bytes.
+    ///   - name: The name of the file. The name begins with the first 16 hexadecimal digits of the SHA-256 hash of the
+    ///     contents.
     ///   - type: The media type, such as `image/png`.
     ///   - id: The remote ID of the row.
     ///   - path: The key path of the field.
-    /// - Returns: ``PushOutcome/applied(_:)`` with the changed record, or the outcome of a failed upload.
-    ///   ``sentName(of:)`` of the field's value begins with the hash digits of `name`.
+    /// - Returns: ``PushOutcome/applied(_:)`` with the changed record, or the outcome of a failed upload. For the new
+    ///   value of the field, ``sentName(of:)`` must return the uploaded name.
+    /// - Throws: ``ServiceError``. After ``ServiceError/payloadTooLarge``, the engine does not upload the file again.
     func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
     ) async throws -> PushOutcome
-    /// Extracts the uploaded name from the value of a field. A service may add a prefix to the name, or store a URL.
-    /// The engine compares the beginning of the name to determine whether the service has the file.
+    /// Returns the name with which a file was uploaded, given the value of the field. The value may be this name with a
+    /// prefix, or a URL. To identify a file, the engine uses the 16 hexadecimal digits at the beginning of the name.
     func sentName(of name: String) -> String
 }
 

@@ -1,14 +1,15 @@
 public import Foundation
 
-/// A folder with files of a service, named by their hash. It contains downloaded files up to a size limit, and files to
-/// upload.
+/// A folder for the files that are attached to rows. The folder contains the files to upload. Up to a size limit, the
+/// folder also contains downloaded and uploaded files.
 ///
 /// ```swift
 /// var configuration = SyncEngine.Configuration()
 /// configuration.fileStore = FileStore(folder: support.appendingPathComponent("files"), limit: 200_000_000)
 /// ```
-/// Concurrent calls for a file download it only once. Files to upload do not count toward the limit, and the store
-/// keeps them until the service has them. Choose a folder that the system does not purge.
+/// If several concurrent calls need the same file, the file store downloads the file only once. Files to upload do not
+/// count toward the limit. The only copy of such a file may be in the folder, so choose a folder that the system does
+/// not purge. Use one folder for each database.
 public actor FileStore {
     private let contents: URL
     private let references: URL
@@ -20,9 +21,10 @@ public actor FileStore {
     /// Creates a store in a folder.
     ///
     /// - Parameters:
-    ///   - folder: The folder. The store creates it with the first file.
-    ///   - limit: The largest total size of downloaded files, in bytes. Above it, the store removes the least recently
-    ///     used files.
+    ///   - folder: The URL of the folder. If the folder does not exist, the store creates the folder before it adds the
+    ///     first file.
+    ///   - limit: The largest total size of downloaded and uploaded files, in bytes. Above the limit, the store removes
+    ///     the least recently used files. The file that was added last always stays.
     public init(folder: URL, limit: Int = 500_000_000) {
         self.init(folder: folder, limit: limit, now: { Date() })
     }
@@ -37,8 +39,8 @@ public actor FileStore {
 
     // MARK: Downloads
 
-    /// Returns the local URL of a file, and downloads the file if the folder does not have it. A later download may
-    /// remove the file, so open it soon.
+    /// Returns the local URL of a file. If the folder does not contain the file, the store first downloads the file. A
+    /// later download may remove the file, so open the file soon.
     ///
     /// - Throws: ``FileError`` or ``ServiceError``.
     package func file(_ reference: URL, from service: any FileService) async throws -> URL {
@@ -53,7 +55,7 @@ public actor FileStore {
         return try await download.value
     }
 
-    /// Returns the local URL of a downloaded file; nil if the folder does not have it.
+    /// Returns the local URL of a downloaded file, or nil if the folder does not contain the file.
     package func cached(_ reference: URL) throws -> URL? {
         guard let hash = try? String(contentsOf: referenceURL(reference), encoding: .utf8), SHA256.isText(hash) else {
             return nil
@@ -181,13 +183,14 @@ public actor FileStore {
 
 /// An error of a download or of a ``FileStore``.
 public enum FileError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The service does not have the file, or hides it from the user. The row may have another file by now; sync to get
-    /// its name.
+    /// The service does not have the file at this path, or hides the file from the user. The record may have another
+    /// file by now. The next sync pulls the name of that file.
     case missing(String)
-    /// The URL of the file has another origin than the service. The engine does not download it, because the request
-    /// would contain the credentials.
+    /// The origin of this URL is not the origin of the service. The engine does not download the file at the URL,
+    /// because the request would contain the credentials.
     case elsewhere(String)
-    /// The folder cannot be read or written. It may be missing, or the disk may be full.
+    /// The folder of the ``FileStore`` cannot be read or written, for example because the disk is full. The string is
+    /// the reason.
     case unusableFolder(String)
 
     /// A message that states the error.
@@ -200,6 +203,6 @@ public enum FileError: LocalizedError, Sendable, Hashable, CustomStringConvertib
         }
     }
 
-    /// The same message, for `localizedDescription`.
+    /// The value of ``description``, for use as `localizedDescription`.
     public var errorDescription: String? { description }
 }

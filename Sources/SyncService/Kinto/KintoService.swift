@@ -25,7 +25,7 @@ package struct KintoService: SyncService {
     /// - Parameters:
     ///   - baseURL: The URL of the server, up to `/v1`.
     ///   - collection: The name of an entity's collection. The path of the entity replaces `{path}`.
-    ///   - paths: The path of each entity; by default the plural of its name in snake_case.
+    ///   - paths: The path of each entity; by default the plural of the entity's name in snake_case.
     package init(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
         pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -50,7 +50,7 @@ package struct KintoService: SyncService {
     /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the secrets of requests in a text.
+    /// Masks the secrets of requests in a string.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the bucket.

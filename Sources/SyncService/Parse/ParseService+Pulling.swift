@@ -68,8 +68,8 @@ extension ParseService {
         return listing
     }
 
-    /// Fetches records by ID in one request, and each of their relations in further requests. A record that the server
-    /// hides from the user counts as not found.
+    /// Fetches records by ID in one request, and the relations of the records in further requests. A record that the
+    /// server hides from the user counts as not found.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var found: [JSONValue: RemoteRecord] = [:]
         for record in try await raw(ids, of: entity) {

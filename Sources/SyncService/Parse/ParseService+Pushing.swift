@@ -5,8 +5,8 @@ import SyncCore
 extension ParseService {
     private static let requestID = HTTPField.Name("X-Parse-Request-Id")
 
-    /// Pushes changes in batches. A create that neither an ID nor a marker field identifies is sent alone, with a
-    /// request ID that a server may recognize.
+    /// Pushes changes in batches. A create without an ID or a marker field is sent alone, with a request ID that the
+    /// server may recognize.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [PushOutcome] = []
         while outcomes.count < operations.count {

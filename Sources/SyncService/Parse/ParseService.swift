@@ -2,24 +2,25 @@ package import Foundation
 package import HTTPTypes
 package import SyncCore
 
-/// The service of a [Parse](https://docs.parseplatform.org/rest/guide/) server, which stores objects in classes and has
+/// The service of a [Parse](https://docs.parseplatform.org/rest/guide/) server. Parse stores objects in classes and has
 /// special value types.
 ///
 /// The implementation relies on these properties:
 ///
 /// - `POST` returns only `objectId` and `createdAt`. `PUT` returns only `updatedAt`.
 /// - A record omits fields without a value.
-/// - A batch has at most 50 requests. Their order is undefined.
+/// - A batch has at most 50 requests. The order of the requests is undefined.
 /// - There are no tombstones, so a full listing detects deletions. There are no preconditions.
 ///
 /// The service pages lists by `updatedAt` and `objectId`, not by offset. An offset has a limit and misses objects that
 /// change during the pull.
 ///
-/// The service uploads a file before it sets the field of the row. After a lost response, the server may have a second
-/// copy of the file that no row uses.
+/// The service uploads a file before it sets the field of the row. After a lost response, the server may have an unused
+/// second copy of the file.
 ///
 /// The service converts values to and from Parse types:
-/// - An attribute of type `date` is a Date, and one of type `binary` is Bytes, unless the model converts its values.
+/// - An attribute of type `date` is a Date, and an attribute of type `binary` is Bytes, unless the model converts the
+///   values.
 /// - A to-one relationship is a Pointer.
 /// - A many-to-many relationship is a Relation or an array of pointers, as the class defines.
 /// - A File becomes its URL.
@@ -41,9 +42,9 @@ package struct ParseService: SyncService {
     ///
     /// - Parameters:
     ///   - baseURL: The URL above `/classes`.
-    ///   - classes: The class of each entity whose class has a name other than the entity's.
-    ///   - credentials: The credentials, with `X-Parse-Session-Token`. The client refreshes them after status 401 or
-    ///     error 209.
+    ///   - classes: The class of each entity; by default the class with the entity's name.
+    ///   - credentials: The credentials, with `X-Parse-Session-Token`. The client refreshes the credentials after
+    ///     status 401 or error 209.
     package init(
         baseURL: URL, options: ParseOptions, classes: [String: String] = [:], headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
@@ -85,7 +86,7 @@ package struct ParseService: SyncService {
     /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the secrets of requests in a text.
+    /// Masks the secrets of requests in a string.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the application ID.
@@ -94,7 +95,7 @@ package struct ParseService: SyncService {
     /// Returns the name of the class.
     package func filter(of entity: String) -> String { className(of: entity) }
 
-    /// Returns a copy of the service that knows the field types of the model.
+    /// Returns a copy of the service, configured with the field types of the model.
     package func configured(for entities: [ServiceEntity]) -> ParseService {
         var service = self
         for entity in entities {
@@ -103,7 +104,7 @@ package struct ParseService: SyncService {
         return service
     }
 
-    /// Returns the key paths of `createdAt`, `updatedAt` and `sessionToken`, if the model has them.
+    /// Returns the key paths of `createdAt`, `updatedAt` and `sessionToken`, if the model has these fields.
     package func serverOwnedFields(of entity: String) -> [[String]] {
         let records = records(of: entity)
         return records.fields.filter(records.isOwned).map(\.member.keyPath)
@@ -138,19 +139,19 @@ package struct ParseService: SyncService {
 package struct ParseOptions: Sendable, Hashable {
     /// The ID of the application.
     package var applicationID: String
-    /// The REST API key; nil if the server needs none.
+    /// The REST API key; nil if the server does not require a key.
     package var restKey: String?
     /// The session token of a user; nil for no user, or if the credentials have `X-Parse-Session-Token`.
     package var sessionToken: String?
-    /// The largest number of objects in a page. A server may return fewer.
+    /// The largest number of objects in a page. A server may return smaller pages.
     package var pageSize = 1000
-    /// The length of time by which each pull overlaps the last one. An object may become visible after objects that
-    /// changed later.
+    /// The length of time by which each pull overlaps the previous pull. The overlap is necessary because an object may
+    /// become visible after objects that changed later.
     package var overlap = Duration.seconds(60)
     /// The side that assigns the ID of a new row. Use `.client` only with a server that has `allowCustomObjectId` set.
     package var idAssignment = ServiceCapabilities.IDAssignment.server
-    /// The name of a field, in all classes, for the idempotency key of a new row. After a lost response, the engine
-    /// finds the row by this key.
+    /// The name of the field, in all classes, for the idempotency key of a new row; nil for none. After a lost
+    /// response, the engine finds the row by this key.
     package var markerField: String?
 
     /// Creates options for an application.

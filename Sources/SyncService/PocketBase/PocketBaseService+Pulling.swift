@@ -135,7 +135,7 @@ extension PocketBaseService {
     // MARK: Single rows
 
     /// Fetches records by ID: first in one list, then each missing record alone. The rules of a collection may allow
-    /// viewing records that they do not list.
+    /// viewing a record that the list omits.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         guard !ids.isEmpty else { return [] }
         return try await retryingAsUser(if: { $0.contains(.notFound) }) {

@@ -4,7 +4,7 @@ import SyncCore
 
 extension PocketBaseService {
     /// Pushes all changes in one atomic batch. If the server rejects the batch, the service sends the changes one by
-    /// one, so that one invalid change does not stop the others.
+    /// one. One invalid change then does not stop the others.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [Int: PushOutcome] = [:]
         for (index, operation) in operations.enumerated() {

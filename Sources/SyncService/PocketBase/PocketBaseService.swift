@@ -9,11 +9,11 @@ package import SyncCore
 ///
 /// - The server silently limits `perPage` to 1000. The response has the actual page size.
 /// - IDs are 15 lower-case letters and digits, unless a collection sets another format.
-/// - Only JSON fields have nulls. In other fields, an empty text stands for null.
+/// - Only JSON fields have nulls. In other fields, an empty string represents null.
 /// - There are no tombstones and no preconditions. A batch is atomic.
 /// - The server returns 404 for a record that the collection's rules hide, and for an update or deletion that the rules
 ///   do not allow.
-/// - An expired token is not an error. The server treats the request as that of a guest, who sees fewer records.
+/// - An expired token is not an error. The server treats the request as a guest's request, and returns fewer records.
 ///   Therefore the service checks the token before it reports records as missing.
 package struct PocketBaseService: SyncService {
     let exchange: ServiceHTTPClient
@@ -28,8 +28,8 @@ package struct PocketBaseService: SyncService {
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, without `/api`.
-    ///   - paths: The collection of each entity; by default the plural of its name in snake_case.
-    ///   - credentials: The credentials with the token as the value of `Authorization`, such as those of
+    ///   - paths: The collection of each entity; by default the plural of the entity's name in snake_case.
+    ///   - credentials: The credentials with the token as the value of `Authorization`, such as the credentials from
     ///     ``login(at:collection:identity:password:transport:)``.
     package init(
         baseURL: URL, paths: [String: String] = [:], options: PocketBaseOptions = PocketBaseOptions(),
@@ -54,7 +54,7 @@ package struct PocketBaseService: SyncService {
     /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the secrets of requests in a text.
+    /// Masks the secrets of requests in a string.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL.
@@ -63,7 +63,7 @@ package struct PocketBaseService: SyncService {
     /// Returns the name of the collection and the field with the time of the last change.
     package func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updatedField ?? "")" }
 
-    /// Returns a copy of the service that knows which text fields of the model cannot be null.
+    /// Returns a copy of the service, configured with the required string attributes of the model.
     package func configured(for entities: [ServiceEntity]) -> PocketBaseService {
         var service = self
         for entity in entities {
@@ -103,11 +103,11 @@ package struct PocketBaseService: SyncService {
 
 /// Options of a PocketBase server.
 package struct PocketBaseOptions: Sendable, Hashable {
-    /// The field with the time of the last change, which every collection has. The field has the type `autodate` and is
-    /// set on create and on update. If nil, every pull lists all records.
+    /// The field with the time of the last change; nil to list all records in every pull. Every collection must have
+    /// the field. The type of the field must be `autodate`, set on create and on update.
     package var updatedField: String? = "updated"
-    /// The length of time by which each pull overlaps the last one. A record gets its time before its transaction
-    /// commits.
+    /// The length of time by which each pull overlaps the previous pull. The overlap is necessary because the server
+    /// sets the time of a change before the transaction commits.
     package var overlap = Duration.seconds(60)
     /// The number of records in a page, at most 1000.
     package var pageSize = 1000
@@ -162,8 +162,8 @@ extension PocketBaseService {
         return name
     }
 
-    /// Returns credentials that log in a user with a password. They log in before the first request, and again after
-    /// the server rejects the token.
+    /// Returns credentials that log in a user with a password. The client logs in before the first request, and again
+    /// after the server rejects the token.
     ///
     /// - Parameters:
     ///   - url: The URL of the server, without `/api`.

@@ -2,7 +2,7 @@ package import Foundation
 package import HTTPTypes
 import SyncCore
 
-/// A generic REST service. Each entity has the URL of a list, and each record has a URL below the list.
+/// A generic REST service. Each entity has a list with a URL, and each record has a URL below the URL of the list.
 package struct RESTService: SyncService {
     let exchange: ServiceHTTPClient
     let paths: [String: String]
@@ -13,8 +13,10 @@ package struct RESTService: SyncService {
     /// Creates a service for the lists below a base URL.
     ///
     /// - Parameters:
-    ///   - paths: The path of each entity's list below the base URL; by default the plural of its name in snake_case.
-    ///   - ids: The key path of the ID in the records of each entity; by default that of the model's primary key.
+    ///   - paths: The path of each entity's list below the base URL; by default the plural of the entity's name in
+    ///     snake_case.
+    ///   - ids: The key path of the ID in the records of each entity; by default the key path of the model's primary
+    ///     key.
     package init(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -49,7 +51,7 @@ package struct RESTService: SyncService {
     /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
     package var backoff: Duration? { exchange.backoff }
 
-    /// Masks the secrets of requests in a text.
+    /// Masks the secrets of requests in a string.
     package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL.
@@ -60,12 +62,13 @@ package struct RESTService: SyncService {
         "\(path(of: entity).joined(separator: "/")) \(options.sinceParameter ?? "") \(options.recordsKeyPath)"
     }
 
-    /// Returns the key paths of the version and of the deletion mark, if the options have them.
+    /// Returns the key paths of the version and of the deletion mark, if the options have these key paths.
     package func serverOwnedFields(of entity: String) -> [[String]] {
         [options.versionField, options.deletedField].compactMap(\.self).map(Self.path)
     }
 
-    /// Returns a copy of the service. An entity without a configured ID uses the primary key of the model.
+    /// Returns a copy of the service. For an entity without a configured ID, the copy uses the primary key of the
+    /// model.
     package func configured(for entities: [ServiceEntity]) -> RESTService {
         var service = self
         for entity in entities where idKeys[entity.name] == nil { service.idKeys[entity.name] = entity.keyPaths }
@@ -146,23 +149,23 @@ extension JSONValue {
 
 /// Options of a generic REST service.
 public struct RESTOptions: Sendable, Hashable {
-    /// The way in which a service splits a list into pages. `size` is the query parameter for the page size, and
-    /// `limit` is the page size to request.
+    /// The way in which a service splits a list into pages. The associated value `size` is the query parameter for the
+    /// page size; nil to request no page size. The associated value `limit` is the requested page size.
     public enum Paging: Sendable, Hashable {
         /// The response contains the whole list.
         case none
-        /// Pages are numbered from 1. `page` is the query parameter for the page number, and `total` is the key path of
-        /// the number of pages.
+        /// Pages are numbered from 1. `page` is the query parameter for the page number. `total` is the key path of the
+        /// number of pages. If `total` is nil, an empty page ends the list.
         case page(page: String = "page", size: String? = nil, limit: Int = 100, total: String? = nil)
-        /// `offset` is the query parameter for the number of records to skip, and `total` is the key path of the number
-        /// of all records.
+        /// `offset` is the query parameter for the number of records to skip. `total` is the key path of the number of
+        /// all records. If `total` is nil, an empty page ends the list.
         case offset(offset: String = "offset", size: String? = "limit", limit: Int = 100, total: String? = nil)
         /// The header `Link` has the URL of the next page, with `rel="next"` (RFC 8288).
         case link(size: String? = nil, limit: Int = 100)
-        /// The response has the URL of the next page at this key path.
+        /// The response has the URL of the next page at this key path. The last page has no such URL.
         case next(String, size: String? = nil, limit: Int = 100)
-        /// The response has the token of the next page at the key path `next`. `cursor` is the query parameter for the
-        /// token.
+        /// The response has the token of the next page at the key path `next`. The last page has no token. `cursor` is
+        /// the query parameter for the token.
         case cursor(cursor: String, next: String, size: String? = nil, limit: Int = 100)
     }
 
@@ -170,7 +173,8 @@ public struct RESTOptions: Sendable, Hashable {
     public enum Update: String, Sendable, Hashable, CaseIterable, Codable {
         /// `PATCH` with the changed fields.
         case patch
-        /// `PUT` with all fields. The service fetches the record first, to keep fields that the model does not have.
+        /// `PUT` with all fields. An update first fetches the record. Fields that the model does not have keep their
+        /// values.
         case put
     }
 
@@ -178,23 +182,27 @@ public struct RESTOptions: Sendable, Hashable {
     public var recordsKeyPath = ""
     /// The way in which the service splits a list into pages.
     public var paging = Paging.none
-    /// The query parameter that requests the changes since a time; nil for a service that always lists all records.
+    /// The query parameter that requests the changes since a time; nil for a service that always lists all records. The
+    /// value of the parameter is a time such as `2026-11-23T16:34:43Z`.
     public var sinceParameter: String?
-    /// The length of time by which each pull overlaps the last one. It covers clock differences and transactions that
-    /// commit late.
+    /// The length of time by which each pull overlaps the previous pull. The overlap covers clock differences and
+    /// transactions that commit late.
     public var overlap = Duration.seconds(60)
-    /// The key path of the version of a record: a number or a time. Nil for a service without versions.
+    /// The key path of the version of a record: an increasing number, or the time of the last change. Nil for a service
+    /// without versions.
     public var versionField: String?
-    /// The key path of the deletion mark of a record; nil for a service without tombstones.
+    /// The key path of the deletion mark of a record; nil for a service without tombstones. The mark is a flag, or the
+    /// time of the deletion.
     public var deletedField: String?
     /// The HTTP method that updates a record.
     public var updateMethod = Update.patch
-    /// The side that assigns the ID of a new row.
+    /// The side that assigns the ID of a new row. With `.client`, the engine creates a record with a `PUT` request to
+    /// the URL of the record.
     public var idAssignment = ServiceCapabilities.IDAssignment.server
     /// The header for the idempotency key of a new row; nil for a service without such a header.
     public var idempotencyHeader: String?
-    /// The field for the idempotency key of a new row, for a service without an ``idempotencyHeader``; nil for no such
-    /// field.
+    /// The top-level field for the idempotency key of a new row; nil for none. Set this option if the service has no
+    /// ``idempotencyHeader``.
     public var markerField: String?
     /// The header for the version that a change is based on, such as `If-Match`; nil for a service without
     /// preconditions.

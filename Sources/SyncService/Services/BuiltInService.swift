@@ -9,14 +9,17 @@ import SyncCore
 /// let engine = try SyncEngine(stack: stack, service: service, entities: ["Project", "Task"])
 /// ```
 ///
-/// Each function takes the header fields of every request, the credentials, and the transport that sends the requests.
+/// The parameter `headers` contains header fields for every request. The parameter `transport` sends the requests.
 public enum BuiltInService {
-    /// Returns a generic REST service. Each entity has the URL of a list, and each record has a URL below the list.
+    /// Returns a generic REST service. Each entity has a list with a URL, and each record has a URL below the URL of
+    /// the list.
     ///
     /// - Parameters:
-    ///   - paths: The path of each entity's list below the base URL; by default the plural of its name in snake_case.
-    ///   - options: How the service pages lists, reports changes and accepts changes.
-    ///   - ids: The key path of the ID in the records of each entity; by default that of the model's primary key.
+    ///   - paths: The path of each entity's list below the base URL; by default the plural of the entity's name in
+    ///     snake_case.
+    ///   - options: The ways in which the service splits lists into pages, reports changes and accepts changes.
+    ///   - ids: The key path of the ID in the records of each entity, such as `meta.id`; by default the key path of the
+    ///     entity's primary key.
     public static func rest(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -27,12 +30,12 @@ public enum BuiltInService {
             transport: transport)
     }
 
-    /// Returns the service of a [Kinto](https://docs.kinto-storage.org) server.
+    /// Returns a service for a [Kinto](https://docs.kinto-storage.org) server.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL of the server, up to `/v1`.
-    ///   - collection: The name of an entity's collection. The path of the entity replaces `{path}`.
-    ///   - paths: The path of each entity; by default the plural of its name in snake_case.
+    ///   - baseURL: The URL of the server, including `/v1`.
+    ///   - collection: The name of an entity's collection, in which `{path}` stands for the path of the entity.
+    ///   - paths: The path of each entity; by default the plural of the entity's name in snake_case.
     ///   - pageSize: The largest number of records in a page.
     public static func kinto(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
@@ -44,21 +47,22 @@ public enum BuiltInService {
             headers: headers, credentials: credentials, transport: transport)
     }
 
-    /// Returns the service of a [Parse](https://docs.parseplatform.org/rest/guide/) server, which can store files.
+    /// Returns a service for a [Parse](https://docs.parseplatform.org/rest/guide/) server. The service supports files.
     ///
     /// - Parameters:
     ///   - baseURL: The URL above `/classes`.
-    ///   - restKey: The REST API key; nil if the server needs none.
-    ///   - sessionToken: The session token of a user; nil for no user. Also nil if `credentials` provides
-    ///     `X-Parse-Session-Token`; the client then refreshes the token after error 209.
-    ///   - classes: The class of each entity whose class has a name other than the entity's.
+    ///   - restKey: The REST API key; nil if the server does not require a key.
+    ///   - sessionToken: The session token of a user; nil for no user, or if `credentials` provides
+    ///     `X-Parse-Session-Token`. With `credentials`, the client refreshes the token after error 209.
+    ///   - classes: The class of each entity; by default the class with the entity's name.
     ///   - idAssignment: The side that assigns the ID of a new row. Use `.client` only with a server that has
     ///     `allowCustomObjectId` set.
-    ///   - markerField: The name of a field, in all classes, for the idempotency key of a new row. After a lost
-    ///     response, the engine finds the row by this key.
-    ///   - pageSize: The largest number of records in a page. A server may return fewer.
-    ///   - overlap: The length of time by which each pull overlaps the last one. A record may become visible after
-    ///     records that changed later.
+    ///   - markerField: The name of the field, in all classes, for the idempotency key of a new row; nil for none.
+    ///     After a lost response, the engine searches for a record with this key.
+    ///   - pageSize: The largest number of records in a page. A server may return smaller pages.
+    ///   - overlap: The length of time by which each pull overlaps the previous pull. A record may become visible only
+    ///     after a pull has returned records with later changes. Without the overlap, the next pull would miss this
+    ///     record.
     public static func parse(
         baseURL: URL, applicationID: String, restKey: String? = nil, sessionToken: String? = nil,
         classes: [String: String] = [:], idAssignment: ServiceCapabilities.IDAssignment = .server,
@@ -77,19 +81,20 @@ public enum BuiltInService {
             transport: transport)
     }
 
-    /// Returns the service of a [PocketBase](https://pocketbase.io) server, which can store files.
+    /// Returns a service for a [PocketBase](https://pocketbase.io) server. The service supports files.
     ///
     /// - Parameters:
     ///   - baseURL: The URL of the server, without `/api`.
-    ///   - paths: The collection of each entity; by default the plural of its name in snake_case.
-    ///   - updatedField: The field with the time of the last change, which every collection has. The field has the type
-    ///     `autodate` and is set on create and on update. If nil, every pull lists all records.
+    ///   - paths: The collection of each entity; by default the plural of the entity's name in snake_case.
+    ///   - updatedField: The field with the time of the last change; nil to list all records in every pull. Every
+    ///     collection must have the field. The type of the field must be `autodate`, set on create and on update.
     ///   - pageSize: The number of records in a page, at most 1000.
-    ///   - batchSize: The largest number of changes in one atomic batch; 1 for no batches. If batches are disabled on
-    ///     the server, the service sends single requests.
-    ///   - overlap: The length of time by which each pull overlaps the last one. A record gets its time before its
-    ///     transaction commits.
-    ///   - credentials: The credentials with the token as the value of `Authorization`, such as those of
+    ///   - batchSize: The largest number of changes in one atomic batch; 1 for no batches. If the server does not allow
+    ///     batches, each change is sent in its own request.
+    ///   - overlap: The length of time by which each pull overlaps the previous pull. A record may become visible only
+    ///     after a pull has returned records with later changes. Without the overlap, the next pull would miss this
+    ///     record.
+    ///   - credentials: Credentials with the user's token as the value of `Authorization`, such as the credentials from
     ///     ``ServiceCredentials/pocketBase(at:collection:identity:password:transport:)``.
     public static func pocketBase(
         baseURL: URL, paths: [String: String] = [:], updatedField: String? = "updated", pageSize: Int = 1000,
@@ -106,12 +111,12 @@ public enum BuiltInService {
             transport: transport)
     }
 
-    /// Returns the service of an endpoint that implements [WatermelonDB's sync
+    /// Returns a service for an endpoint that implements [WatermelonDB's sync
     /// protocol](https://watermelondb.dev/docs/Sync/Backend).
     ///
     /// - Parameters:
     ///   - url: The complete URL of the endpoint.
-    ///   - tables: The table of each entity; by default the plural of its name in snake_case.
+    ///   - tables: The table of each entity; by default the plural of the entity's name in snake_case.
     ///   - schemaVersion: The schema version to request.
     public static func watermelon(
         url: URL, tables: [String: String] = [:], schemaVersion: Int = 1, headers: [HTTPField.Name: String] = [:],
@@ -124,8 +129,8 @@ public enum BuiltInService {
 }
 
 extension ServiceCredentials {
-    /// Returns credentials that log in a PocketBase user with a password. They log in before the first request, and
-    /// again after the server rejects the token.
+    /// Returns credentials that log in a PocketBase user with a password. The client logs in before the first request,
+    /// and again after the server rejects the token.
     ///
     /// - Parameters:
     ///   - url: The URL of the server, without `/api`.

@@ -1,28 +1,28 @@
 public import Foundation
 public import SyncCore
 
-/// The part of a URL that identifies a row. The built-in services convert IDs to paths with this type.
+/// The part of a URL that identifies a record. The built-in services convert IDs to paths with this type.
 ///
-/// Some IDs would address something other than a row. An empty ID gives the URL of the list, and `..` gives the path
-/// above the list. A slash or a control character may end the path early. A request to such a URL could change or
-/// delete other rows, so the initializer throws an error:
+/// For some IDs, the URL would not identify the record. An empty ID gives the URL of the list, and `..` gives the path
+/// above the list. An ID with a slash may give the path of another record. A request to such a URL could change or
+/// delete other records, so the initializer throws an error for these IDs:
 ///
 /// ```swift
 /// do {
-///     let url = try exchange.url(["tasks"] + RowAddress(id).parts)
+///     let url = try client.url(["tasks"] + RowAddress(id).parts)
 /// } catch let refusal as RowAddress.Refusal {
 ///     return .rejected(refusal.description)
 /// }
 /// ```
 public struct RowAddress: Sendable, Hashable {
-    /// The components of the path, not escaped: one for each part of a composite ID, and one for any other ID.
+    /// The unescaped components of the path: one for each part of a composite ID, or one for any other ID.
     public let parts: [String]
 
     /// The reason why an ID cannot be part of a URL.
     public struct Refusal: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-        /// A sentence with the ID and the reason.
+        /// A message with the shortened ID and the reason.
         public let description: String
-        /// The same sentence, for `localizedDescription`.
+        /// The value of ``description``, for use as `localizedDescription`.
         public var errorDescription: String? { description }
 
         fileprivate init(_ id: JSONValue, _ reason: String) {
@@ -30,11 +30,12 @@ public struct RowAddress: Sendable, Hashable {
         }
     }
 
-    /// Creates the address of the row with an ID.
+    /// Creates the address of the record with the given ID.
     ///
-    /// - Throws: ``Refusal`` for an ID that is empty, blank, null, `.` or `..`. Also for an ID with a slash, a
-    ///   backslash, a control character or an escape such as `%2F`. Each part of a composite ID follows the same rules,
-    ///   except that single slashes and backslashes inside a part are allowed.
+    /// - Throws: ``Refusal`` for an ID that is empty, blank, null, `.` or `..`. Also ``Refusal`` for an ID with a
+    ///   slash, a backslash, a control character or an escape such as `%2F`. The same rules apply to each part of a
+    ///   composite ID, with one exception. A part may contain single slashes or backslashes between other characters,
+    ///   as in `a/b`.
     public init(_ id: JSONValue) throws {
         parts = try Self.parts(of: id, in: id)
         guard case .array = id else {

@@ -1,35 +1,34 @@
 public import SyncCore
 
-/// The format of an entity's records, as the engine sends and reads them. A service with other value types uses this
-/// information to convert values.
+/// The format in which the engine sends and reads the records of an entity. A service with another JSON format uses
+/// this information to convert records.
 public struct ServiceEntity: Sendable, Hashable {
     /// The kind of value that a field has in a record.
     public enum FieldType: Sendable, Hashable {
-        /// An attribute whose value has the export format of the attribute type.
+        /// An attribute of this type. The value has the same format as in an export.
         case value(AttributeType)
-        /// An attribute whose value the model converts, by a date format or by transformers.
+        /// An attribute whose values are converted by a date format or by transformers of the model.
         case converted
-        /// A to-one relationship: the ID of a row of the entity `to`.
+        /// A to-one relationship: the ID of a row of the entity `to`, or null.
         case reference(to: String)
         /// A to-many relationship: a list of IDs of rows of the entity `to`.
         case references(to: String)
     }
 
-    /// A field of a record: an attribute or a relationship.
+    /// A field of a record: an attribute, a relationship, or the discriminator of an inheritance hierarchy.
     public struct Field: Sendable, Hashable {
-        /// The name of the attribute in the model, or the name of the relationship in the key case of the entity.
+        /// The name of the attribute or relationship in the model. If the model sets a ``KeyCase`` for the entity, the
+        /// name of a relationship is converted to that spelling. The name of a discriminator is empty.
         public let name: String
         /// The key path of the field in a record.
         public let keyPath: [String]
-        /// Whether the model sets the remote key, or the key case of an attribute, so that the service must not rename
-        /// the field.
+        /// Whether the model specifies the JSON key of the field. If true, the service must not rename the field.
         package let hasExplicitKey: Bool
         /// The kind of value that the field has.
         public let type: FieldType
         /// Whether the value may be null.
         package let isOptional: Bool
-        /// The value that a missing field stands for, if the service omits empty values; nil if a missing field leaves
-        /// the value unknown.
+        /// The value that a missing field represents if the service omits empty values; nil if the value is unknown.
         package let nullValue: JSONValue?
         /// Whether the order of the IDs in a list is significant.
         package let isOrdered: Bool
@@ -52,7 +51,8 @@ public struct ServiceEntity: Sendable, Hashable {
     public let name: String
     /// The key path of each part of the ID of a record. Most IDs have one part.
     package let keyPaths: [[String]]
-    /// All other attributes and relationships that the engine sends, including those of subentities.
+    /// The fields that the engine sends, including the fields of subentities. Attributes of the primary key are not
+    /// included.
     public let fields: [Field]
 
     package init(_ name: String, keyPaths: [[String]], fields: [Field]) {

@@ -22,30 +22,35 @@ public struct PullRequest: Sendable, Hashable {
 public struct PullPage: Sendable, Hashable {
     /// New and changed records, and tombstones of deleted records.
     public var records: [RemoteRecord]
-    /// The token of the next page; nil after the last page.
+    /// The token of the next page; nil if this is the last page.
     public var nextPage: String?
-    /// The cursor for the next pull. The engine uses only the cursor of the last page.
+    /// The cursor for the next pull; nil if that pull must return all records. The engine uses only the cursor of the
+    /// last page.
     public var cursor: String?
-    /// Whether the pages of this pull list all records. Rows that no page lists are then missing at the service.
+    /// Whether the pages of this pull list all records. If true, a row without a record in these pages is missing at
+    /// the service.
     package var isFullListing: Bool
-    /// The time of the response by the clock of the service; nil if unknown.
+    /// The time of the response, according to the clock of the service; nil if unknown.
     package var serverTime: Date?
-    /// The number of records in all pages; nil if the service does not report it.
+    /// The number of records in all pages; nil if the service does not report the number.
     package var total: Int?
-    /// The indexes, in the list of the response, of records without an ID. The engine skips and reports such records.
+    /// The indexes of records without an ID. Each index is the place of a record in the list of the response. The
+    /// engine skips and reports such records.
     package var invalidRecords: [Int]
 
     /// Creates a page of remote changes.
     ///
     /// - Parameters:
     ///   - records: New and changed records, and tombstones of deleted records.
-    ///   - nextPage: The token of the next page; nil after the last page.
-    ///   - cursor: The cursor for the next pull. Only the last page needs it.
-    ///   - isFullListing: Whether the pages of this pull list all records. Rows that no page lists are then missing at
-    ///     the service.
-    ///   - serverTime: The time of the response by the clock of the service; nil if unknown.
-    ///   - total: The number of records in all pages; nil if the service does not report it.
-    ///   - invalidRecords: The indexes, in the list of the response, of records without an ID.
+    ///   - nextPage: The token of the next page; nil if this is the last page.
+    ///   - cursor: The cursor for the next pull; nil if that pull must return all records. Only the last page needs a
+    ///     cursor.
+    ///   - isFullListing: Whether the pages of this pull list all records. If true, a row without a record in these
+    ///     pages is missing at the service. All pages of a pull must have the same value.
+    ///   - serverTime: The time of the response, according to the clock of the service; nil if unknown.
+    ///   - total: The number of records in all pages; nil if the service does not report the number.
+    ///   - invalidRecords: The indexes of records without an ID. Each index is the place of a record in the list of the
+    ///     response. The engine skips and reports such records.
     public init(
         records: [RemoteRecord], nextPage: String? = nil, cursor: String? = nil, isFullListing: Bool = false,
         serverTime: Date? = nil,
@@ -62,7 +67,7 @@ public struct PullPage: Sendable, Hashable {
 
     /// Converts the JSON objects of a response to records, and collects the indexes of the objects without an ID.
     ///
-    /// - Parameter record: A closure that converts a JSON object to a record. It returns nil if the object has no ID.
+    /// - Parameter record: A closure that converts a JSON object to a record, or returns nil if the object has no ID.
     public static func parse(
         _ objects: [JSONValue], _ record: (JSONValue) -> RemoteRecord?
     ) -> (records: [RemoteRecord], invalidRecords: [Int]) {
@@ -78,17 +83,20 @@ public struct PullPage: Sendable, Hashable {
 public struct ListPage: Sendable, Hashable {
     /// The IDs on the page.
     package var ids: [JSONValue]
-    /// The versions of records by ID, if the listing has them. The engine compares them with the stored versions to
-    /// find outdated records.
+    /// The versions of the records, by ID; empty if the listing has no versions. To find outdated rows, the engine
+    /// compares these versions with the stored versions.
     package var versions: [JSONValue: String]
-    /// The records, if the service lists complete records. The engine does not fetch these records again.
+    /// The complete records; empty if the listing has only IDs. The engine does not fetch these records again.
     package var records: [RemoteRecord]
     /// The token of the next page; nil after the last page.
     package var nextPage: String?
 
     /// Creates a page of IDs.
     ///
-    /// - Parameter versions: The versions of records by ID, if the listing has them.
+    /// - Parameters:
+    ///   - versions: The versions of the records, by ID; empty if the listing has no versions. To find outdated rows,
+    ///     the engine compares these versions with the stored versions.
+    ///   - nextPage: The token of the next page; nil after the last page.
     public init(ids: [JSONValue], versions: [JSONValue: String] = [:], nextPage: String? = nil) {
         self.ids = ids
         self.versions = versions
@@ -96,7 +104,7 @@ public struct ListPage: Sendable, Hashable {
         self.nextPage = nextPage
     }
 
-    /// Creates a page of complete records, without the tombstones among them.
+    /// Creates a page of complete records. Omits tombstones.
     package init(records: [RemoteRecord], nextPage: String? = nil) {
         self.records = records.filter { $0.record != nil }
         ids = self.records.map(\.id)
@@ -105,39 +113,40 @@ public struct ListPage: Sendable, Hashable {
     }
 }
 
-/// A local change of one row, which a service applies.
+/// A change of one record, to be sent to a service.
 public struct PushOperation: Sendable, Hashable {
     /// The kind of a change.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The change creates a row.
+        /// The change creates a record.
         case create
-        /// The change updates fields of a row.
+        /// The change updates fields of a record.
         case update
-        /// The change deletes a row.
+        /// The change deletes a record.
         case delete
     }
 
-    /// The name of the row's entity.
+    /// The name of the record's entity.
     public var entity: String
-    /// Whether the change creates, updates or deletes the row.
+    /// Whether the change creates, updates or deletes the record.
     public var kind: Kind
-    /// The remote ID; nil for a new row whose ID the service assigns.
+    /// The ID of the record; nil for a new record whose ID the service assigns.
     public var id: JSONValue?
-    /// The fields of a new row, or the changed fields; empty for a deletion. If the service requires complete records,
-    /// an update has all fields.
+    /// The fields of a new record, or the changed fields of an existing record; an empty object for a deletion. If the
+    /// service requires complete records, an update has all fields.
     public var record: JSONValue
     /// The key paths of the changed values in the record. The change replaces each of these values as a whole.
     package var fieldPaths: [[String]]
     /// The version that the change is based on; nil if unknown.
     public var version: String?
-    /// The cursor of the last pull, which a service that pushes atomically needs; nil if there is none.
+    /// The cursor of the last pull, for a service with atomic pushes; nil if there is no cursor.
     public var cursor: String?
-    /// The idempotency key: the same for every attempt.
+    /// The idempotency key, which is the same for every attempt to send the change.
     public var idempotencyKey: String
 
-    /// Creates a change of one row.
+    /// Creates a change of one record.
     ///
-    /// - Parameter fieldPaths: The key paths of the changed values in the record; by default its top-level members.
+    /// - Parameter fieldPaths: The key paths of the changed values in the record; by default the top-level members of
+    ///   the record. The change replaces each of these values as a whole.
     public init(
         entity: String, kind: Kind, id: JSONValue?, record: JSONValue, fieldPaths: [[String]]? = nil, version: String?,
         cursor: String? = nil, idempotencyKey: String
@@ -154,19 +163,20 @@ public struct PushOperation: Sendable, Hashable {
 }
 
 extension PushOperation {
-    /// Whether the change updates only a part of a top-level member, such as `address.city`. A service that replaces
-    /// members as a whole then needs the other parts of the member.
+    /// Whether the change updates a part of a top-level member, such as `address.city`. For a service that replaces
+    /// whole members, ``merged(over:)`` adds the other parts.
     public var isPartialUpdate: Bool { kind == .update && fieldPaths.contains { $0.count > 1 } }
 
-    /// Returns a copy of a record with the values of this change. All other values stay.
+    /// Returns a copy of a record with the changed values of this change. All other values stay.
     public func applied(to other: JSONValue) -> JSONValue {
         fieldPaths.reduce(other) { merged, path in
             record.value(at: path).map { merged.setting($0, at: path) } ?? merged
         }
     }
 
-    /// Returns a change that replaces whole top-level members. The parts that this change omits come from `record`, the
-    /// record of the service.
+    /// Returns a copy of this change with complete top-level members.
+    ///
+    /// - Parameter record: The current record of the service, which provides the missing parts of the members.
     public func merged(over record: JSONValue) -> PushOperation {
         let whole = applied(to: record)
         var operation = self
@@ -201,26 +211,28 @@ extension JSONValue {
 
 /// The outcome of a change that was sent to a service.
 public enum PushOutcome: Sendable, Hashable {
-    /// The service applied the change. The value is the record in the response, if there is one.
+    /// The service applied the change. The value is the record in the response; nil if the response has no record. If
+    /// the service assigns the ID of a new record, provide a record with that ID. Without an ID, the engine must search
+    /// for the new record.
     case applied(RemoteRecord?)
-    /// The service did not apply the change, because it has another version of the row. The value is that version, if
-    /// the response has it.
+    /// The service did not apply the change, because the service has another version of the record. The value is the
+    /// record with that version; nil if the response has no record.
     case conflict(RemoteRecord?)
-    /// The service did not apply the change, because it no longer has the row. For a create, the service does not
-    /// accept rows with the ID.
+    /// The service did not apply the change, because the service does not have the record. For a create, this outcome
+    /// means that the service does not accept the ID of the new record.
     case notFound
-    /// The service did not create the row, because the row exists already. The value is the existing record, if the
-    /// response has it.
+    /// The service did not create the record, because the record exists already. The value is the existing record; nil
+    /// if the response has no record.
     case alreadyExists(RemoteRecord?)
-    /// The service did not apply the change, for a temporary reason. The value is the delay that the service asked for,
-    /// if any.
+    /// The service did not apply the change, for a temporary reason. `after` is the delay that the service asked for;
+    /// nil if there is none.
     case retry(after: Duration?)
-    /// The service rejected the change permanently. The text is the reason.
+    /// The service rejected the change permanently. The string is the reason.
     case rejected(String)
-    /// The outcome is unknown. The text is the reason.
+    /// The outcome is unknown: the service may have applied the change. The string is the reason.
     case unknown(String)
-    /// The response to a create reports success and has no body. A proxy may have sent the response. The engine looks
-    /// for the row. If the service does not list the row, a later run sends the create once more.
+    /// The response to a create reports success and has no body. A proxy may have sent the response. The engine
+    /// searches for the new record. If the service does not list the record, a later run sends the create once more.
     case silent
 }
 
@@ -231,15 +243,15 @@ public struct RemoteRecord: Sendable, Hashable {
     /// The JSON of the record. In a pull, nil means that the record was deleted. In the response to a change, nil means
     /// that the response does not contain the record.
     public var record: JSONValue?
-    /// The version of the record, as the service reports it; nil if it reports none.
+    /// The version that the service reports for the record; nil if the service reports no version.
     public var version: String?
-    /// The time of the last change by the clock of the service; nil if the service does not report it.
+    /// The time of the last change, according to the clock of the service; nil if the service does not report the time.
     public var modifiedAt: Date?
-    /// Whether the record has all fields, and every change gives it a new version. The engine then skips the record if
-    /// its version is already stored.
+    /// True if the record has all fields, and if every change of the record results in a new version. The engine may
+    /// then skip other records with the same ID and version.
     public var isComplete: Bool
 
-    /// Creates a record, or a tombstone if `record` is nil.
+    /// Creates a record of the service. In a pull, `record` is nil for the tombstone of a deleted record.
     public init(
         id: JSONValue, record: JSONValue?, version: String? = nil, modifiedAt: Date? = nil, isComplete: Bool = true
     ) {
@@ -258,10 +270,10 @@ public struct RemoteRecord: Sendable, Hashable {
 public enum FetchOutcome: Sendable, Hashable {
     /// The service has the record.
     case found(RemoteRecord)
-    /// The service does not have a record with the ID.
+    /// The service does not have a record with the ID. The engine may then delete the row with this ID.
     case notFound
     /// The service hides the record from the user, or the ID cannot be part of a URL. The record may exist, so the
-    /// engine does not delete its row.
+    /// engine does not delete the row with this ID.
     case forbidden
 
     /// The reason for blocking a change of a row that the service hides from the user.

@@ -1,31 +1,41 @@
 public import Foundation
 public import SyncCore
 
-/// A web service that a ``SyncEngine`` syncs a store with.
+/// A web service with which a ``SyncEngine`` syncs a store.
 ///
-/// A method throws ``ServiceError`` if a request as a whole fails. It reports the result for a single row as a
-/// ``PushOutcome`` or a ``FetchOutcome``.
+/// A method throws ``ServiceError`` if a request as a whole fails. The outcome of a single change is a ``PushOutcome``.
+/// The outcome of fetching a single record is a ``FetchOutcome``. `Docs/AddingAService.md` shows a complete service.
 public protocol SyncService: Sendable {
-    /// The capabilities of the service. The engine adapts its requests to them.
+    /// The capabilities of the service. The engine adapts its requests to the capabilities. The value of this property
+    /// must never change.
     var capabilities: ServiceCapabilities { get }
-    /// A text that identifies the service, such as its address. The engine rejects a database that was synced with
+    /// A string that identifies the service, such as its URL. The engine rejects a database that was synced with
     /// another service.
     var identity: String { get }
-    /// Returns a text that describes which records the pulls of an entity return, such as a path and a condition. If
-    /// the text changes, the next pull requests all records.
+    /// Returns a string that describes which records the pulls of an entity return, such as a path and a condition. If
+    /// the string changes, the next pull requests all records.
     func filter(of entity: String) -> String
-    /// Returns a copy of the service that knows the fields of the entities. Configuration that the caller set
-    /// explicitly takes precedence.
+    /// Returns a copy of the service, configured for the fields of the given entities. Options that the app set
+    /// explicitly take precedence. The initializer of the engine calls the method once.
     func configured(for entities: [ServiceEntity]) -> Self
-    /// Returns the key paths of the fields that only the service writes. The engine ignores their values when it
-    /// searches the service for a row that it sent.
+    /// Returns the key paths of server-owned fields: the fields that only the service writes. To find a created record,
+    /// the engine may compare values. The comparison ignores these fields.
     func serverOwnedFields(of entity: String) -> [[String]]
     /// Returns one page of an entity's remote changes since a cursor.
+    ///
+    /// - Throws: ``ServiceError``, such as ``ServiceError/cursorInvalid`` if the service no longer accepts the cursor.
     func pull(_ request: PullRequest) async throws -> PullPage
-    /// Returns the changes of several entities since one cursor, with one complete page for each entity. The engine
-    /// calls it only if the service has the capability `hasSharedCursor`.
+    /// Returns the changes of several entities since one cursor: one page for each entity, by the name of the entity.
+    /// Each page contains all changes of the entity, and has no next page. The engine calls the method only if the
+    /// capabilities of the service include `hasSharedCursor`.
+    ///
+    /// - Parameter cursor: The cursor of the last pull; nil to pull all records.
     func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage]
     /// Applies changes in the given order. Returns one outcome for each change, in the same order.
+    ///
+    /// - Throws: ``ServiceError``, but only if the service applied no change, or if repeating the push is harmless.
+    ///   After the error, the engine may send the changes again. Otherwise, return ``PushOutcome/unknown(_:)`` for each
+    ///   change that the service may have applied.
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome]
     /// Returns one page of a full listing of an entity's IDs.
     ///
@@ -36,7 +46,8 @@ public protocol SyncService: Sendable {
     var backoff: Duration? { get }
     /// Fetches records by ID. Returns one outcome for each ID, in the same order.
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome]
-    /// Masks the secrets of requests in a text, such as an error message that quotes a response.
+    /// Returns a copy of a string in which the secrets of requests are masked. The string may be an error message that
+    /// quotes a response.
     func hidingSecrets(in text: String) -> String
 }
 
@@ -44,7 +55,7 @@ extension SyncService {
     /// Returns the service unchanged.
     public func configured(for entities: [ServiceEntity]) -> Self { self }
 
-    /// Returns the first page of each entity.
+    /// Pulls each entity separately, and returns the first page of each entity.
     public func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
         var pages: [String: PullPage] = [:]
         for entity in entities { pages[entity] = try await pull(PullRequest(entity: entity, cursor: cursor)) }
@@ -54,16 +65,16 @@ extension SyncService {
     /// Returns an empty list.
     public func serverOwnedFields(of entity: String) -> [[String]] { [] }
 
-    /// Returns the text unchanged.
+    /// Returns the string unchanged.
     public func hidingSecrets(in text: String) -> String { text }
 
-    /// Nil: the service asks for no delay.
+    /// Nil, which means that the service asks for no delay.
     public var backoff: Duration? { nil }
 
-    /// Returns an empty text.
+    /// Returns an empty string.
     public func filter(of entity: String) -> String { "" }
 
-    /// Lists the IDs by pulling all records.
+    /// Pulls one page of a list of all records, and returns the page without tombstones.
     public func list(of entity: String, page: String?) async throws -> ListPage {
         let page = try await pull(PullRequest(entity: entity, cursor: nil, page: page))
         return ListPage(records: page.records, nextPage: page.nextPage)
@@ -76,7 +87,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
     public enum IDAssignment: String, Sendable, Hashable, CaseIterable, Codable {
         /// The service assigns the ID.
         case server
-        /// The device that creates the row assigns the ID.
+        /// The client assigns the ID: the app, or the engine if the row has a temporary key.
         case client
     }
 
@@ -88,17 +99,17 @@ public struct ServiceCapabilities: Sendable, Hashable {
         case listing
     }
 
-    /// The means that prevents a duplicate when the engine repeats a create.
+    /// The method that prevents duplicate records when the engine repeats a create.
     public enum CreateIdempotency: Sendable, Hashable {
-        /// The ID that the client assigned: a repeated create does not create a second record.
+        /// The ID that the client assigned. A repeated create with the same ID does not create a second record.
         case clientID
-        /// An idempotency key in the request: the service returns the record that it created for the key.
+        /// An idempotency key in the request. A repeated create returns the record that was created with the same key.
         case idempotencyKey
-        /// A field with this name contains the idempotency key. After a lost response, the engine searches for a record
-        /// with the key.
+        /// A top-level field with this name, which contains an idempotency key. After a lost response, the engine
+        /// searches for a record with the key.
         case markerField(String)
-        /// The service has no such means. After a lost response, the engine searches for a record with the same natural
-        /// key, or with the same values.
+        /// A comparison of values. After a lost response, the engine searches for a record with the same natural key,
+        /// or with the same values. The engine may confuse records with equal values.
         case matchByContent
     }
 
@@ -106,7 +117,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
     package var idAssignment: IDAssignment
     /// The way in which the engine detects remote deletions.
     package var deletionDetection: DeletionDetection
-    /// The means that prevents a duplicate when the engine repeats a create.
+    /// The method that prevents duplicate records when the engine repeats a create.
     package var createIdempotency: CreateIdempotency
     /// Whether the service supports composite IDs. A composite ID is a JSON array.
     package var supportsCompositeIDs: Bool
@@ -117,21 +128,21 @@ public struct ServiceCapabilities: Sendable, Hashable {
     /// The largest number of changes in one request.
     package var maxBatchSize: Int
     /// Whether the engine pushes the local deletions that a remote deletion causes through delete rules. If false, the
-    /// service deletes those records itself.
+    /// service itself deletes the corresponding records.
     package var requiresClientCascades: Bool
     /// Whether the response to a change contains the complete record.
     package var returnsRecords: Bool
     /// The number of characters (a to z, 0 to 9) of an ID that the client assigns; nil for UUIDs.
     package var generatedIDLength: Int?
-    /// Whether one request returns the changes of all entities, with one cursor for all of them.
+    /// Whether one request with one cursor returns the changes of all entities.
     package var hasSharedCursor: Bool
-    /// Whether the service applies all changes of a push or none. Such a service rejects a push if a row changed since
-    /// the last pull. Repeating a push must be harmless.
+    /// Whether the service applies either all changes of a push or no change. Such a service rejects a push if a record
+    /// changed since the last pull. Repeating a push must be harmless.
     package var pushesAtomically: Bool
-    /// Whether each change must contain all values of its row, including unchanged ones.
+    /// Whether each change must contain all values of the record, including unchanged values.
     package var requiresCompleteRecords: Bool
-    /// Whether versions are ordered: increasing numbers, or times. The engine can then recognize and skip the outdated
-    /// records of a stale replica.
+    /// Whether versions are ordered: increasing numbers, or times. If true, the engine skips outdated records, such as
+    /// those of a stale replica.
     package var hasOrderedVersions: Bool
 
     /// Creates a set of capabilities.
@@ -139,21 +150,24 @@ public struct ServiceCapabilities: Sendable, Hashable {
     /// - Parameters:
     ///   - idAssignment: The side that assigns the ID of a new row.
     ///   - deletionDetection: The way in which the engine detects remote deletions.
-    ///   - createIdempotency: The means that prevents a duplicate when the engine repeats a create.
+    ///   - createIdempotency: The method that prevents duplicate records when the engine repeats a create.
     ///   - supportsPreconditions: Whether the service rejects a change that is based on an old version of the record.
-    ///   - providesModificationTimes: Whether records have a modification time.
-    ///   - maxBatchSize: The largest number of changes in one request.
+    ///   - providesModificationTimes: Whether each record has a modification time, ``RemoteRecord/modifiedAt``. The
+    ///     policy ``ConflictPolicy/lastWriterWins`` requires modification times.
+    ///   - maxBatchSize: The largest number of changes in one call of ``SyncService/push(_:)``.
     ///   - requiresClientCascades: Whether the engine pushes the local deletions that a remote deletion causes through
-    ///     delete rules.
+    ///     delete rules. If false, the service itself deletes the corresponding records.
     ///   - returnsRecords: Whether the response to a change contains the complete record.
     ///   - supportsCompositeIDs: Whether the service supports composite IDs. A composite ID is a JSON array.
     ///   - generatedIDLength: The number of characters (a to z, 0 to 9) of an ID that the client assigns; nil for
     ///     UUIDs.
-    ///   - hasSharedCursor: Whether one request returns the changes of all entities, with one cursor for all of them.
-    ///   - pushesAtomically: Whether the service applies all changes of a push or none. Such a service rejects a push
-    ///     if a row changed since the last pull. Repeating a push must be harmless.
-    ///   - requiresCompleteRecords: Whether each change must contain all values of its row.
-    ///   - hasOrderedVersions: Whether versions are ordered: increasing numbers, or times.
+    ///   - hasSharedCursor: Whether one request with one cursor returns the changes of all entities.
+    ///   - pushesAtomically: Whether the service applies either all changes of a push or no change. Such a service
+    ///     rejects a push if a record changed since the last pull. Repeating a push must be harmless.
+    ///   - requiresCompleteRecords: Whether each change must contain all values of the record, including unchanged
+    ///     values.
+    ///   - hasOrderedVersions: Whether versions are ordered: increasing numbers, or times. If true, the engine skips
+    ///     outdated records, such as those of a stale replica.
     public init(
         idAssignment: IDAssignment, deletionDetection: DeletionDetection, createIdempotency: CreateIdempotency,
         supportsPreconditions: Bool,
@@ -202,29 +216,33 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
 
     /// The service cannot be reached, the connection broke, or the service failed, as with status 500.
     case unreachable(String, cause: ConnectionFailure = .other)
-    /// The service asks the client to retry later, after the delay if it states one.
+    /// The service asks the client to retry later. `after` is the requested delay; nil if the service does not state a
+    /// delay.
     case retryLater(after: Duration?, String)
-    /// The service rejects the credentials, or they are invalid.
+    /// The service rejects the credentials, or the credentials cannot be used.
     case unauthorized(String)
     /// The service no longer accepts the cursor. The engine pulls all records again.
     case cursorInvalid
-    /// The service has older data than the cursor: it seems to have been restored from a backup.
+    /// The data of the service is older than the cursor. The service seems to have been restored from a backup. The
+    /// engine ends the run with an error.
     case serverRestored
-    /// The request is too large.
+    /// The service did not apply the request, because the request is too large. The engine then sends fewer changes in
+    /// each request. If the request contains only one change, the engine blocks the change.
     case payloadTooLarge
-    /// The service applied no change, because a row changed since the last pull. The engine pulls, then pushes again.
+    /// The service applied no change of an atomic push, because a record changed since the last pull. The engine pulls,
+    /// then pushes again.
     case stalePush
-    /// The service applied no change, because it rejects one of them.
+    /// The service applied no change of an atomic push, because the service rejects one of the changes.
     case batchRejected(String)
     /// The response cannot be read or is invalid.
     case invalidResponse(String)
-    /// The service rejects the request with an HTTP status.
+    /// The response has an HTTP status that no other case represents, such as 404 or a redirection.
     case rejected(status: Int, String)
 
     /// A message that states the failure.
     public var description: String { error.message }
 
-    /// The message of ``description``. It is also the text of `localizedDescription`.
+    /// The value of ``description``, for use as `localizedDescription`.
     public var errorDescription: String? { description }
 
     /// Whether the same request may succeed later.

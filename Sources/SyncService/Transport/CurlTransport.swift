@@ -3,8 +3,8 @@
     package import Foundation
     package import HTTPTypes
 
-    /// A transport that sends requests with libcurl. It does not follow redirects, so that credentials are not sent to
-    /// another host.
+    /// A transport that sends requests with libcurl. The transport does not follow redirects, because a redirect could
+    /// send the credentials to another host.
     package final class CurlTransport: HTTPTransport {
         private let bounds: sync_curl_bounds
         private let connections = Connections()
@@ -68,7 +68,9 @@
             if response.is_too_large != 0 { throw ResponseSizeLimit.exceeded(Int(bounds.bytes)) }
             if response.is_head_too_large != 0 { throw ResponseSizeLimit.exceededHead(Int(bounds.head_bytes)) }
             guard response.status > 0 else {
-                let text = withUnsafeBytes(of: response.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                let text = withUnsafeBytes(of: response.error) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
                 throw ServiceError.unreachable(text, cause: .init(curlCode: response.code))
             }
             // `Data` takes ownership of the buffer, so that the body is in memory only once.

@@ -3,17 +3,19 @@ public import HTTPTypes
 
 /// A type that sends HTTP requests to a service.
 public protocol HTTPTransport: Sendable {
-    /// Sends a request once.
+    /// Sends a request, and returns the response and its body. The transport must not follow redirects, and must not
+    /// repeat a request that may change data.
     ///
     /// - Throws: `CancellationError` if the task was cancelled. Any other error means that no complete response
-    ///   arrived. The service may have applied the request nevertheless.
+    ///   arrived. Even if the method throws an error, the service may have applied the request.
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data)
 }
 
-/// The default transport. It does not follow redirects, so that credentials are not sent to another host.
+/// The default transport. The transport does not follow redirects, because a redirect could send the credentials to
+/// another host.
 ///
-/// On Linux with Glibc, it uses libcurl, which it loads with the first request. Foundation's `URLSession` would load
-/// libcurl when the program starts. On other systems it uses `URLSession`, without cache and cookies.
+/// On Linux with Glibc, the transport uses libcurl, and loads the library for the first request. On other systems, the
+/// transport uses `URLSession` without a cache or cookies.
 public struct DefaultTransport: HTTPTransport {
     #if os(Linux) && canImport(Glibc)
         private let transport: CurlTransport
@@ -24,17 +26,20 @@ public struct DefaultTransport: HTTPTransport {
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - timeout: The longest time without received data. With libcurl, both timeouts are rounded up to whole
-    ///     seconds.
+    ///   - timeout: The longest time without transferred data. With libcurl, `timeout` and `totalTimeout` are rounded
+    ///     up to whole seconds.
     ///   - totalTimeout: The longest time for a request and its complete response; by default ten times `timeout`.
-    ///   - maxResponseSize: The largest size of a response in bytes, after decompression; by default 256 MiB.
+    ///   - maxResponseSize: The largest size of a response body in bytes, after decompression; by default 256 MiB.
     public init(timeout: Duration = .seconds(60), totalTimeout: Duration? = nil, maxResponseSize: Int? = nil) {
         transport = .init(
             timeout: timeout, totalTimeout: totalTimeout, maxResponseSize: maxResponseSize ?? ResponseSizeLimit.standard
         )
     }
 
-    /// Sends a request once.
+    /// Sends a request, and returns the response and its body.
+    ///
+    /// - Throws: `CancellationError`; ``ServiceError/invalidResponse(_:)`` if the response is too large; another error
+    ///   if no complete response arrived.
     public func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
         try await transport.send(request, body: body)
     }
@@ -48,15 +53,15 @@ extension Duration {
     }
 }
 
-/// Limits of responses. They prevent an endless response from blocking a run or using all memory.
+/// Limits of responses. The limits prevent an endless response from blocking a run or using all memory.
 package enum ResponseSizeLimit {
     /// The largest size of a body in bytes, after decompression: 256 MiB.
     package static let standard = 256 << 20
     /// The largest size of the headers and trailers of a response in bytes: 256 KiB. The limit applies to libcurl;
     /// `URLSession` has a different limit.
     package static let head = 256 << 10
-    /// The largest number of JSON values in a response: members of objects and elements of lists, at any depth. A value
-    /// takes about 100 bytes of memory, even if it is short.
+    /// The largest number of JSON values in a response: members of objects and elements of lists, at any depth. Even a
+    /// short value takes about 100 bytes of memory.
     package static let values = 5_000_000
     /// The default for the longest time of a request, as a multiple of its timeout.
     static let totalFactor = 10

@@ -2,15 +2,15 @@ import Foundation
 public import HTTPTypes
 import SyncCore
 
-/// The header fields that authenticate the user. The HTTP client requests the fields before the first request, and
-/// again after the service rejects them. The client keeps the fields only in memory, and never logs them.
+/// The header fields that authenticate the user. A ``ServiceHTTPClient`` gets the fields before the first request, and
+/// again after the service rejects the fields. The client keeps the fields only in memory, and never logs the fields.
 public struct ServiceCredentials: Sendable {
     let fields: @Sendable (_ isRefresh: Bool) async throws -> [HTTPField.Name: String]
 
     /// Creates credentials.
     ///
     /// - Parameter fields: A closure that returns the header fields. `isRefresh` is true if the service rejected the
-    ///   previous fields.
+    ///   previous fields. If the closure throws an error, the request fails with that error.
     public init(_ fields: @escaping @Sendable (_ isRefresh: Bool) async throws -> [HTTPField.Name: String]) {
         self.fields = fields
     }
@@ -18,16 +18,23 @@ public struct ServiceCredentials: Sendable {
     /// No credentials.
     public static let none = ServiceCredentials { _ in [:] }
 
-    /// Creates credentials for the `Authorization` header. The client calls the closure again after the service rejects
-    /// the value.
+    /// Creates credentials for the `Authorization` header.
+    ///
+    /// - Parameter value: A closure that returns the value of the header. `isRefresh` is true if the service rejected
+    ///   the previous value.
     public static func authorization(
         _ value: @escaping @Sendable (_ isRefresh: Bool) async throws -> String
     ) -> ServiceCredentials {
         ServiceCredentials { [.authorization: try await value($0)] }
     }
 
-    /// Creates credentials for the header with a name. The client calls the closure again after the service rejects the
-    /// value.
+    /// Creates credentials for a header.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the header. If the name is not valid, requests fail with
+    ///     ``ServiceError/unauthorized(_:)``.
+    ///   - value: A closure that returns the value of the header. `isRefresh` is true if the service rejected the
+    ///     previous value.
     public static func header(
         _ name: String, _ value: @escaping @Sendable (_ isRefresh: Bool) async throws -> String
     ) -> ServiceCredentials {
@@ -39,7 +46,7 @@ public struct ServiceCredentials: Sendable {
         }
     }
 
-    /// Creates credentials with a constant `Authorization` header.
+    /// Creates credentials with a constant value of the `Authorization` header.
     public static func authorization(_ value: String) -> ServiceCredentials {
         ServiceCredentials { _ in [.authorization: value] }
     }

@@ -2,8 +2,8 @@ public import Foundation
 public import HTTPTypes
 public import SyncCore
 
-/// An HTTP client for a service. It escapes paths and queries, refreshes credentials after a 401, and throws
-/// ``ServiceError`` for statuses that mean the same for every service.
+/// An HTTP client for a service. The client escapes paths and queries, refreshes credentials after status 401, and
+/// throws ``ServiceError`` for statuses that have the same meaning for every service.
 public struct ServiceHTTPClient: Sendable {
     /// The response to a request.
     public struct Response: Sendable {
@@ -11,7 +11,7 @@ public struct ServiceHTTPClient: Sendable {
         public let status: Int
         /// The header fields of the response.
         public let headers: HTTPFields
-        /// The body, decompressed.
+        /// The decompressed body.
         public let body: Data
         /// The method of the request.
         package let method: HTTPRequest.Method
@@ -22,7 +22,8 @@ public struct ServiceHTTPClient: Sendable {
 
         /// Parses the body as JSON.
         ///
-        /// - Throws: ``ServiceError`` `invalidResponse`.
+        /// - Throws: ``ServiceError/invalidResponse(_:)`` if the body cannot be parsed, or has more than five million
+        ///   values.
         public func json() throws -> JSONValue {
             try ResponseSizeLimit.checkValues(of: body)
             do {
@@ -40,8 +41,8 @@ public struct ServiceHTTPClient: Sendable {
             return String(secrets.hiding(text).prefix(count))
         }
 
-        /// The time of the response by the clock of the service, from the `Date` header; nil if the header is missing
-        /// or invalid.
+        /// The time of the response from the `Date` header, according to the clock of the service; nil if the header is
+        /// missing or invalid.
         public var time: Date? { headers[.date].flatMap(Date.init(headerText:)) }
     }
 
@@ -73,8 +74,9 @@ public struct ServiceHTTPClient: Sendable {
     /// Returns the URL of a path below the base URL.
     ///
     /// - Parameters:
-    ///   - path: The parts of the path, not escaped.
-    ///   - query: Names and values, not escaped.
+    ///   - path: The components of the path, not escaped.
+    ///   - query: The names and values of the query parameters, not escaped.
+    /// - Throws: ``ServiceError/invalidResponse(_:)`` if the result is not a URL.
     public func url(_ path: [String], _ query: [(String, String)] = []) throws -> URL {
         var text = base.absoluteString
         for part in path { text += "/" + part.escapedForURL }
@@ -85,13 +87,13 @@ public struct ServiceHTTPClient: Sendable {
         return url
     }
 
-    /// Resolves a URL from a response. The URL must have the origin of the service, so that credentials are not sent to
-    /// another host.
+    /// Returns the absolute URL for a URL in a response. The URL must have the same origin as the service, because
+    /// requests contain the credentials.
     ///
     /// - Parameters:
     ///   - text: The URL, absolute or relative.
-    ///   - requestURL: The URL of the request, to which a relative URL refers.
-    /// - Throws: ``ServiceError`` `invalidResponse` for another origin, or for text that is not a URL.
+    ///   - requestURL: The URL of the request, which is the base of a relative URL.
+    /// - Throws: ``ServiceError`` `invalidResponse` if the URL has another origin, or if the string is not a URL.
     public func url(following text: String, from requestURL: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: requestURL)?.absoluteURL, url.isSameOrigin(as: base) else {
             throw ServiceError.invalidResponse("its next page is at another origin: '\(secrets.hiding(text))'")
@@ -105,9 +107,12 @@ public struct ServiceHTTPClient: Sendable {
         return (fields[.authorization] ?? headers[.authorization], generation)
     }
 
-    /// Sends a request with JSON. If the service rejects the credentials, the client refreshes them and sends the
-    /// request once more.
+    /// Sends a request with an optional JSON body. If the service rejects the credentials, the client refreshes the
+    /// credentials and sends the request once more.
     ///
+    /// - Parameter more: Header fields of this request. These fields replace fields of the client and of the
+    ///   credentials.
+    /// - Returns: The response. The status may be an error status that the caller must handle, such as 404.
     /// - Throws: ``ServiceError`` `unreachable`, `retryLater`, `unauthorized`, `payloadTooLarge`, `invalidResponse`, or
     ///   `rejected` for status 511; `CancellationError`; errors of the credentials.
     public func send(
@@ -188,7 +193,8 @@ extension ServiceError.ConnectionFailure {
 }
 
 extension ServiceHTTPClient.Response {
-    /// The error message of the response, shortened, and with secrets masked.
+    /// The error message in the response, or the beginning of the body if the response has no such message. The string
+    /// is shortened, and secrets are masked.
     public var message: String {
         if body.count <= Self.longestError, let json = try? JSONValue(parsing: body) {
             for key in ["message", "error", "detail", "title"] {
@@ -293,8 +299,8 @@ extension URL {
 extension ServiceHTTPClient {
     /// Creates a client for the service at a base URL.
     ///
-    /// - Parameter headers: Header fields of every request. They may replace `Accept` and `Content-Type`, which are
-    ///   `application/json` by default.
+    /// - Parameter headers: Header fields of every request. The fields can replace `Accept` and `Content-Type`, which
+    ///   are `application/json` by default.
     public init(
         baseURL: URL, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
@@ -302,14 +308,15 @@ extension ServiceHTTPClient {
         self.init(baseURL, headers: headers, transport, credentials)
     }
 
-    /// The remaining delay that the service asked for; nil for none. Use the property to implement
-    /// ``SyncService/backoff``.
+    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response; nil for none. Use
+    /// the property to implement ``SyncService/backoff``.
     public var backoff: Duration? {
         guard let seconds = restEnd.value?.timeIntervalSinceNow, seconds > 0 else { return nil }
         return .seconds(seconds)
     }
 
-    /// Masks the secrets of requests in a text. Use the method to implement ``SyncService/hidingSecrets(in:)``.
+    /// Returns a copy of a string in which the secrets of requests are masked. Use the method to implement
+    /// ``SyncService/hidingSecrets(in:)``.
     public func hidingSecrets(in text: String) -> String { secrets.hiding(text) }
 }
 

@@ -1,6 +1,7 @@
 import SyncCore
 
-/// A limit for the number of syncs that run at the same time. Further syncs wait, and start in the order of their calls.
+/// A limit for the number of syncs that run at the same time. Further syncs wait, and start in the order of their
+/// calls.
 package final class SyncLimit: Sendable {
     /// The limit of this process.
     package static let process = SyncLimit()

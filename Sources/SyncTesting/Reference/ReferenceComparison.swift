@@ -1,7 +1,7 @@
 import SyncCore
 package import SyncSQLite
 
-/// Compares a store with a reference store: rows, links, and the order of links.
+/// A comparison of a store with a reference store: rows, links, and the order of links.
 package enum ReferenceComparison {
     /// Returns descriptions of the differences; empty if there are none.
     ///

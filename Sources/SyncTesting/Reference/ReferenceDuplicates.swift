@@ -193,7 +193,7 @@ struct ReferenceOccurrence: Sendable {
         var removes = false
         /// The rows to which links may be removed; nil for all rows.
         var removable: Set<ReferenceRow.ID>?
-        /// Whether the rows of removed links are deleted, too.
+        /// Whether the rows of removed links are deleted too.
         var deletes = false
         /// Whether the sync ignores the assertion. The nested records still apply.
         var isOverruled = false

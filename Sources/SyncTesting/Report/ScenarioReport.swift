@@ -1,15 +1,15 @@
 import Foundation
 
-/// The results of a run of scenario cases.
+/// A report with the result of each test case in a run.
 public struct ScenarioReport: Sendable, Hashable, Codable {
-    /// The outcome of a case.
+    /// The outcome of a test case.
     package enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
         /// All expectations are met.
         case passed
-        /// An expectation is not met, or the case could not be read or run. ``CaseResult/failures`` describes the
+        /// An expectation is not met, or the test case could not be read or run. ``CaseResult/failures`` describes the
         /// failure.
         case failed
-        /// The case needs a feature that the runner does not provide. ``CaseResult/reason`` names the feature.
+        /// The test case requires a feature that the runner does not provide. ``CaseResult/reason`` names the feature.
         case skipped
     }
 
@@ -32,19 +32,19 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// The result of one case, or of a path or file that could not be read.
+    /// The result of one test case, or of a path or file that could not be read.
     package struct CaseResult: Sendable, Hashable, Codable {
         /// The path of the scenario file.
         package var file: String
-        /// The name of the case.
+        /// The name of the test case.
         package var name: String
         package var outcome: Outcome
-        /// The failures. A case stops at its first failing step.
+        /// The failures. A test case stops at its first failing step.
         package var failures: [Failure]
-        /// The reason for skipping the case; nil if the case was not skipped.
+        /// The reason for skipping the test case; nil if the test case was not skipped.
         package var reason: String?
-        /// The transformers that the model names and the runner does not register. Nil if there are none, if no steps
-        /// ran, or if ``ScenarioRunner/Options/namesMissingTransformers`` is false.
+        /// The transformers that the model names and the runner does not register. The value is nil if there are none,
+        /// if no steps ran, or if ``ScenarioRunner/Options/namesMissingTransformers`` is false.
         package var missingTransformers: [String]?
 
         package init(
@@ -58,19 +58,19 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// The results, in the order of the files and of the cases in them.
+    /// The result of each test case, in the order of the files and of the test cases in each file.
     package var results: [CaseResult]
 
     package init(results: [CaseResult] = []) { self.results = results }
 
-    /// The number of cases that passed.
+    /// The number of test cases that passed.
     package var passed: Int { count(.passed) }
-    /// The number of cases that failed.
+    /// The number of test cases that failed.
     package var failed: Int { count(.failed) }
-    /// The number of cases that were skipped.
+    /// The number of test cases that were skipped.
     package var skipped: Int { count(.skipped) }
 
-    /// Whether no case failed. False for a report without cases.
+    /// True if the report has test cases, and if no test case failed.
     public var isSuccess: Bool { failed == 0 && !results.isEmpty }
 
     /// A summary in one line, such as `20 passed, 0 failed, 1 skipped`.
@@ -83,7 +83,7 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
 
 extension ScenarioReport.CaseResult: CustomStringConvertible {
     /// A description in one line: the outcome, the file and the name, followed by the first failure or the reason for
-    /// skipping the case.
+    /// skipping the test case.
     package var description: String {
         let start = "\(outcome.rawValue) \(file) \(name)"
         switch outcome {
@@ -104,6 +104,6 @@ extension ScenarioReport.Failure: CustomStringConvertible {
 }
 
 extension ScenarioReport.Failure: LocalizedError {
-    /// The same text as `description`, so that `localizedDescription` is this text too.
+    /// The value of ``description``, for use as `localizedDescription`.
     package var errorDescription: String? { description }
 }

@@ -1,17 +1,18 @@
 public import Foundation
 public import SyncCore
 
-/// Runs scenario files. Each file has cases in JSON, with the expected outcome of syncs, fetches and naming rules.
+/// A runner of scenario files. Each file has test cases in JSON, with the expected outcome of syncs, fetches and naming
+/// rules.
 ///
 /// ```swift
 /// let report = await ScenarioRunner().run(paths: [URL(fileURLWithPath: "Fixtures/Scenarios")])
 /// print(report.summary)  // 20 passed, 0 failed, 0 skipped
 /// ```
 ///
-/// Each case with steps has its own store, in memory unless the case needs a file. After the last step, the store must
-/// pass `PRAGMA foreign_key_check` and `PRAGMA integrity_check`.
+/// Each test case with steps has its own store, which is in memory unless the test case needs a file. After the last
+/// step, the store must pass `PRAGMA foreign_key_check` and `PRAGMA integrity_check`.
 public struct ScenarioRunner: Sendable {
-    /// Checks and store variants that a runner applies to every case.
+    /// Checks and store variants that a runner applies to every test case.
     package struct Options: Sendable, Hashable {
         /// Whether the runner repeats each successful `sync` step. The second sync must write nothing.
         package var repeatsSyncs: Bool
@@ -19,18 +20,19 @@ public struct ScenarioRunner: Sendable {
         /// at the first step that writes in another way, or that the reference does not support.
         package var checksReference: Bool
 
-        /// The size in bytes of the chunks in which the runner syncs each payload; nil to sync it as a whole.
+        /// The size in bytes of the chunks in which the runner syncs each payload; nil to sync the whole payload at
+        /// once.
         package var chunkSize: Int?
         /// Whether the store is in an app database. Each sync except paged imports then runs in a transaction of the
         /// app.
         package var usesAppDatabase: Bool
-        /// Whether the store uses existing tables with other names, if the model allows that and the case needs no
-        /// file.
+        /// Whether the store uses existing tables with other names, if the model allows existing tables and the test
+        /// case needs no file.
         package var usesExistingTables: Bool
-        /// Whether results list the transformers that the model of a case names and the runner does not register.
+        /// Whether results list the transformers that the model of a test case names and the runner does not register.
         package var namesMissingTransformers: Bool
 
-        /// Creates options. All are off by default.
+        /// Creates options. All options are off by default.
         package init(
             repeatsSyncs: Bool = false, checksReference: Bool = false, chunkSize: Int? = nil,
             usesAppDatabase: Bool = false, namesMissingTransformers: Bool = false,
@@ -48,7 +50,7 @@ public struct ScenarioRunner: Sendable {
     private let features: ScenarioFeatures
     private let options: Options
 
-    /// Creates a runner that provides these features and skips cases that need others.
+    /// Creates a runner that provides the given features. The runner skips test cases that require other features.
     public init(features: ScenarioFeatures = .standard) { self.init(features: features, options: Options()) }
 
     /// Creates a runner with options.
@@ -57,14 +59,14 @@ public struct ScenarioRunner: Sendable {
         self.options = options
     }
 
-    /// Runs the cases of scenario files and folders.
+    /// Runs the test cases of scenario files and folders.
     ///
     /// - Parameters:
-    ///   - paths: Scenario files, or folders with only scenario files, at any depth. If a folder contains a folder
-    ///     `cases`, only that folder is read.
-    ///   - only: The name of the cases to run; nil for all.
-    /// - Returns: The report of the run. A missing path, an invalid scenario file and a run without cases are failures
-    ///   in the report.
+    ///   - paths: Scenario files and folders. All JSON files in a folder, at any depth, must be scenario files. If a
+    ///     folder contains a folder `cases`, only that folder is read.
+    ///   - only: The name of the test cases to run; nil for all.
+    /// - Returns: The report of the run. A missing path, a folder without scenario files, an invalid file and a run
+    ///   without test cases are failures in the report.
     public func run(paths: [URL], only: String? = nil) async -> ScenarioReport {
         var report = ScenarioReport()
         for path in paths {
@@ -190,9 +192,10 @@ struct ParallelEvaluation: Sendable {
     }
 }
 
-/// The features that a ``ScenarioRunner`` provides for the `needs` of cases.
+/// The features that a ``ScenarioRunner`` provides. In a scenario file, the member `needs` of a test case lists the
+/// features that the test case requires.
 ///
-/// The runner skips a case that needs any other feature, and counts it as skipped.
+/// The runner skips a test case that requires any other feature. The runner always provides the built-in transformers.
 public struct ScenarioFeatures: Sendable {
     /// The names of the provided needs, such as `onDisk` and `valueTransformer:NAME`.
     package private(set) var names: Set<String>
@@ -205,12 +208,13 @@ public struct ScenarioFeatures: Sendable {
         self.transformers = transformers
     }
 
-    /// The features for which the caller provides no code.
+    /// The features that need no code from the caller.
     public static let standard = ScenarioFeatures(names: [
         backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, willInsertHook, writeCounter,
     ])
 
-    /// Returns these features with added transformers, which the runner registers on every model.
+    /// Returns a copy of these features with additional transformers. The runner registers the transformers with every
+    /// model. Each transformer is also a feature with the name `valueTransformer:NAME`.
     public func adding(_ transformers: AttributeTransformer...) -> ScenarioFeatures {
         ScenarioFeatures(names: names, transformers: self.transformers + transformers)
     }
@@ -231,7 +235,7 @@ public struct ScenarioFeatures: Sendable {
 
     private static let builtIn = Set(StandardTransformer.allCases.map { "valueTransformer:\($0.rawValue)" })
 
-    /// Returns the needs that are not provided, in the given order. Standard transformers are always provided.
+    /// Returns the needs that are not provided, in the given order. Built-in transformers are always provided.
     package func missing(of needs: [String]) -> [String] {
         needs.filter { !names.contains($0) && !Self.builtIn.contains($0) }
     }

@@ -1,7 +1,7 @@
 public import Foundation
 public import Sync
 
-/// An in-memory service for tests, with versions, configurable capabilities and injected faults.
+/// An in-memory service for tests, with versions and configurable capabilities.
 public actor InMemoryService: SyncService {
     /// A fault that a test injects into a request. For a request other than a push, `appliesLate` and `refuse` act like
     /// `failsAfterApply`.
@@ -12,8 +12,8 @@ public actor InMemoryService: SyncService {
         case failsAfterApply
         /// The service responds that it is busy.
         case busy
-        /// The client of a push receives a timeout. The service applies the push later, before it handles the further
-        /// request with this number, from 1.
+        /// The client of a push receives a timeout. The service applies the push at the start of a later request. The
+        /// associated value is the number of that request, counted from 1 after the push.
         case appliesLate(Int)
         /// The service rejects the changes of a push.
         case refuse
@@ -50,7 +50,7 @@ public actor InMemoryService: SyncService {
     private var lateOperations: [(countdown: Int, operation: PushOperation)] = []
     private var fault: (@Sendable (Request, Int) -> Fault?)?
     private var meanwhile: (@Sendable (Request) async -> Void)?
-    /// The number of recorded requests.
+    /// The number of requests that the service has recorded.
     public var requestCount: Int { requests.count }
     /// All requests since the last call of ``deleteRequests()``.
     package private(set) var requests: [Request] = []
@@ -59,7 +59,12 @@ public actor InMemoryService: SyncService {
     /// The number of rows that pushes created.
     package private(set) var creations = 0
 
-    /// Creates a service without rows.
+    /// Creates a service without records.
+    ///
+    /// - Parameters:
+    ///   - capabilities: The capabilities that the service reports to the engine.
+    ///   - identity: The identity of the service.
+    ///   - pageSize: The maximum number of records on a page of a pull.
     public init(
         _ capabilities: ServiceCapabilities = ServiceCapabilities(
             idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
@@ -78,16 +83,18 @@ public actor InMemoryService: SyncService {
     /// the number of the request since the last call of ``deleteRequests()``, from 1.
     package func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
 
-    /// Sets a closure that the service calls before it handles each request. A test uses it for events that happen
+    /// Sets a closure that the service calls before it handles each request. Use the closure for events that happen
     /// while the request is in flight.
     package func onRequest(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
 
     /// Removes the recorded requests.
     package func deleteRequests() { requests = [] }
 
-    /// Stores a row, as another client of the service would. Members that the record omits stay.
+    /// Stores a record, as another client of the service would. If the stored record has members that the new record
+    /// omits, these members stay unchanged.
     ///
-    /// - Returns: The new version of the row.
+    /// - Parameter time: The modification time of the record; nil for the current time.
+    /// - Returns: The new version of the record.
     @discardableResult
     public func set(_ entity: String, _ id: JSONValue, _ record: JSONValue, time: Date? = nil) -> String {
         version += 1
@@ -99,7 +106,8 @@ public actor InMemoryService: SyncService {
         return "\(version)"
     }
 
-    /// Deletes a row, as another client of the service would.
+    /// Deletes a record, as another client of the service would. If the capabilities include tombstones, the service
+    /// keeps a tombstone of the record.
     public func remove(_ entity: String, _ id: JSONValue) {
         guard rows[entity]?[id] != nil else { return }
         version += 1
@@ -124,7 +132,7 @@ public actor InMemoryService: SyncService {
     package func copy() -> Copy { Copy(rows: rows, keys: keys) }
 
     /// Restores an earlier copy, as if the service was restored from a backup. Later IDs and versions still differ from
-    /// all earlier ones.
+    /// all earlier IDs and versions.
     package func restore(_ copy: Copy) { (rows, keys) = (copy.rows, copy.keys) }
 
     /// Returns the rows that are not deleted, by ID.
@@ -150,7 +158,7 @@ public actor InMemoryService: SyncService {
         }
     }
 
-    /// Returns a page of changes, oldest first.
+    /// Returns one page of changes, oldest first.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         if try await nextFault(for: .pull(request.entity)) != nil {
             throw ServiceError.unreachable("the response was lost")
@@ -169,7 +177,7 @@ public actor InMemoryService: SyncService {
         )
     }
 
-    /// Returns all IDs with their versions, in one page.
+    /// Returns the IDs and versions of all records of an entity, in one page.
     public func list(of entity: String, page: String?) async throws -> ListPage {
         if try await nextFault(for: .ids(entity)) != nil {
             throw ServiceError.unreachable("the response was lost")
@@ -178,7 +186,7 @@ public actor InMemoryService: SyncService {
         return ListPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
     }
 
-    /// Returns rows by their IDs.
+    /// Fetches records by ID. Returns one outcome for each ID, in the same order.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         if try await nextFault(for: .fetch(ids, entity)) != nil {
             throw ServiceError.unreachable("the response was lost")
@@ -189,7 +197,7 @@ public actor InMemoryService: SyncService {
         }
     }
 
-    /// Applies changes in order, and returns the outcome of each.
+    /// Applies changes in the given order. Returns one outcome for each change, in the same order.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         let fault: Fault?
         do {

@@ -1,7 +1,10 @@
 public import Foundation
 public import Sync
 
-/// Checks whether a service meets the requirements of the engine. Run the checks for a new service, with a real server.
+/// A test suite that checks whether a service meets the requirements of the engine. Run the suite for each new service,
+/// with a real server.
+///
+/// The checks create, change and delete records at the service, and leave some of these records there.
 ///
 /// ```swift
 /// let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
@@ -13,7 +16,7 @@ public struct ServiceConformance: Sendable {
         package let check: String
         /// A description of what the service did instead.
         package let message: String
-        /// The name of the check and the message.
+        /// The name of the check and the message, for use as `localizedDescription`.
         public var errorDescription: String? { "\(check): \(message)" }
     }
 
@@ -23,14 +26,14 @@ public struct ServiceConformance: Sendable {
     private let other: String
     private let newID: @Sendable (Int) -> JSONValue
 
-    /// Creates the checks for a service.
+    /// Creates a test suite for a service.
     ///
     /// - Parameters:
     ///   - service: The service to check.
-    ///   - entity: The name of an entity that has no rows at the service.
-    ///   - member: A member of the entity's records that accepts any text.
-    ///   - other: Another member that accepts any text.
-    ///   - newID: A function that returns an ID for each number, for a service whose clients assign the IDs.
+    ///   - entity: The name of an entity that has no records at the service.
+    ///   - member: The name of a member that accepts any string.
+    ///   - other: The name of another member that accepts any string.
+    ///   - newID: A function that returns a different ID for each number, for a service whose clients assign the IDs.
     public init(
         _ service: any SyncService, entity: String, member: String, other: String,
         newID: @escaping @Sendable (Int) -> JSONValue = { .string("conformance-\($0)") }
@@ -42,9 +45,9 @@ public struct ServiceConformance: Sendable {
         self.newID = newID
     }
 
-    /// Runs all checks.
+    /// Runs all checks. Each check ends at its first failure.
     ///
-    /// - Returns: The failed checks; empty if the service meets all requirements.
+    /// - Returns: The failures, at most one for each check; empty if the service meets all requirements.
     public func run() async -> [Failure] {
         var failures: [Failure] = []
         for (name, check) in checks {

@@ -3,8 +3,8 @@ import HTTPTypes
 import SyncCore
 package import SyncService
 
-/// A service and the synced entities, read from a JSON file. `Docs/engine-configuration.schema.json` describes its
-/// format.
+/// A service and the synced entities, read from a JSON file. `Docs/engine-configuration.schema.json` describes the
+/// format of the file.
 ///
 /// Secrets should be in environment variables. The file refers to a variable as `${NAME}`.
 package struct ServiceConfigurationFile: Sendable {
@@ -151,10 +151,10 @@ package struct ServiceConfigurationFile: Sendable {
     /// Returns the service that the file describes.
     ///
     /// - Parameters:
-    ///   - credentials: The credentials of the user, in addition to the headers of the file. The service ignores them
-    ///     if the file has the member `pocketbase.login`.
+    ///   - credentials: The credentials of the user, in addition to the headers of the file. The service ignores the
+    ///     credentials if the file has the member `pocketbase.login`.
     ///   - transport: The transport for the requests; nil for the default transport with the timeout of the file. The
-    ///     service does not use it if a variable is not set.
+    ///     service does not use the transport if a variable is not set.
     package func service(
         credentials: ServiceCredentials = .none, transport: (any HTTPTransport)? = nil
     ) -> any SyncService {

@@ -7,11 +7,12 @@ public import SyncCore
 /// [{"id": 1, "first_name": "Ada", "company": {"id": 7, "name": "Acme"}, "tags": [{"id": 2}]}]
 /// ```
 ///
-/// gives `User` (`id`, `firstName`, to-one `company`, to-many `tags`), `Company` and `Tag`. A sync with the model reads
-/// all keys of the samples, except those that a note excludes. If the samples do not determine a part of the model,
-/// inference chooses the option that loses no data. A list is many-to-many unless the samples prove that each of its
-/// rows has one owner. No delete rule cascades. Values that fit no other type are stored as JSON, and inconsistent
-/// objects do not share an entity.
+/// From this sample, inference creates `User` (`id`, `firstName`, to-one `company`, to-many `tags`), `Company` and
+/// `Tag`. A sync with the model reads all keys of the samples, except the keys that a note excludes.
+///
+/// If the samples do not determine a part of the model, inference chooses the option that loses no data. A list is
+/// many-to-many unless the samples prove that each row of the list has one owner. No delete rule cascades. Values that
+/// fit no other type are stored as JSON, and inconsistent objects do not share an entity.
 package struct InferredModel: Sendable {
     /// The inferred model. ``SyncModel/schemaFile()`` converts the model to a schema file.
     package let model: SyncModel
@@ -54,13 +55,13 @@ package struct InferredModel: Sendable {
 }
 
 extension SyncModel {
-    /// Infers a model from sample JSON.
+    /// Creates a model by inference from sample JSON.
     ///
     /// - Parameters:
-    ///   - json: An array of records, or one record.
+    ///   - json: UTF-8 JSON: an array of records, or one record.
     ///   - entity: The name of the entity of the records.
-    ///   - primaryKey: The JSON keys of the primary key's parts; nil for `id` or another recognized name.
-    /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`; `primaryKeyMissing` if no key
+    ///   - primaryKey: The JSON keys of the parts of the primary key; nil for `id` or another recognized name.
+    /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`; `primaryKeyMissing` if no JSON key
     ///   identifies the records. Also `invalidModel` for an invalid entity name, or for too many entities or keys.
     public init(inferredFrom json: Data, entity: String, primaryKey: SyncModel.PrimaryKey? = nil) throws {
         var sample = InferenceSample(json, entity: entity)
@@ -76,7 +77,7 @@ package struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertib
     /// The text of the note, such as a guess and its evidence: `integer: 120 values, 3 null`.
     package var message: String
 
-    /// Whether the note is about a guessed primary key, which decides which records are one row.
+    /// Whether the note is about a guessed primary key. The key determines which records describe the same row.
     package private(set) var isAboutKey = false
 
     package init(_ place: String, _ message: String) {

@@ -11,7 +11,7 @@ package struct SwiftCodeGenerator: Sendable, Hashable {
     /// The library that the generated types use: Sync or GRDB.
     package enum Form: String, Sendable, Hashable, CaseIterable {
         /// Types with `@Entity`, and a function that creates the model from them. ``SwiftCodeGenerator/notes`` lists
-        /// the parts of the model that they cannot express.
+        /// the parts of the model that these types cannot express.
         case macros
         /// GRDB records that are `Codable` and do not need Sync. They read and write the tables of a store.
         case records

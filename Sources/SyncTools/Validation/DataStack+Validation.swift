@@ -3,8 +3,8 @@ public import SyncCore
 public import SyncSQLite
 
 extension SyncModel {
-    /// Returns diagnostics of a model: ambiguous keys, missing inverses and transformers, and members that exports
-    /// omit. They are suggestions, because an invalid model cannot be created.
+    /// Returns the diagnostics of the model. The diagnostics report ambiguous JSON keys, missing inverses, missing
+    /// transformers, and attributes and relationships that exports cannot include.
     public func validate() -> [SyncDiagnostic] {
         (KeyNameValidator(compiled).findings + InverseValidator(compiled).findings + ConversionValidator(self).findings)
             .groupedByKind
@@ -12,10 +12,12 @@ extension SyncModel {
 }
 
 extension DataStack {
-    /// Validates the store: rows without required values, pending references, dangling links, damage that SQLite
-    /// reports, and problems of the model.
+    /// Validates the store, and writes nothing.
     ///
-    /// - Throws: ``SyncError`` `databaseError`.
+    /// The diagnostics report rows without required values, pending references, dangling links, and damage that SQLite
+    /// finds. The result also contains the diagnostics of ``SyncModel/validate()``.
+    ///
+    /// - Throws: ``SyncError`` `databaseError` or `storeClosed`.
     public func validate() async throws -> [SyncDiagnostic] {
         let dangling = try await danglingLinks().map {
             SyncDiagnostic(

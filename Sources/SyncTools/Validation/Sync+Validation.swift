@@ -5,16 +5,20 @@ public import SyncCore
 public import SyncSQLite
 
 extension Sync {
-    /// Validates a payload against a store, and writes nothing. Reports unmapped and duplicate keys, unused attributes,
-    /// pending references, problems of the model, and the diagnostics of a sync.
+    /// Validates a payload against a store, and writes nothing.
+    ///
+    /// The diagnostics report JSON keys without an attribute or relationship, attributes without values, and pending
+    /// references. The diagnostics also report JSON keys that set one attribute to different values. The result also
+    /// contains the diagnostics of the model and the diagnostics that a sync of the payload would report.
     ///
     /// - Parameters:
-    ///   - json: UTF-8 JSON.
+    ///   - json: The payload, in UTF-8 JSON.
     ///   - entity: The entity of the root records.
     ///   - stack: The store to validate against.
     ///   - parent: The row whose children the payload lists; nil for none.
-    ///   - options: The options of the sync, with the payload format.
-    /// - Throws: ``SyncError`` if a sync would fail, unless it would fail only because no record has a readable key.
+    ///   - options: The options of the sync, such as the format of the payload. The deletion limit does not apply.
+    /// - Throws: ``SyncError`` if a sync would fail. If the only cause is that no record has a readable key, the call
+    ///   returns diagnostics instead.
     public static func validate(
         _ json: Data, inEntity entity: String, stack: DataStack, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
@@ -22,12 +26,12 @@ extension Sync {
         try await validate(json, SyncCall(entity, stack, nil, parent, .all, options))
     }
 
-    /// Validates a payload against a temporary store, which is empty except for the parent. See
+    /// Validates a payload against a temporary store. The store is empty except for the parent. For details, see
     /// ``validate(_:inEntity:stack:parent:options:)``.
     ///
-    /// - Parameter model: The model of the store. If a transformer is not registered on the model, values are not
-    ///   transformed.
-    /// - Throws: ``SyncError`` if a sync would fail, unless it would fail only because no record has a readable key.
+    /// - Parameter model: The model of the store. The validation skips missing transformers.
+    /// - Throws: ``SyncError`` if a sync would fail. If the only cause is that no record has a readable key, the call
+    ///   returns diagnostics instead.
     public static func validate(
         _ json: Data, inEntity entity: String, model: SyncModel, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
@@ -70,7 +74,7 @@ extension Sync {
     /// Validates a payload with several entities. See ``validate(_:inEntity:stack:parent:options:)``.
     ///
     /// - Parameter entities: The entity of each list, by its dotted key path.
-    /// - Throws: ``SyncError`` if a sync would fail, unless it would fail only because no record has a readable key.
+    /// - Throws: ``SyncError`` if a sync would fail, unless the only cause is that no record has a readable key.
     package static func validate(
         _ json: Data, inEntities entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
     ) async throws -> [SyncDiagnostic] {

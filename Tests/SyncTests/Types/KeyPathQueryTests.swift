@@ -108,7 +108,7 @@ struct KeyPathQueryTests {
         try await stack.insert("Memo", values: ["title": "same", "stars": 2])
         try await engine.sync()
         #expect(try await stack.fetch(Memo.self).map(\.id) == [9])
-        let error = await #expect(throws: SyncError.self) {
+        let error = #expect(throws: SyncError.self) {
             try SyncEngine(
                 stack: stack, service: service, entities: [SyncedEntity(Memo.self, naturalKey: [\.title.count])])
         }
