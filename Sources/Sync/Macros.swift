@@ -19,7 +19,7 @@
     /// constants with an initial value, are not attributes.
     ///
     /// The primary key consists of the properties in the argument `primaryKey`, or else of the properties with
-    /// `@PrimaryKey`. Without such properties, the primary key is the property `id` or `remoteID`.
+    /// `@PrimaryKey`. Without such properties, the primary key is the property `id`, or else `remoteID`.
     ///
     /// - Parameters:
     ///   - name: The name of the entity; by default the name of the type.

@@ -62,7 +62,7 @@
         // MARK: The key
 
         /// The names of the properties in the primary key: those in the argument `primaryKey`, or else those with
-        /// `@PrimaryKey`, or else `remoteID` or `id`. A keyless entity has neither of the last two.
+        /// `@PrimaryKey`, or else `id` or `remoteID`. A keyless entity has neither of the last two.
         var keyNames: [String] {
             if let named = argument("primaryKey") {
                 let list = named.as(ArrayExprSyntax.self)?.elements.map(\.expression) ?? [named]
@@ -70,7 +70,7 @@
             }
             let marked = properties.filter(\.isPrimaryKey).map(\.name)
             guard marked.isEmpty, !isKeyless else { return marked }
-            return ["remoteID", "id"].first { name in attributes.contains { $0.name == name } }.map { [$0] } ?? []
+            return ["id", "remoteID"].first { name in attributes.contains { $0.name == name } }.map { [$0] } ?? []
         }
 
         /// The argument `primaryKey` of the model's entity, as a Swift expression; nil if the entity needs none.

@@ -28,6 +28,30 @@ private struct Draft: EntityRecord, Equatable {
     }
 }
 
+/// A type with both default names of a key. The model takes `id`.
+private struct Both: EntityRecord, Equatable {
+    var remoteID: Int
+    var id: Int
+
+    static var syncEntity: SyncModel.Entity {
+        SyncModel.Entity(entityName, attributes: [.init("remoteID", Int.self), .init("id", Int.self)])
+    }
+    static var syncProperties: [PartialKeyPath<Both>: SyncProperty] { [\.id: "id", \.remoteID: "remoteID"] }
+    typealias SyncKey = Int
+    var syncKey: Int? { id }
+    var syncID: JSONValue { Self.syncID(of: id) }
+
+    init(id: Int, remoteID: Int) { (self.id, self.remoteID) = (id, remoteID) }
+    init(entityRow row: EntityRowDecoder) throws {
+        id = try row.value("id")
+        remoteID = try row.value("remoteID")
+    }
+    func encode(into row: inout EntityRowEncoder) throws {
+        try row.set("id", to: id)
+        try row.set("remoteID", to: remoteID)
+    }
+}
+
 private struct Owner: EntityRecord, Equatable {
     var id: Int
 
@@ -250,5 +274,13 @@ struct ValueSyncTests {
         #expect(try await stack.count("Job") == 20)
         try await Sync.changes(few, inEntity: "Job", stack: stack, options: SyncOptions(deletionLimit: nil))
         #expect(try await stack.count("Job") == 1)
+    }
+
+    @Test("A value with both 'id' and 'remoteID' is updated by 'id', which is the key of the model")
+    func keyOfBothNames() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Both.self))
+        try await stack.save([Both(id: 1, remoteID: 2), Both(id: 2, remoteID: 1)])
+        try await stack.write { db in try Both(id: 1, remoteID: 7).update(db) }
+        #expect(try await stack.fetch(Both.self) == [Both(id: 1, remoteID: 7), Both(id: 2, remoteID: 1)])
     }
 }

@@ -210,4 +210,12 @@ struct EntityDiagnosticsTests {
                 """
             ])
     }
+
+    @Test("A type with both 'id' and 'remoteID' has the key 'id', as a model has")
+    func keyOfBothNames() throws {
+        let file = Parser.parse(source: "@Entity struct User {\n    var remoteID: Int\n    var id: Int\n}")
+        let type = try #require(file.statements.first?.item.as(StructDeclSyntax.self))
+        let node = try #require(type.attributes.first?.as(AttributeSyntax.self))
+        #expect(try #require(EntityDeclaration(type, node)).keyNames == ["id"])
+    }
 }
