@@ -203,7 +203,7 @@ struct ServiceCommandTests {
         try setting.configure(#", "identity": "\#(setting.server.url)""#, url: "http://127.0.0.1:9")
         let run = try setting.run(command, "--wait", "0")
         #expect(run.status == 1)
-        #expect(run.errors.hasPrefix("error: the service failed: "), "\(run.errors)")
+        #expect(run.errors.hasPrefix("error: the service refuses the connection: "), "\(run.errors)")
         let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]
         #expect(status?["pending"] == 1 && status?["parked"] == 0)
     }

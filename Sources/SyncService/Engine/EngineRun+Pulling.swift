@@ -204,7 +204,8 @@ extension EngineRun {
             throw SyncError(.rowNotFound, "the service no longer has the row", entity: operation.entity)
         case .retry: throw SyncError(.serviceUnavailable, "the service asks to wait; try again later")
         case .silent: throw SyncError(.serviceFailure, "the response does not state the outcome of the change")
-        case .rejected(let reason), .unknown(let reason): throw SyncError(.serviceFailure, reason)
+        case .rejected(let reason): throw SyncError(.serviceFailure, reason)
+        case .unknown(let reason): throw SyncError(.serviceUnavailable, reason)
         }
         let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)
         record(try await store.apply(page, lease))

@@ -291,7 +291,7 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
         case .rejected(let status, let text) where status >= 500:
             SyncError(.serviceFailure, "the service failed with status \(status): \(text)")
         case .rejected(let status, let text) where status == 404 || status == 410:
-            SyncError(.notFound, "the service has no such address (status \(status)): \(text)")
+            SyncError(.notFound, "the service has nothing at the address, with status \(status): \(text)")
         case .rejected(let status, let text):
             SyncError(.serviceFailure, "the service rejected the request with status \(status): \(text)")
         }
