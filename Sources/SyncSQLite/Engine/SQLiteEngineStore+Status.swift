@@ -33,7 +33,14 @@ extension SQLiteEngineStore {
 
     package func observePendingChangeCount() -> AsyncThrowingStream<Int, any Error> {
         let numbers = tables.map(\.number)
-        let counts = StoreObservation(stack, fetch: { db in try OutboxCount.pending(of: numbers, in: db) }) { $0 }
+        let names = Set(tables.flatMap { [$0.table.name] + $0.joinTables.map(\.name) }).sorted()
+        let counts = StoreObservation(
+            stack,
+            fetch: { db in
+                // Syncs and single rows notify GRDB only about the tables of the model, whose triggers write the outbox.
+                for name in names { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(name.quoted) LIMIT 0") }
+                return try OutboxCount.pending(of: numbers, in: db)
+            }, value: { $0 })
         return AsyncThrowingStream { continuation in
             let task = Task {
                 do {
