@@ -41,7 +41,7 @@ extension SQLiteEngineStore {
                 for name in names { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(name.quoted) LIMIT 0") }
                 return try OutboxCount.pending(of: numbers, in: db)
             }, value: { $0 })
-        return AsyncThrowingStream { continuation in
+        return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {
                 do {
                     for try await count in counts { continuation.yield(count) }
@@ -61,7 +61,7 @@ extension SQLiteEngineStore {
                 let row = try Row.fetchOne(
                     db,
                     sql: """
-                        SELECT (SELECT count(*) FROM sync_change WHERE e = :e AND state <> 'parked'),
+                        SELECT (\(OutboxCount.pending)),
                           (SELECT count(*) FROM sync_change WHERE e = :e AND state = 'parked')
                             + (SELECT count(*) FROM sync_inbound WHERE e = :e),
                           (SELECT count(DISTINCT k) FROM sync_conflict WHERE e = :e AND open = 1),
@@ -189,15 +189,15 @@ extension SQLiteEngineStore {
 
 /// Counts the rows of the outbox.
 private enum OutboxCount {
+    /// The query for the number of rows of a table with pending changes that are not blocked.
+    static let pending = "SELECT count(*) FROM sync_change WHERE e = :e AND state <> 'parked'"
+
     /// Returns the number of rows with pending changes that are not blocked.
     ///
     /// - Parameter tables: The numbers of the tables.
     static func pending(of tables: [Int], in db: Database) throws -> Int {
         try tables.reduce(0) { count, table in
-            try count
-                + (Int.fetchOne(
-                    db, sql: "SELECT count(*) FROM sync_change WHERE e = ? AND state <> 'parked'", arguments: [table])
-                    ?? 0)
+            try count + (Int.fetchOne(db, sql: pending, arguments: ["e": table]) ?? 0)
         }
     }
 }
