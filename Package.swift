@@ -23,10 +23,13 @@ let package = Package(
         .executable(name: "syncdb", targets: ["syncdb"]),
     ],
     traits: [
-        .default(enabledTraits: []),
+        .default(enabledTraits: ["CommandLine"]),
+        .trait(
+            name: "CommandLine",
+            description: "The program syncdb. Without this trait, swift-argument-parser is not fetched."),
         .trait(
             name: "Macros",
-            description: "Swift types as entities: @Entity. Builds swift-syntax, which is not fetched without."),
+            description: "Swift types as entities: @Entity. Without this trait, swift-syntax is not fetched."),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -87,7 +90,8 @@ let package = Package(
             name: "syncdb",
             dependencies: [
                 "CZlib", "Sync", "SyncTesting", "SyncTools",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
             ],
             swiftSettings: ours),
         .target(name: "TestSize", path: "Tests/TestSize", swiftSettings: ours),

@@ -17,7 +17,7 @@ let package = Package(
     name: "SyncBenchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Sync", path: "../.."),
+        .package(name: "Sync", path: "../..", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
