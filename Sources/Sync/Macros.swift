@@ -97,11 +97,11 @@
     /// Makes a property of type `Company?` or `[Note]` a relationship.
     ///
     /// The property is nil or empty until you assign related rows, or fetch the row with the relationship:
-    /// `fetch(User.self, including: \.notes)`. If a to-many relationship is not loaded, a sync of the value leaves the
-    /// links of the relationship unchanged.
+    /// `fetch(User.self, including: \.notes)`. If a to-many relationship is not loaded, a sync of the struct does not
+    /// change the links of the relationship.
     ///
     /// For a to-one relationship `company`, the macro `@Entity` adds a property `companyID` with the key of the related
-    /// row, unless the struct declares that property. If the related row is not loaded, a sync of the value takes the
+    /// row, unless the struct declares that property. If the related row is not loaded, a sync of the struct takes the
     /// link from `companyID`. If `companyID` is nil, the sync removes the link. If `companyID` contains a `RowNumber`,
     /// the link stays unchanged.
     ///

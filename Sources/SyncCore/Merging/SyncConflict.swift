@@ -19,7 +19,7 @@ public struct SyncConflict: Sendable, Hashable {
     /// IDs for a list. The conflict log has the value in its exported form.
     public let local: JSONValue
     /// The remote value, in the same form as the local value; null if there is no remote value, for example after a
-    /// remote deletion. If ``field`` is empty, the value is the remote record of a row that was deleted locally.
+    /// remote deletion. If the row was deleted locally, ``field`` is empty and the value is the remote record.
     public let remote: JSONValue
     /// The date of the local edit; nil in the conflict log, and if the date is not known.
     public let localEditDate: Date?

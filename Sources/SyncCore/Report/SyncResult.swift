@@ -125,8 +125,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         case pendingReferences = "unresolved"
     }
 
-    /// The changes of an entity. If ``entities`` does not contain the entity, all counts are zero and all lists are
-    /// empty.
+    /// The changes of an entity. For an entity without changes, the counts are zero and there are no rows.
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }
 
     /// Adds an attribute to the update of a row. Creates the update if the row has none.

@@ -81,8 +81,8 @@ extension Optional: RelationshipValue where Wrapped: RelationshipValue {}
 extension Array: RelationshipValue where Element: RelationshipValue {}
 extension Set: RelationshipValue where Element: RelationshipValue {}
 
-/// The type of a property that becomes an attribute. The code that `@Entity` generates uses it, so that the compiler
-/// reports a relationship without `@Relationship`.
+/// The type of a property that becomes an attribute. The code that `@Entity` generates uses `PropertyType`, so that
+/// the compiler rejects a relationship without `@Relationship`.
 public enum PropertyType<Value> {
     /// The type from which the attribute type follows: the type of the property.
     @_disfavoredOverload
@@ -90,10 +90,10 @@ public enum PropertyType<Value> {
 }
 
 extension PropertyType where Value: RelationshipValue {
-    /// Reports a relationship without `@Relationship`.
+    /// An unavailable overload, with which the compiler rejects a relationship without `@Relationship`.
     ///
-    /// Only the getter is unavailable. The compiler would otherwise prefer the declaration above, and store rows of a
-    /// `Codable` entity as JSON.
+    /// Only the getter is unavailable. If the property were unavailable, the compiler would choose the other overload,
+    /// and the generated code would store rows of a `Codable` entity as JSON.
     public static var attributeType: JSONValue.Type {
         @available(
             *, unavailable, message: "an entity is not an attribute type; mark the property with '@Relationship'"

@@ -33,7 +33,7 @@ extension DataStack {
 
     /// Counts the rows of an entity that match a predicate, including those of its subentities.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate`, or `unknownEntity`.
+    /// - Throws: ``SyncError`` `invalidPredicate`, `unknownEntity` or `databaseError`.
     public func count<Value: EntityRecord>(_ type: Value.Type, where predicate: Predicate<Value>) async throws -> Int {
         try await count(Value.entityName, where: RowPredicate(predicate))
     }

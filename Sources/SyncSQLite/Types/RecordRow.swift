@@ -120,7 +120,7 @@ extension EntityRecord {
         _ = try RecordRow.unknown(insert)
     }
 
-    /// Runs a deletion of GRDB. The deletion identifies the row by the primary key of the entity.
+    /// Runs a deletion that GRDB performs. The deletion identifies the row by the primary key of the entity.
     ///
     /// - Throws: ``SyncError`` `keylessEntity` for a value of a keyless entity.
     public func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {

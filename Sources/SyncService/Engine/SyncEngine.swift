@@ -70,8 +70,8 @@ public actor SyncEngine {
         }
     }
 
-    /// Pulls remote changes. The engine sends no pending changes, but may repeat earlier requests whose outcome is
-    /// unknown.
+    /// Pulls remote changes. The engine sends no pending changes, but may repeat in-doubt requests: earlier requests whose
+    /// outcome is unknown.
     ///
     /// - Parameter entities: The entities to pull; nil for all.
     /// - Throws: The errors of ``sync(only:)``.
@@ -288,8 +288,7 @@ extension SyncEngine {
         try await store.resolve(entity, key: key, field: field, keeping: side)
     }
 
-    /// Restores a row that the engine deleted because the service no longer had the row. The values come from the
-    /// conflict log. Most rows without local edits are not in the log. The next push creates a record for the row. If
+    /// Restores a row that the engine deleted after a remote deletion. The values come from the conflict log. Most rows without local edits are not in the log. The next push creates a record for the row. If
     /// another row has the key by now, the restored row gets a temporary key; for a composite key, the call throws
     /// `rowNotFound`.
     ///

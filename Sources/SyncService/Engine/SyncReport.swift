@@ -26,7 +26,7 @@ public struct SyncReport: Sendable, Hashable, Codable {
         /// as one conflict. If a cascading delete rule deleted a row without local edits, the log entries of this row
         /// do not count.
         public var conflicts = 0
-        /// The number of entries that the run added to the conflict log: one for each field in conflict.
+        /// The number of log entries of the counted conflicts: one for each field, or one for a row as a whole.
         package var conflictingValues = 0
         /// The number of changes and files that the run blocked, plus the number of quarantined records. Changes that
         /// earlier runs blocked do not count; see ``SyncEngine/blockedChanges(only:)``.

@@ -22,11 +22,12 @@ public struct ServiceEntity: Sendable, Hashable {
         public let name: String
         /// The key path of the field in a record.
         public let keyPath: [String]
-        /// Whether the model specifies the JSON key of the field. If true, the service must not rename the field.
+        /// True for an attribute with a remote key or a key case, and for a relationship with a remote key. The service
+        /// must not rename such a field.
         package let hasExplicitKey: Bool
         /// The kind of value that the field has.
         public let type: FieldType
-        /// Whether the value may be null.
+        /// Whether the value of an attribute may be null; always true for a relationship.
         package let isOptional: Bool
         /// The value that a missing field represents if the service omits empty values; nil if the value is unknown.
         package let nullValue: JSONValue?
