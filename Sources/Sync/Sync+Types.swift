@@ -55,7 +55,7 @@ extension Sync {
     /// sync handles the relationships as follows:
     ///
     /// - A to-many relationship that is loaded replaces the stored links of the row. If the relationship is
-    ///   one-to-many, the sync deletes the rows that the relationship omits.
+    ///   one-to-many, the sync deletes the omitted rows, except rows with a temporary key or pending changes.
     /// - A to-many relationship that is not loaded stays unchanged.
     /// - A to-one relationship that is loaded sets the link of the row.
     /// - For a to-one relationship that is not loaded, the property with the key of the related row, such as

@@ -110,11 +110,12 @@ public enum Sync {
 extension Sync {
     /// The largest number of syncs that run at the same time in this process; nil, the default, for no limit.
     ///
-    /// Further calls of ``Sync`` wait, and start in the order of their calls. A server sets one less than its number of
-    /// processors, so that a processor stays free for reads and requests. Each running sync occupies memory for its
-    /// payload. See also `DataStack.maxConcurrentSyncs`. A number below 1 counts as 1.
+    /// When the limit is reached, further calls of ``Sync`` wait, and start in the order in which they were made. On a
+    /// server, set one less than the number of processors, so that a processor stays free for reads and requests. Each
+    /// running sync occupies memory for its payload. See also `DataStack.maxConcurrentSyncs`. A number below 1 counts
+    /// as 1.
     ///
-    /// Calls inside the caller's transaction, single rows and engines do not count. A payload stream must not wait for
+    /// Calls inside the caller's transaction, calls for single rows, and engine runs do not count. A payload stream must not wait for
     /// another sync, because that sync may wait for the end of the stream.
     public static var maxConcurrentSyncs: Int? {
         get { SyncLimit.process.maximum }

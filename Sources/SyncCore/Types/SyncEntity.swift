@@ -84,7 +84,7 @@ extension Set: RelationshipValue where Element: RelationshipValue {}
 /// The type of a property that becomes an attribute. The code that `@Entity` generates uses `PropertyType`, so that
 /// the compiler rejects a relationship without `@Relationship`.
 public enum PropertyType<Value> {
-    /// The type from which the attribute type follows: the type of the property.
+    /// The type of the property, which determines the attribute type.
     @_disfavoredOverload
     public static var attributeType: Value.Type { Value.self }
 }

@@ -244,13 +244,14 @@ extension SyncEngine {
         try await store.pendingChangeCount(of: registration.entities.map(\.name))
     }
 
-    /// Observes the number of rows with pending changes that are not blocked: the current number, then each change.
+    /// Observes the number of rows with pending changes that are not blocked.
     ///
     /// ```swift
     /// for try await count in engine.observePendingChangeCount() { badge.text = "\(count)" }
     /// ```
-    /// A slow consumer can miss intermediate numbers, but always receives the latest number. The observation detects
-    /// writes of other processes at the next write of this process. When the stack is closed, the stream throws
+    /// The stream contains the current number, then each new number. A slow consumer can miss intermediate numbers, but
+    /// always receives the latest number. The observation detects writes of other processes only when this process
+    /// writes to the synced tables. When the stack is closed, the stream throws
     /// ``SyncError`` `storeClosed`.
     public nonisolated func observePendingChangeCount() -> AsyncThrowingStream<Int, any Error> {
         store.observePendingChangeCount()

@@ -65,7 +65,6 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     /// SyncedEntity(Todo.self, conflictPolicy: .serverWins, naturalKey: [\.title])
     /// ```
     /// The parameters are those of
-    ///
     /// ``init(_:conflictPolicy:deleteConflictPolicy:mergesWholeRow:fieldGroups:naturalKey:cascades:)-(String,_,_,_,_,_,_)``.
     /// If a key path is not an attribute or a to-one relationship, the initializer of ``SyncEngine`` throws
     /// `unknownAttribute`.
@@ -116,12 +115,12 @@ extension SyncEngine {
         /// The largest number of attempts for a request that fails with a transient error, such as status 503.
         public var maxAttempts = 4
         /// The total time that a run may wait because the service fails or asks for a delay. A run that would wait
-        /// longer ends with an error. The limit also applies to each wait for a request whose outcome is unknown.
+        /// longer ends with an error. The limit also applies to each wait for an in-doubt request.
         public var retryTimeout = Duration.seconds(30)
         /// The kinds of stored delays that apply before the first request of a run. Earlier runs stored these delays.
         public var backoffPolicy = BackoffPolicy.all
-        /// The time during which a service may still apply a request whose outcome is unknown. The engine may wait for
-        /// this time before repeating a create.
+        /// The time during which a service may still apply an in-doubt request, a request whose outcome is unknown. The
+        /// engine may wait for this time before repeating a create.
         public var inDoubtTimeout = Duration.seconds(30)
         /// The shortest time between two listings of an entity's IDs. The engine lists IDs if the service has no
         /// tombstones, unless each pull returns all records.

@@ -191,8 +191,8 @@ public struct RESTOptions: Sendable, Hashable {
     /// The key path of the version of a record: an increasing number, or the time of the last change. Nil for a service
     /// without versions.
     public var versionField: String?
-    /// The key path of the deletion mark of a record; nil for a service without tombstones. The mark is a flag, or the
-    /// time of the deletion.
+    /// The key path of the field that makes a record a tombstone; nil for a service without tombstones. The value of
+    /// the field is a flag, or the time of the deletion.
     public var deletedField: String?
     /// The HTTP method that updates a record.
     public var updateMethod = Update.patch

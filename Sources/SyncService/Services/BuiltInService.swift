@@ -135,7 +135,7 @@ extension ServiceCredentials {
     /// - Parameters:
     ///   - url: The URL of the server, without `/api`.
     ///   - collection: The collection of the user; `_superusers` for an administrator.
-    ///   - identity: The email address, or another identity field of the collection.
+    ///   - identity: The email address of the user, or the value of another identity field.
     public static func pocketBase(
         at url: URL, collection: String = "users", identity: String, password: String,
         transport: any HTTPTransport = DefaultTransport()

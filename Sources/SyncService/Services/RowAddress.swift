@@ -34,8 +34,8 @@ public struct RowAddress: Sendable, Hashable {
     ///
     /// - Throws: ``Refusal`` for an ID that is empty, blank, null, `.` or `..`. Also ``Refusal`` for an ID with a
     ///   slash, a backslash, a control character or an escape such as `%2F`. The same rules apply to each part of a
-    ///   composite ID, with one exception. A part may contain single slashes or backslashes between other characters,
-    ///   as in `a/b`.
+    ///   composite ID, with one exception. A part may contain single slashes or backslashes, as in `a/b`, if no segment
+    ///   between them is blank, `.` or `..`.
     public init(_ id: JSONValue) throws {
         parts = try Self.parts(of: id, in: id)
         guard case .array = id else {

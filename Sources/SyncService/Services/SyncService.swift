@@ -202,7 +202,7 @@ extension ServiceCapabilities {
 
 /// A failure of a whole request.
 public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The cause of a failure to reach the service.
+    /// The cause of an ``unreachable(_:cause:)`` error.
     public enum ConnectionFailure: String, Sendable, Hashable, CaseIterable {
         /// No address is known for the host name.
         case hostNotFound
