@@ -115,8 +115,8 @@ extension Sync {
     /// running sync occupies memory for its payload. See also `DataStack.maxConcurrentSyncs`. A number below 1 counts
     /// as 1.
     ///
-    /// Calls inside the caller's transaction, calls for single rows, and engine runs do not count. A payload stream must not wait for
-    /// another sync, because that sync may wait for the end of the stream.
+    /// Calls inside the caller's transaction, calls for single rows, and engine runs do not count. A payload stream
+    /// must not wait for another sync, because that sync may wait for the end of the stream.
     public static var maxConcurrentSyncs: Int? {
         get { SyncLimit.process.maximum }
         set { SyncLimit.process.maximum = newValue }

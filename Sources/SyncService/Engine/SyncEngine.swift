@@ -70,8 +70,8 @@ public actor SyncEngine {
         }
     }
 
-    /// Pulls remote changes. The engine sends no pending changes, but may repeat in-doubt requests: earlier requests whose
-    /// outcome is unknown.
+    /// Pulls remote changes. The engine sends no pending changes, but may repeat in-doubt requests: earlier requests
+    /// whose outcome is unknown.
     ///
     /// - Parameter entities: The entities to pull; nil for all.
     /// - Throws: The errors of ``sync(only:)``.
@@ -289,9 +289,9 @@ extension SyncEngine {
         try await store.resolve(entity, key: key, field: field, keeping: side)
     }
 
-    /// Restores a row that the engine deleted after a remote deletion. The values come from the conflict log. Most rows without local edits are not in the log. The next push creates a record for the row. If
-    /// another row has the key by now, the restored row gets a temporary key; for a composite key, the call throws
-    /// `rowNotFound`.
+    /// Restores a row that the engine deleted after a remote deletion. The values come from the conflict log. Most rows
+    /// without local edits are not in the log. The next push creates a record for the row. If another row has the key
+    /// by now, the restored row gets a temporary key; for a composite key, the call throws `rowNotFound`.
     ///
     /// - Parameter key: The primary key that the row had.
     /// - Throws: ``SyncError`` `rowNotFound` if the row is not in the log; `unknownEntity`; `databaseError` if a
