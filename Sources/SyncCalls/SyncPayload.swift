@@ -37,7 +37,7 @@ extension Data: SyncPayloadConvertible {
 }
 
 extension JSONValue: SyncPayloadConvertible {
-    /// Returns the payload of a JSON value.
+    /// Returns the value as a payload.
     public func syncPayload() -> SyncPayload { SyncPayload(source: .value(self)) }
 }
 

@@ -51,9 +51,8 @@ extension Sync {
     /// the service can report changes since a cursor, later calls fetch only new changes.
     ///
     /// The import does not capture local edits. Remote values overwrite local edits that no engine has captured. The
-    /// import sends no pending changes. If an engine uses the same database, the import may repeat the engine's
-    /// requests whose outcome is unknown. The engine still captures local edits. To sync in both directions, use a
-    /// ``SyncEngine``.
+    /// import sends no pending changes. If an engine uses the same database, the import may repeat the in-doubt
+    /// requests of that engine, which still captures local edits. To sync in both directions, use a ``SyncEngine``.
     ///
     /// - Parameter progress: A function that receives the number of imported records so far, and the total number of
     ///   records. The total is nil if the service does not report a total.

@@ -2,7 +2,8 @@ public import Foundation
 
 /// An error of a sync, a store, a model or an engine.
 ///
-/// Unless the documentation of a call says otherwise, a call that throws an error changes nothing.
+/// Unless its documentation says otherwise, a call that throws an error changes nothing. A failed engine run keeps the
+/// changes that it has committed.
 public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error. The raw values do not change between versions.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {

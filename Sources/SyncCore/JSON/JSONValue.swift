@@ -49,7 +49,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
-    /// Creates a number, with the shortest spelling that parses to the same `Double`.
+    /// Creates a number, spelled as the description of the `Double`, such as `1.0`.
     public init(floatLiteral value: Double) { self = .number("\(value)") }
     /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }

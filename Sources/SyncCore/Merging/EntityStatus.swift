@@ -13,8 +13,8 @@ public struct EntityStatus: Sendable, Hashable {
     public let openConflicts: Int
     /// The number of fields with open conflicts.
     package let conflictingValues: Int
-    /// The date of the last successful engine run that pulled the entity; nil if there has been no such run since the
-    /// last engine reset.
+    /// The date of the last successful engine run that pulled the entity. Nil before the first such run, after a reset
+    /// of the engine, and after `deleteAllRows()`.
     public let lastSyncDate: Date?
     /// Whether a successful engine run has pulled all records of the entity since the last engine reset.
     public let isInitialSyncComplete: Bool

@@ -86,7 +86,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var entities: [String: EntityChanges] = [:]
     /// The number of added links.
     public var linksAdded = 0
-    /// The number of removed links. Removed links to rows that did not exist are not counted.
+    /// The number of removed links, without removed dangling links.
     public var linksRemoved = 0
     /// The added links, sorted by entity, key, relationship and target; nil unless ``SyncOptions/resultDetail`` is
     /// ``SyncOptions/ResultDetail/values``.

@@ -74,7 +74,8 @@ extension RelatedRows: Codable where Row: Codable {}
 
 /// The type of a property that is a relationship: an entity, or an optional, array or set of entities.
 ///
-/// All types with `@Entity` conform. Without `@Relationship`, the compiler rejects a property of such a type.
+/// All types with `@Entity` conform. The compiler rejects a property of such a type without `@Relationship`, `@Stored`
+/// or `@Transient`.
 public protocol RelationshipValue {}
 
 extension Optional: RelationshipValue where Wrapped: RelationshipValue {}

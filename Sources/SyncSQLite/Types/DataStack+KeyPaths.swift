@@ -57,7 +57,8 @@ extension DataStack {
             type, where: condition, orderedBy: order, limit: limit, skipping: skip, including: relationships)
     }
 
-    /// Observes the number of rows of an entity that match a predicate: the current number, then each change.
+    /// Observes the number of rows of an entity that match a predicate. The sequence contains the current number, then
+    /// each new number.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`.
     public func observeCount<Value: EntityRecord>(

@@ -257,8 +257,8 @@ extension SyncEngine {
         store.observePendingChangeCount()
     }
 
-    /// The earliest of the entities' last sync dates; nil if an entity was never synced, or was reset after its last
-    /// sync. A push alone does not count as a sync.
+    /// The earliest of the entities' last sync dates; nil if an entity has no ``EntityStatus/lastSyncDate``. A push
+    /// alone does not count as a sync.
     public var lastSyncDate: Date? {
         get async throws {
             let dates = try await status().map(\.lastSyncDate)

@@ -53,7 +53,7 @@ public enum BuiltInService {
     ///   - baseURL: The URL above `/classes`.
     ///   - restKey: The REST API key; nil if the server does not require a key.
     ///   - sessionToken: The session token of a user; nil for no user, or if `credentials` provides
-    ///     `X-Parse-Session-Token`. With `credentials`, the client refreshes the token after error 209.
+    ///     `X-Parse-Session-Token`. With `credentials`, the service refreshes the token after error 209.
     ///   - classes: The class of each entity; by default the class with the entity's name.
     ///   - idAssignment: The side that assigns the ID of a new row. Use `.client` only with a server that has
     ///     `allowCustomObjectId` set.
@@ -129,7 +129,7 @@ public enum BuiltInService {
 }
 
 extension ServiceCredentials {
-    /// Returns credentials that log in a PocketBase user with a password. The client logs in before the first request,
+    /// Returns credentials that log in a PocketBase user with a password. The service logs in before the first request,
     /// and again after the server rejects the token.
     ///
     /// - Parameters:

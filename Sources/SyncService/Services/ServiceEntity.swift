@@ -22,8 +22,8 @@ public struct ServiceEntity: Sendable, Hashable {
         public let name: String
         /// The key path of the field in a record.
         public let keyPath: [String]
-        /// True for an attribute with a remote key or a key case, and for a relationship with a remote key. The service
-        /// must not rename such a field.
+        /// True if the attribute or relationship has a remote key, or if a key case applies to the attribute. The
+        /// service must not rename such a field.
         package let hasExplicitKey: Bool
         /// The kind of value that the field has.
         public let type: FieldType

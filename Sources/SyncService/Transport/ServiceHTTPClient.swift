@@ -194,7 +194,7 @@ extension ServiceError.ConnectionFailure {
 
 extension ServiceHTTPClient.Response {
     /// The error message in the response, or the beginning of the body if the response has no such message. The string
-    /// is shortened, and secrets are masked.
+    /// has at most 1,000 characters, and secrets are masked.
     public var message: String {
         if body.count <= Self.longestError, let json = try? JSONValue(parsing: body) {
             for key in ["message", "error", "detail", "title"] {
