@@ -86,7 +86,7 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// The primary key of an entity: one attribute, or the parts of a composite key.
+    /// The primary key of an entity: one part, or the several parts of a composite key.
     ///
     /// A part is the name of an attribute or of a to-one relationship. The value of a relationship is the primary key
     /// of the referenced row. In this example, the key of `Issue` has two parts:

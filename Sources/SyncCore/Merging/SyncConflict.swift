@@ -10,8 +10,8 @@ public struct SyncConflict: Sendable, Hashable {
     public let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The name of the attribute or relationship; `sync_entity` for the entity of a row in an inheritance hierarchy. In
-    /// the conflict log, the name is empty if the conflict is about a row as a whole.
+    /// The name of the attribute or relationship; `sync_entity` for a conflict about the entity of a row in an
+    /// inheritance hierarchy. In the conflict log, the name is empty if the conflict is about a row as a whole.
     public let field: String
     /// The base value, which is the last value that both sides had; null if this value is not known.
     public let base: JSONValue

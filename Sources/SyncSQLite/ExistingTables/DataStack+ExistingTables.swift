@@ -15,7 +15,7 @@ extension DataStack {
     /// `column`). `syncdb schema introspect` writes such a model.
     ///
     /// The call checks the tables against the model. The call also checks the stored values if the database has no
-    /// stored model yet, or if the stored model requires other tables.
+    /// stored model, or a stored model that requires other tables than `model`.
     ///
     /// The stack does not create, alter or drop tables of the app. If a table does not fit the model, the error
     /// contains known corrections in SQL for a migration of the app. The call adds two internal tables, `sync_model`

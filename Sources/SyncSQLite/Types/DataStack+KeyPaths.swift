@@ -38,7 +38,8 @@ extension DataStack {
         try await count(Value.entityName, where: RowPredicate(predicate))
     }
 
-    /// Observes the rows of an entity as values of its type: their current values, then each change.
+    /// Observes the rows of an entity as values of a Swift type. The sequence contains the current values, then all
+    /// values again after each change.
     ///
     /// The parameters are those of
     /// ``fetch(_:where:orderedBy:ascending:limit:skippingUnreadable:including:)``.

@@ -47,8 +47,8 @@ extension EntityRecord {
 
     /// The name of the table of the entity; by default, the name of the entity.
     ///
-    /// For a subentity, this is the name of a view that contains only the rows of the subentity. Existing tables have
-    /// no such view. GRDB then throws `no such table`, and `DataStack.fetch` reads the rows.
+    /// For a subentity, this is the name of a view that contains only the rows of the subentity. For
+    /// existing tables, there is no such view, and GRDB throws `no such table`. Use `DataStack.fetch` instead.
     public static var databaseTableName: String { entityName }
 
     /// Creates a value from a row that GRDB fetched.

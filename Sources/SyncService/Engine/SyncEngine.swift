@@ -106,13 +106,13 @@ public actor SyncEngine {
         try await sync(only: types.map { $0.entityName })
     }
 
-    /// Pulls remote changes of the entities of Swift types, as ``pull(only:)-([String]?)``.
+    /// Pulls remote changes of the entities of the given types. See ``pull(only:)-([String]?)``.
     @discardableResult
     public func pull(only types: [any SyncEntity.Type]) async throws -> SyncReport {
         try await pull(only: types.map { $0.entityName })
     }
 
-    /// Pushes local changes of the entities of Swift types, as ``push(only:)-([String]?)``.
+    /// Pushes local changes of the entities of the given types. See ``push(only:)-([String]?)``.
     @discardableResult
     public func push(only types: [any SyncEntity.Type]) async throws -> SyncReport {
         try await push(only: types.map { $0.entityName })
@@ -173,9 +173,9 @@ public actor SyncEngine {
     /// the resulting record, or deletes the row.
     ///
     /// - Returns: The changes in the store. The report counts these changes as pulled.
-    /// - Throws: ``SyncError`` `rowNotFound` if the service no longer has the row; `serviceFailure` if the service does
-    ///   not accept the change; other errors of ``sync(only:)``. The error is also `serviceFailure` if the outcome is
-    ///   unknown. The service may then have applied the change.
+    /// - Throws: ``SyncError`` `rowNotFound` if the service no longer has the record; `serviceFailure` if the service
+    ///   rejects the change or has another version; other errors of ``sync(only:)``. If the outcome is unknown, the
+    ///   error is `serviceUnavailable` or `serviceFailure`, and the service may have applied the change.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
         try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }
@@ -266,7 +266,7 @@ extension SyncEngine {
         }
     }
 
-    /// True if successful runs have pulled all records of each entity, and if no entity was reset since then.
+    /// True if successful runs have pulled all records of each entity since the last reset of the entity.
     public var isInitialSyncComplete: Bool {
         get async throws { try await status().allSatisfy(\.isInitialSyncComplete) }
     }
@@ -277,8 +277,7 @@ extension SyncEngine {
     ///
     /// - Parameters:
     ///   - key: The primary key of the row.
-    ///   - field: The name of an attribute, a to-one relationship, or an ordered many-to-many relationship; nil for all
-    ///     open conflicts of the row.
+    ///   - field: The ``SyncConflict/field`` of the conflict; nil for all open conflicts of the row.
     ///   - side: The side whose value the row has after the call.
     /// - Throws: ``SyncError`` `rowNotFound` if there is no matching open conflict; `invalidOption` if the entity has
     ///   no field with this name; `unknownEntity`. Also `rowNotFound` if the remote value references a row that is not
@@ -333,9 +332,9 @@ extension SyncEngine {
     ///   - type: The media type, such as `image/png`.
     ///   - key: The primary key of the row.
     ///   - attribute: The attribute for the file: an exported attribute of type `string`.
-    /// - Throws: ``SyncError`` `invalidOption` if ``SyncEngine/Configuration/fileStore`` is nil, or if the service, the
-    ///   type of the key, or the attribute does not support files. Also `unknownEntity`, `unknownAttribute`,
-    ///   `rowNotFound`; ``FileError``.
+    /// - Throws: ``SyncError`` `invalidOption` if ``SyncEngine/Configuration/fileStore`` is nil, if the service does
+    ///   not support files, if the primary key has several parts, or if the attribute is not an exported `string`. Also
+    ///   `unknownEntity`, `unknownAttribute`, `rowNotFound`; ``FileError``.
     public func attachFile(
         _ data: Data, named name: String, type: String = "application/octet-stream", to entity: String, key: JSONValue,
         attribute: String

@@ -98,8 +98,8 @@ extension SyncEngine {
         /// The engine calls the function inside a transaction, before the policy applies. The function must not access
         /// the database.
         public var conflictResolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
-        /// The limit for deleting rows that the service no longer has; nil for no limit. Deletions that the service
-        /// reports with a tombstone do not count. The limit applies to each entity separately.
+        /// The limit for deleting rows whose records the service no longer has; nil for no limit. Deletions that the
+        /// service reports with a tombstone do not count. The limit applies to each entity separately.
         public var deletionLimit: DeletionLimit? = .half
         /// A string that identifies the user of the service. The engine rejects a database that was synced for another
         /// user.

@@ -18,13 +18,13 @@ public actor FileStore {
     private let now: @Sendable () -> Date
     private var downloads: [URL: Task<URL, any Error>] = [:]
 
-    /// Creates a store in a folder.
+    /// Creates a file store in a folder.
     ///
     /// - Parameters:
-    ///   - folder: The URL of the folder. If the folder does not exist, the store creates the folder before it adds the
-    ///     first file.
-    ///   - limit: The largest total size of downloaded and uploaded files, in bytes. Above the limit, the store removes
-    ///     the least recently used files. The file that was added last always stays.
+    ///   - folder: The URL of the folder. If the folder does not exist, the file store creates the folder before adding
+    ///     the first file.
+    ///   - limit: The largest total size of downloaded and uploaded files, in bytes. Above the limit, the file store
+    ///     removes the least recently used files. The file that was added last always stays.
     public init(folder: URL, limit: Int = 500_000_000) {
         self.init(folder: folder, limit: limit, now: { Date() })
     }

@@ -117,7 +117,7 @@ public enum BuiltInService {
     /// - Parameters:
     ///   - url: The complete URL of the endpoint.
     ///   - tables: The table of each entity; by default the plural of the entity's name in snake_case.
-    ///   - schemaVersion: The schema version to request.
+    ///   - schemaVersion: The schema version that each pull request contains.
     public static func watermelon(
         url: URL, tables: [String: String] = [:], schemaVersion: Int = 1, headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
