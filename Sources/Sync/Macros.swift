@@ -76,8 +76,8 @@
     /// Sets the attribute type of a property. Without this macro, the Swift type of the property determines the
     /// attribute type.
     ///
-    /// `@Stored(as: .json)` on a property with values of a `Codable` entity stores copies as JSON. The property is then
-    /// not a relationship.
+    /// `@Stored(as: .json)` on a property with values of a `Codable` entity stores copies of these values as JSON. Such
+    /// a property is an attribute, not a relationship.
     @attached(peer)
     public macro Stored(as type: AttributeType) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
@@ -110,8 +110,7 @@
     ///     side declares the inverse. Only one of the two properties can declare its inverse by a key path.
     ///   - deleteRule: The rule for the related rows when the row is deleted.
     ///   - ordered: Whether the list of a to-many relationship keeps the order of the payload.
-    ///   - optional: Whether the relationship may be empty. Syncs ignore this argument, but validation and engines use
-    ///     it.
+    ///   - optional: Whether the relationship can be empty. Validation and engines use this argument; syncs do not.
     ///   - keyedBy: The attribute whose values are the object keys, if payloads have the related records as members of
     ///     an object; nil otherwise.
     ///   - table: The name of the join table of a many-to-many relationship.

@@ -123,9 +123,8 @@ extension Sync {
     /// For details, see ``DataStack/insertOrUpdate(_:with:options:in:)``.
     ///
     /// - Returns: The stored row, and the changes.
-    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key; `typeMismatch` if the record
-    ///   lacks a value that a new row requires. Also `entityMismatch` if a row of another entity has the key. If the
-    ///   call throws an error, the store is unchanged.
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, and the other errors of
+    ///   ``DataStack/insertOrUpdate(_:with:options:in:)``. If the call throws an error, the store is unchanged.
     @discardableResult
     public static func insertOrUpdate(
         _ record: JSONValue, inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
@@ -135,7 +134,7 @@ extension Sync {
 
     /// Inserts or updates the row of a record. The record is a dictionary from `JSONSerialization`.
     ///
-    /// - Throws: ``SyncError`` `typeMismatch` for a value that has no JSON form, and the errors of
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that has no JSON form, `nestingTooDeep`, and the errors of
     ///   ``insertOrUpdate(_:inEntity:stack:options:)-(JSONValue,_,_,_)``.
     @discardableResult
     public nonisolated(nonsending) static func insertOrUpdate(
@@ -149,8 +148,8 @@ extension Sync {
     /// For details, see ``DataStack/update(_:id:with:options:in:)``.
     ///
     /// - Returns: The stored row and the changes; nil if no row has the key.
-    /// - Throws: ``SyncError`` `duplicateKey` if `values` changes the key to the key of another row. If the call throws
-    ///   an error, the store is unchanged.
+    /// - Throws: ``SyncError`` `duplicateKey` if `values` changes the key to the key of another row, and the other
+    ///   errors of ``DataStack/update(_:id:with:options:in:)``. If the call throws an error, the store is unchanged.
     @discardableResult
     public static func update(
         id: JSONValue, with values: JSONValue, inEntity entity: String, stack: DataStack,
@@ -161,7 +160,7 @@ extension Sync {
 
     /// Updates a row with the attributes and relationships that a dictionary from `JSONSerialization` contains.
     ///
-    /// - Throws: ``SyncError`` `typeMismatch` for a value that has no JSON form, and the errors of
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that has no JSON form, `nestingTooDeep`, and the errors of
     ///   ``update(id:with:inEntity:stack:options:)-(_,JSONValue,_,_,_)``.
     @discardableResult
     public nonisolated(nonsending) static func update(
@@ -174,8 +173,8 @@ extension Sync {
     /// Deletes a row by its key, and applies the delete rules of the model. If no row has the key, nothing changes.
     ///
     /// - Returns: The deleted rows, and the rows that lost a link.
-    /// - Throws: ``SyncError`` `deletionDenied` if a delete rule `deny` protects the row. If the call throws an error,
-    ///   the store is unchanged.
+    /// - Throws: ``SyncError`` `deletionDenied` if a delete rule `deny` protects the row, and the other errors of
+    ///   ``DataStack/delete(_:id:in:)``. If the call throws an error, the store is unchanged.
     @discardableResult
     public static func delete(id: JSONValue, inEntity entity: String, stack: DataStack) async throws -> SyncResult {
         try await stack.delete(entity, id: id)

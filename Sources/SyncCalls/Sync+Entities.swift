@@ -20,9 +20,10 @@ extension Sync {
     ///     keys.
     ///   - options: The options of the sync. ``SyncOptions/keyPath`` is the path of the object with the lists.
     /// - Returns: The changes of all entities.
-    /// - Throws: ``SyncError`` `keyPathNotFound` if a list is missing; `noRecords` if a list has records, but no record
-    ///   has a readable key. Also the errors of a sync of one entity. If the call throws an error, the store is
-    ///   unchanged, unless ``SyncOptions/commitsEachChunk`` is set.
+    /// - Throws: ``SyncError`` `invalidOption` if `entities` is empty; `keyPathNotFound` if a list is missing;
+    ///   `noRecords` if a list has records, but no record in the list has a readable key. Also the errors of a sync of
+    ///   one entity. If the call throws an error, the store is unchanged, unless ``SyncOptions/commitsEachChunk`` is
+    ///   set.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: some SyncStack,
@@ -62,7 +63,7 @@ extension SyncCall {
 extension Sync {
     /// Inserts, updates and deletes rows so that the entity matches all pages together.
     ///
-    /// The sync writes each page in its own transaction when the page arrives. After the last page, the sync deletes
+    /// The sync writes each page in a separate transaction when the page arrives. After the last page, the sync deletes
     /// the rows in scope that no page describes. The sync also deletes children that nested lists omit, if no page
     /// describes these children. If the sequence or the sync of a page fails, or if the task is cancelled, the sync
     /// deletes no rows.

@@ -15,21 +15,22 @@ public enum Sync {
     /// Inserts, updates and deletes rows so that the entity matches the payload.
     ///
     /// The payload is an array of records, or a single record. If the payload omits a row in scope, the sync deletes
-    /// the row. A single record has no scope, unless `predicate` or `parent` sets a scope. Without a scope, the sync
-    /// deletes only rows that nested lists omit, and rows that delete rules delete.
+    /// the row, unless the row has a temporary key or pending changes. A single record has no scope, unless `predicate`
+    /// or `parent` sets a scope. Without a scope, the sync deletes only rows that nested lists omit, and rows that
+    /// delete rules delete.
     ///
     /// ```swift
     /// try await Sync.changes(data, inEntity: "Note", stack: stack, predicate: .where("createdAt > %@", yesterday))
     /// try await Sync.changes(fileURL, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 6))
     /// ```
-    /// The sync reads a file or a stream (``SyncPayload``) in chunks of whole records. The sync writes all chunks in
-    /// one transaction. If ``SyncOptions/commitsEachChunk`` is set, each chunk has its own transaction.
+    /// The sync reads a file or a stream (``SyncPayload``) in chunks of whole records. By default, the sync writes all
+    /// chunks in one transaction. If ``SyncOptions/commitsEachChunk`` is set, each chunk has a separate transaction.
     ///
     /// If a record depends on a later chunk, the result can differ from the result for a payload in memory:
     ///
-    /// - Inconsistent records in different chunks are neither counted nor rejected. The last value is stored.
-    /// - A later chunk may state that a row is of a subentity, but omit a value that the subentity requires. The row
-    ///   then keeps its entity. For a payload in memory, the sync rejects the record.
+    /// - The sync neither counts nor rejects inconsistent records in different chunks, and stores the later values.
+    /// - A record in a later chunk may state that a row is of a subentity, but omit a value that the subentity
+    ///   requires. In this case, the row keeps its entity. For a payload in memory, the sync rejects the record.
     /// - A record is rejected if its primary key includes the key of a new row whose record is in a later chunk.
     /// - The rows of an ordered relationship can have a different order if their records reference a row whose record
     ///   is in a later chunk.
@@ -72,10 +73,10 @@ public enum Sync {
 
     /// Computes the changes of a sync, and writes nothing.
     ///
-    /// The sync runs in a transaction that is then rolled back. Observers of the store are not notified. Other writers
-    /// wait until the transaction ends. If another connection is writing, or if the file is read-only, the sync runs on
-    /// a temporary copy of the committed database. In an app database, the sync does not use a copy. Instead, the sync
-    /// waits or fails, as the `busyMode` of the database configuration specifies.
+    /// The sync runs in a transaction, and rolls the transaction back. Observers of the store are not notified. Other
+    /// writers wait until the transaction ends. If another connection is writing, or if the database is read-only, the
+    /// sync runs on a temporary copy of the committed database. In an app database, the sync does not use a copy.
+    /// Instead, the sync waits or fails, as the `busyMode` of the database configuration specifies.
     ///
     /// The parameters and errors are those of
     /// ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
@@ -110,20 +111,20 @@ public enum Sync {
 extension Sync {
     /// The largest number of syncs that run at the same time in this process; nil, the default, for no limit.
     ///
-    /// When the limit is reached, further calls of ``Sync`` wait, and start in the order in which they were made. On a
-    /// server, set one less than the number of processors, so that a processor stays free for reads and requests. Each
-    /// running sync occupies memory for its payload. See also `DataStack.maxConcurrentSyncs`. A number below 1 counts
-    /// as 1.
+    /// When the limit is reached, further syncs wait, and start in the order of their calls. On a server, set the limit
+    /// to one less than the number of processors, so that a processor stays free for reads and requests. Each running
+    /// sync occupies memory for its payload. See also `DataStack.maxConcurrentSyncs`. A number below 1 counts as 1.
     ///
-    /// Calls inside the caller's transaction, calls for single rows, and engine runs do not count. A payload stream
-    /// must not wait for another sync, because that sync may wait for the end of the stream.
+    /// Calls inside the caller's transaction, calls for single rows, and engine runs do not count, and never wait for
+    /// the limit. A payload stream must not wait for another sync, because that sync may wait for the end of the
+    /// stream.
     public static var maxConcurrentSyncs: Int? {
         get { SyncLimit.process.maximum }
         set { SyncLimit.process.maximum = newValue }
     }
 }
 
-/// A store that the ``Sync`` functions write to.
+/// A stack with the store that the ``Sync`` functions write to.
 ///
 /// `DataStack` conforms to the protocol. Do not declare other conforming types.
 public protocol SyncStack: Sendable {

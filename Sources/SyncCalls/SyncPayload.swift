@@ -43,7 +43,7 @@ extension JSONValue: SyncPayloadConvertible {
 
 extension [[String: Any]]: SyncPayloadConvertible {
     /// Returns the dictionaries as a payload. The dictionaries need not be `Sendable`, because the sync reads the
-    /// dictionaries on the caller's thread, before the first suspension.
+    /// dictionaries in the isolation of the caller.
     public func syncPayload() -> SyncPayload { SyncPayload(source: .dictionaries(self)) }
 }
 

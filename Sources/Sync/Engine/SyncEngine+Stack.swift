@@ -13,9 +13,9 @@ extension SyncEngine {
     /// assumes that the service has the records of the other rows.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`; `unknownAttribute` for an unknown name in the
-    ///   `naturalKey` or `fieldGroups` of a ``SyncedEntity``. Also `invalidOption` for an entity or setting that the
-    ///   engine does not support. Also `serviceMismatch` or `userMismatch` if the database belongs to another service
-    ///   or user, and errors of the store.
+    ///   `naturalKey` or `fieldGroups` of a ``SyncedEntity``. Also `invalidOption` for an empty list of entities, a
+    ///   duplicate entity, or an unsupported entity or setting. Also `serviceMismatch` or `userMismatch` if the
+    ///   database belongs to another service or user, and errors of the store.
     public init(
         stack: some SyncStack, service: any SyncService, entities: [SyncedEntity],
         configuration: SyncEngine.Configuration = SyncEngine.Configuration()
@@ -28,8 +28,8 @@ extension SyncEngine {
     /// ```swift
     /// let engine = try SyncEngine(stack: stack, service: service, entities: [Project.self, Todo.self])
     /// ```
-    /// ``init(stack:service:entities:configuration:)-(_,_,[SyncedEntity],_)`` describes the details. It also takes an
-    /// entity with policies of its own, such as `SyncedEntity(Todo.self, conflictPolicy: .serverWins)`.
+    /// For details, see ``init(stack:service:entities:configuration:)-(_,_,[SyncedEntity],_)``. To set the policies of
+    /// one entity, pass a ``SyncedEntity`` to that initializer: `SyncedEntity(Todo.self, conflictPolicy: .serverWins)`.
     @_disfavoredOverload
     public init(
         stack: some SyncStack, service: any SyncService, entities: [any SyncEntity.Type],
@@ -44,23 +44,23 @@ extension SyncEngine {
 // MARK: - Sync+ImportPages
 
 extension Sync {
-    /// Imports all records of an entity from a service, page by page, and deletes the rows that the service no longer
-    /// has.
+    /// Imports all records of an entity from a service, page by page, and deletes the rows whose records the service
+    /// no longer has.
     ///
-    /// Each page is written in its own transaction. If an import is interrupted, the next call continues the import. If
-    /// the service can report changes since a cursor, later calls fetch only new changes.
+    /// The import writes each page in a separate transaction. If an import is interrupted, the next call continues the
+    /// import. If the service can report changes since a cursor, later calls fetch only new changes.
     ///
     /// The import does not capture local edits. Remote values overwrite local edits that no engine has captured. The
-    /// import sends no pending changes. If an engine uses the same database, the import may repeat the in-doubt
-    /// requests of that engine, which still captures local edits. To sync in both directions, use a ``SyncEngine``.
+    /// import sends no pending changes. If an engine uses the same database, that engine still captures local edits,
+    /// and the import may repeat the in-doubt requests of the engine. To sync in both directions, use a ``SyncEngine``.
     ///
     /// - Parameter progress: A function that receives the number of imported records so far, and the total number of
     ///   records. The total is nil if the service does not report a total.
     /// - Returns: The changes of the import.
-    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`, `invalidOption`, `serviceFailure`, `unauthorized`,
-    ///   `engineBusy`; `serviceMismatch` or `userMismatch` if the database belongs to another service or user. Also
-    ///   `deletionLimitExceeded` if the deletions exceed ``SyncEngine/Configuration/deletionLimit``. If the call throws
-    ///   an error, the imported rows stay.
+    /// - Throws: The errors of ``SyncEngine/init(stack:service:entities:configuration:)-(_,_,[SyncedEntity],_)`` and
+    ///   of ``SyncEngine/pull(only:)-([String]?)``. For example, the call throws ``SyncError`` `deletionLimitExceeded`
+    ///   if the deletions exceed ``SyncEngine/Configuration/deletionLimit``. If the call throws an error, the imported
+    ///   rows stay.
     @discardableResult
     public static func importPages(
         from service: any SyncService, entity: SyncedEntity, stack: some SyncStack,

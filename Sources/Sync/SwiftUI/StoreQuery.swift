@@ -27,7 +27,7 @@
     public struct StoreQuery<Value: Sendable>: DynamicProperty {
         /// The loading state and the last error of a query.
         public struct State: Sendable {
-            /// Whether the query has read a value from the store. Until then, the value of the query is a placeholder.
+            /// Whether the query has read a value from the store. If false, the property has a placeholder.
             public internal(set) var isLoaded = false
             /// The last error of the query; nil if no error occurred, or if a value arrived after the error.
             public internal(set) var error: (any Error)?
@@ -69,7 +69,7 @@
         /// - Parameters:
         ///   - limit: The maximum number of rows; nil for all.
         ///   - skip: A function that receives the rows and related rows that cannot be decoded, one at a time. The
-        ///     result omits these rows. If the function is nil, the first such row ends the observation with an error.
+        ///     query omits these rows. If the function is nil, the first such row ends the observation with an error.
         ///     If a view update passes a different function, the query keeps the former function until another argument
         ///     or the stack changes.
         ///   - relationships: The relationships whose related rows the query also reads.
@@ -88,7 +88,7 @@
         }
 
         /// Creates a query that observes the row with the given primary key, and reads this row as a value of a Swift
-        /// type. The value is nil while no row has the key.
+        /// type. The property is nil while no row has the key.
         ///
         /// - Parameter relationships: The relationships whose related rows the query also reads.
         public init<Row: EntityRecord>(
@@ -167,7 +167,7 @@
             static var defaultValue: DataStack? { nil }
         }
 
-        /// The store for each ``StoreQuery`` of a view and of its subviews; nil if no store is set.
+        /// The stack for each ``StoreQuery`` of a view and of its subviews; nil if no stack is set.
         public var dataStack: DataStack? {
             get { self[DataStackKey.self] }
             set { self[DataStackKey.self] = newValue }

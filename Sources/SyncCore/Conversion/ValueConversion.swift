@@ -122,8 +122,8 @@ extension StoredValue {
 /// The format of a date attribute in JSON, for reading and for exports.
 ///
 /// Without a format, a sync reads ISO 8601 and Unix times, and exports write ISO 8601. The magnitude of a Unix time
-/// determines its unit. With a format, a sync reads dates only in that format. An export can replace the format: see
-/// ``ExportOptions``.
+/// determines its unit. With a format, a sync reads dates only in that format. For one export, a date format in
+/// ``ExportOptions`` overrides the formats of the attributes.
 ///
 /// A string literal is the string of a format in a schema file, such as `"unix-seconds"` or `"dd.MM.yyyy"`.
 public enum AttributeFormat: Sendable, Hashable, ExpressibleByStringLiteral {

@@ -230,7 +230,7 @@ extension SyncModel {
         ///   - defaultValue: The value of new rows whose records omit the attribute.
         ///   - transformer: The name of the first transformer: a built-in transformer such as `trimmed`, or a
         ///     transformer that is registered with the model.
-        ///   - isExported: Whether exports contain the attribute.
+        ///   - isExported: Whether exports, and the records that an engine sends, contain the attribute.
         ///   - renamedFrom: The name of the attribute in an earlier model.
         ///   - sourceType: The name of the type in the source of the model, for display.
         ///   - transformers: The names of further transformers, in the order in which the transformers are applied.
@@ -309,7 +309,8 @@ extension SyncModel {
         ///   - deleteRule: The handling of the destination rows when the row that has the relationship is deleted.
         ///   - remoteKey: The only JSON key of the relationship; nil for keys that are derived from the name of the
         ///     relationship. Dots lead into nested objects; `\.` is a dot in a key.
-        ///   - isExported: Whether exports contain the relationship.
+        ///   - isExported: Whether exports contain the relationship. If false, the records that an engine sends also
+        ///     omit the relationship.
         ///   - isOptional: Whether the relationship can be empty. Validation and engines use this value; syncs do not.
         ///   - renamedFrom: The name of the relationship in an earlier model.
         ///   - keyedBy: The attribute whose values are the object keys, if the destination records are members of an

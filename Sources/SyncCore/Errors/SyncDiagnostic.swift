@@ -103,10 +103,11 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
     /// The name of the entity; nil if the entity is not known, or if the problem concerns several entities or none.
     public var entity: String?
     /// The primary key of the row that the problem concerns, as a string; nil if no key is known. For
-    /// ``Kind/unmappedKey`` in the result of a sync, this is the JSON key.
+    /// ``Kind/unmappedKey`` in the result of a sync, the property contains the JSON key.
     public var key: String?
     /// The location where the problem first occurs, such as a JSON path in the payload (`[3].notes[0].created_at`) or
-    /// in the model (`entities.User.relationships.notes`). The string is empty if the location is not known.
+    /// in the model (`entities.User.relationships.notes`). The string is empty if the location is not known. For
+    /// ``Kind/unmappedKey`` in the result of a sync, the property contains the JSON key.
     public var path: String
     /// A description of the problem, and in some cases of the effect of the problem.
     public var message: String

@@ -1,5 +1,5 @@
 extension SyncError {
-    /// A suggestion for fixing the problem; nil if there is none.
+    /// A suggestion for fixing the problem.
     public var recoverySuggestion: String? {
         if let detectedFormat { return detectedFormat.advice }
         if !keyPaths.isEmpty { return "Set 'keyPath' to the path of the list of records." }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// An error of a sync, a store, a model or an engine.
 ///
-/// Unless its documentation says otherwise, a call that throws an error changes nothing. A failed engine run keeps the
-/// changes that it has committed.
+/// A call that throws an error changes nothing, unless the documentation of the call says otherwise. A failed engine
+/// run keeps its committed changes.
 public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error. The raw values do not change between versions.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
@@ -171,7 +171,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     public var code: Code
     /// A description of the problem, without its location.
     public var message: String
-    /// The name of the entity that the error concerns; nil if the error concerns several entities or none.
+    /// The name of the entity; nil if the entity is not known, or if the error concerns several entities or none.
     public var entity: String?
     /// The location of the problem, such as a JSON path in the payload (`[3].notes[0].id`); nil if the location is not
     /// known.
@@ -185,8 +185,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     public var problems: [SyncDiagnostic]
     /// The message of the underlying error; nil if there is none.
     package var underlying: String?
-    /// The underlying error, such as a `DatabaseError` of GRDB; nil if there is none. Comparisons of errors ignore this
-    /// property.
+    /// The underlying error, such as a `DatabaseError` of GRDB; nil if the error contains none. Comparisons of errors
+    /// ignore this property.
     public var underlyingError: (any Error)? { cause.error }
     private var cause = Cause()
     /// The key paths of the lists in a payload without readable records, as suggestions for ``SyncOptions/keyPath``.
@@ -218,7 +218,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         func hash(into hasher: inout Hasher) {}
     }
 
-    /// The message, the location and suggestions. Further lines list the ``problems`` and the ``fixes``.
+    /// The message, the location, the message of the underlying error, and suggestions. Further lines list the
+    /// ``problems`` and the ``fixes``.
     public var description: String {
         var text = message
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }
@@ -232,8 +233,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         return text
     }
 
-    /// Whether the same call may succeed later without a change of the app or its data. True if the service could not
-    /// be reached or was not ready, and if the store or the engine was busy.
+    /// Whether the same call may succeed later without a change of the app or its data. This is the case if the service
+    /// could not be reached or was not ready, or if the store or the engine was busy.
     public var isTransient: Bool {
         switch code {
         case .hostNotFound, .connectionRefused, .timedOut, .serviceUnavailable, .engineBusy, .databaseBusy: true

@@ -47,7 +47,7 @@ public struct ExportOptions: Sendable, Hashable {
 
     /// Creates options.
     ///
-    /// By default, keys and dates have the formats that the model sets. If the model sets no formats, keys are in
+    /// By default, keys have the spelling and dates have the format that the model sets. Otherwise, keys are in
     /// snake_case, and dates are in ISO 8601 and UTC. Relationships are objects and arrays.
     ///
     /// - Parameters:

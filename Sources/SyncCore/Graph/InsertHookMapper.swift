@@ -128,8 +128,8 @@ extension SyncOptions {
         /// The record in the payload. If several records have the same primary key, the sync merges their members. A
         /// later member replaces an earlier member with the same JSON key.
         public var record: JSONValue
-        /// The row of the enclosing record. For a root record, the parent of the sync, or nil. If several records have
-        /// the same primary key, the first of these records determines the parent.
+        /// The row of the enclosing record; for a root record, the parent of the sync; nil if there is neither. If
+        /// several records have the same primary key, the first of these records determines the parent.
         public var parent: SyncParent?
     }
 }

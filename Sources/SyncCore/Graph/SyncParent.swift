@@ -1,4 +1,5 @@
-/// A row whose children a payload lists. An insert hook also receives a parent: see ``SyncOptions/Insertion/parent``.
+/// A row whose children a payload lists. For the parent that an insert hook receives, see
+/// ``SyncOptions/Insertion/parent``.
 ///
 /// ```swift
 /// try await Sync.changes(data, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 6))

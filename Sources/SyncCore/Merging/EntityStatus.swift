@@ -13,10 +13,11 @@ public struct EntityStatus: Sendable, Hashable {
     public let openConflicts: Int
     /// The number of fields with open conflicts.
     package let conflictingValues: Int
-    /// The date of the last successful engine run that pulled the entity. Nil before the first such run, after a reset
-    /// of the engine, and after `deleteAllRows()`.
+    /// The date of the last successful engine run that pulled the entity. The date is nil if no successful run has
+    /// pulled the entity since the last engine reset or `deleteAllRows()`.
     public let lastSyncDate: Date?
-    /// Whether a successful engine run has pulled all records of the entity since the last engine reset.
+    /// Whether a successful engine run has pulled all records of the entity since the last engine reset or
+    /// `deleteAllRows()`.
     public let isInitialSyncComplete: Bool
 
     package init(
@@ -40,11 +41,11 @@ public struct EntityStatus: Sendable, Hashable {
 /// without an edit, for example after a referenced row arrives. In each pull, the engine tries again to store the
 /// quarantined records.
 public struct BlockedChange: Sendable, Hashable {
-    /// The entity of the row.
+    /// The entity of the row, or of the quarantined record.
     public let entity: String
-    /// The key of the row.
+    /// The key of the row, or of the quarantined record.
     public let key: PrimaryKeyValue
-    /// The reason why the change is blocked; empty if the reason is not known.
+    /// The reason why the change is blocked or the record is quarantined; empty if the reason is not known.
     public let reason: String
 
     package init(entity: String, key: PrimaryKeyValue, reason: String) {

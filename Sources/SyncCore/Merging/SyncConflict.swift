@@ -19,7 +19,7 @@ public struct SyncConflict: Sendable, Hashable {
     /// IDs for a list. The conflict log has the value in its exported form.
     public let local: JSONValue
     /// The remote value, in the same form as the local value; null if there is no remote value, for example after a
-    /// remote deletion. If the row was deleted locally, ``field`` is empty and the value is the remote record.
+    /// remote deletion. If ``field`` is empty and the row was deleted locally, the value is the remote record.
     public let remote: JSONValue
     /// The date of the local edit; nil in the conflict log, and if the date is not known.
     public let localEditDate: Date?
@@ -68,7 +68,7 @@ public struct SyncConflict: Sendable, Hashable {
     public struct Outcome: Sendable, Hashable {
         /// The side that won; nil while the conflict is open.
         public let winner: Side?
-        /// The rule that decided the conflict.
+        /// The reason for the outcome.
         public let reason: Reason
         /// Whether the values of the losing side were restored later.
         package let isRestored: Bool
@@ -88,7 +88,7 @@ public struct SyncConflict: Sendable, Hashable {
         private static let restored = ", restored"
     }
 
-    /// The rule that decided a conflict. The raw value is the reason in the conflict log, without details.
+    /// The reason for the outcome of a conflict. The raw value is the text in the conflict log, without details.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The policy ``ConflictPolicy/clientWins``.
         case clientWins

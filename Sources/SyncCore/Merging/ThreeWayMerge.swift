@@ -201,7 +201,7 @@ package enum ListOrderMerge<Element: Hashable> {
     }
 }
 
-/// The policy for a field that both sides changed since the base value.
+/// The policy for a field that both sides changed.
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The engine keeps and sends the local value.
     case clientWins
@@ -216,7 +216,7 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
     case manual
 }
 
-/// The policy for a row that one side deleted and the other edited.
+/// The policy for a row that one side deleted and the other side edited.
 public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The row is deleted on both sides, unless the local deletion is only a cascade of a remote deletion. The conflict
     /// log has the edits.

@@ -8,8 +8,7 @@
 /// let other = try SyncModel(entities: [SyncModel.Entity("User", attributes: [.init("id", .integer)])])
 /// ```
 public struct SyncModel: Sendable, Hashable {
-    /// The entities, sorted by name. If only one of two inverse relationships names its inverse, the model sets the
-    /// inverse of the other relationship.
+    /// The entities, sorted by name. In a pair of inverse relationships, each relationship names its inverse.
     public let entities: [SyncModel.Entity]
     /// The rules for JSON keys that apply to all entities.
     package let rules: KeyRules

@@ -3,7 +3,7 @@
 ///
 /// The allowed operations are a separate parameter of a sync, ``SyncOperations``.
 public struct SyncOptions: Sendable {
-    /// The scope of a payload if the call has no predicate and no parent.
+    /// The scope of a payload if the sync has no predicate and no parent.
     public enum Scope: Sendable, Hashable {
         /// All rows of the entity. If the entity has a to-one relationship to itself, the scope is only the rows for
         /// which this relationship is null. If there are several such relationships, the first relationship determines
@@ -28,7 +28,7 @@ public struct SyncOptions: Sendable {
         case values
     }
 
-    /// The scope of the payload if the call has no predicate and no parent.
+    /// The scope of the payload if the sync has no predicate and no parent.
     public var scope: Scope
     /// Whether the payload is a snapshot, a delta, or a page of a paged import.
     public var payloadKind: PayloadKind
@@ -75,7 +75,7 @@ public struct SyncOptions: Sendable {
     /// The format of the payload.
     public var format: PayloadFormat
     /// The attribute whose values are the object keys, if the records are members of an object, as in
-    /// `{"AD": {…}, "AE": {…}}`. The value is nil for other payloads.
+    /// `{"AD": {…}, "AE": {…}}`; nil for other payloads.
     public var keyedBy: KeyedBy?
     /// The lists of a payload of several entities; empty for a payload of one entity.
     package var entities: [PayloadList] = []
@@ -91,8 +91,8 @@ public struct SyncOptions: Sendable {
     /// The sync deletes rows only after the last chunk. If a chunk fails, the changes of earlier chunks stay, and the
     /// sync deletes no rows.
     ///
-    /// If the value is false, the sync writes all chunks in one transaction. The write-ahead log then grows with the
-    /// number of written rows.
+    /// If this option is false, the sync writes all chunks in one transaction. During the transaction, the write-ahead
+    /// log grows with the number of written rows.
     public var commitsEachChunk: Bool
     /// The maximum size, in bytes, of the row flags that a paged import keeps in memory. Above this size, the flags
     /// move to a temporary table.
@@ -150,7 +150,7 @@ extension SyncOptions {
     /// ```
     /// Use the array for a key that contains a dot.
     public struct KeyPath: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-        /// The keys, from the root of the payload.
+        /// The keys, from the outermost to the innermost.
         public let keys: [String]
 
         /// Creates a path of keys, such as one of ``SyncError/keyPaths``.
@@ -195,7 +195,7 @@ extension SyncOptions {
     }
 }
 
-/// The kind of a payload: a list of every row in scope, a list of changes, or a page of a paged import.
+/// The kind of a payload: a snapshot, a delta, or a page of a paged import.
 ///
 /// The kind does not apply to nested lists. A list nested in a record lists all children of that record, unless the
 /// list is an incomplete GraphQL connection. A connection with other pages or with nulls is incomplete.
@@ -256,8 +256,8 @@ public enum DeletionLimit: Sendable, Hashable {
     /// has no limit.
     case fraction(Double, above: Int = 0)
 
-    /// Half of the rows of an entity that has more than 10 rows. This limit is the default of syncs, sync engines and
-    /// the command line.
+    /// Half of the rows of an entity; no limit for an entity with at most 10 rows. This limit is the default of syncs,
+    /// sync engines and the command line.
     public static let half = DeletionLimit.fraction(0.5, above: 10)
 
     /// Checks that the limit is valid.

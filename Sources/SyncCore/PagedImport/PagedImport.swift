@@ -10,12 +10,14 @@
 ///
 /// The sync of a page runs in a separate transaction and deletes no rows. After the last page, ``finish()`` deletes the
 /// rows in scope that no page contains. The call also deletes children that a nested list omits and that no page
-/// contains. All pages must have the same store, entity, predicate, parent and operations.
+/// contains. The syncs of all pages must have the same store, entity, predicate, parent and operations.
 ///
 /// If a page failed, the import deletes no rows. The import also keeps omitted rows in these cases:
 ///
 /// - A page is a single record outside an array, and no predicate or parent sets the scope. The import keeps the
 ///   omitted rows of the entity.
+/// - A root record of a page has an unreadable key, and ``SyncOptions/deletesBesideUnread`` is false. The import keeps
+///   the omitted rows of the entity.
 /// - A GraphQL page has nulls among its records. The import keeps all omitted rows in scope.
 public final class PagedImport: Sendable {
     /// The parameters that all pages of a paged import share.
@@ -72,7 +74,7 @@ public final class PagedImport: Sendable {
     /// - Returns: The change set of all pages and of the deletions. The change set is empty if there are no pages.
     /// - Throws: ``SyncError`` `invalidOption` if a page failed, if a page is still being applied, or if the import has
     ///   already finished. The call also throws errors of the deletions, such as `deletionLimitExceeded` or
-    ///   `deletionDenied`. If the call throws an error, the rows of the pages stay.
+    ///   `deletionDenied`. If the call throws an error, the changes of the pages stay.
     @discardableResult
     public func finish() async throws -> SyncResult {
         let finalizer = try state.withLock { state in

@@ -32,7 +32,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
 }
 
 extension PrimaryKeyValue: Hashable {
-    /// Returns whether two keys are equal. Strings are compared by their UTF-8 bytes, as in the database.
+    /// Returns whether two keys are equal. Strings are compared by their UTF-8 bytes.
     public static func == (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r

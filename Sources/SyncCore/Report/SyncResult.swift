@@ -1,4 +1,4 @@
-/// The changes of a sync or of a plan: the inserted, updated and deleted rows, and the added and removed links.
+/// The change set of a sync or plan: the inserted, updated and deleted rows, and the added and removed links.
 public struct SyncResult: Sendable, Hashable, Codable {
     /// An updated row, with the names of its written attributes and to-one relationships.
     public struct Update: Sendable, Hashable, Codable {
@@ -34,7 +34,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         /// The number of deleted rows, including rows that delete rules deleted.
         public var deletedCount = 0
         /// The number of stored rows that the payload describes and that the sync did not change. A row is not counted
-        /// if the ``SyncOperations`` of the call do not allow an update of the row.
+        /// if the ``SyncOperations`` of the sync do not allow an update of the row.
         public var unchangedCount = 0
         /// The keys of the inserted rows, in key order; empty if the result contains only counts.
         public var inserted: [PrimaryKeyValue] = []
@@ -99,9 +99,9 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var diagnostics: [SyncDiagnostic] = []
     /// The number of diagnostics that ``diagnostics`` omits because of its limit of 10,000.
     public var omittedDiagnosticCount = 0
-    /// The pending references of the payload: references to rows that are not stored yet. When a later sync inserts
-    /// such a row, the sync also adds the link, unless another payload has replaced the reference. If the sync reads
-    /// the payload in chunks, the array can be incomplete, unless ``SyncOptions/resultDetail`` is
+    /// The pending references of the payload: references to rows that are not stored yet. A later sync that inserts the
+    /// referenced row also adds the link, unless another payload has replaced the reference. For a payload that is read
+    /// in chunks, the array can be incomplete, unless ``SyncOptions/resultDetail`` is
     /// ``SyncOptions/ResultDetail/keys`` or ``SyncOptions/ResultDetail/values``.
     public var pendingReferences: [Link] = []
     /// The address or cursor of the next page: `links.next` of a JSON:API payload, or `endCursor` of a GraphQL
@@ -125,7 +125,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         case pendingReferences = "unresolved"
     }
 
-    /// The changes of an entity. For an entity without changes, the counts are zero and there are no rows.
+    /// The changes of an entity. If ``entities`` omits the entity, all counts are zero.
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }
 
     /// Adds an attribute to the update of a row. Creates the update if the row has none.
@@ -260,14 +260,14 @@ extension SyncResult {
         }
     }
 
-    /// A link between two rows: an added link, a removed link, or a pending reference to a row that is not stored yet.
+    /// An added link, a removed link, or a pending reference.
     public struct Link: Sendable, Hashable, Codable {
         /// The entity of the row that has the relationship.
         public var entity: String
         /// The key of the row that has the relationship.
         public var key: PrimaryKeyValue
-        /// The name of the relationship. For a pending reference, this is the relationship in the payload. If an added
-        /// or removed link is stored as a foreign key, this is the to-one relationship of that foreign key.
+        /// The name of the relationship. A pending reference has the relationship in the payload. An added or removed
+        /// link that is stored as a foreign key has the to-one relationship of that foreign key.
         public var relationship: String
         /// The key of the linked or referenced row.
         public var target: PrimaryKeyValue

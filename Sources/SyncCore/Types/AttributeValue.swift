@@ -6,8 +6,8 @@ public import Foundation
 /// ``JSONValue``. All integer types except `UInt`, `UInt64` and the 128-bit types also conform. An optional of a
 /// conforming type also conforms.
 ///
-/// A type need not conform if it is `Codable`, or an enumeration whose raw type conforms. Such an enumeration is stored
-/// as its raw values, and another `Codable` type as JSON.
+/// A `Codable` type, or an enumeration whose raw type conforms, need not conform. The values of the enumeration are
+/// stored as raw values, and the values of any other `Codable` type as JSON.
 public protocol AttributeValue: Sendable {
     /// The attribute type of the values, and the conversion of the values to and from stored values.
     static var attributeCoding: AttributeCoding<Self> { get }

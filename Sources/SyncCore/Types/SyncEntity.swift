@@ -1,5 +1,5 @@
-/// A Swift type that declares an entity. The properties of the type are the attributes and relationships. Each value of
-/// the type describes a row.
+/// A Swift type that declares an entity. The attributes and relationships of the entity are properties of the type.
+/// Each value of the type describes a row.
 ///
 /// `@Entity` generates the conformance. Without the macro, write the conformance by hand:
 ///
@@ -54,7 +54,7 @@ public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
 
 /// The loaded rows of a relationship: the storage that `@Entity` generates for a property with `@Relationship`.
 ///
-/// The rows are in an array, so a struct can contain rows of its own type.
+/// The rows are in an array, so a struct can contain rows of the same type.
 public struct RelatedRows<Row> {
     /// The loaded rows; nil if the rows were not loaded.
     ///
@@ -74,8 +74,8 @@ extension RelatedRows: Codable where Row: Codable {}
 
 /// The type of a property that is a relationship: an entity, or an optional, array or set of entities.
 ///
-/// All types with `@Entity` conform. The compiler rejects a property of such a type without `@Relationship`, `@Stored`
-/// or `@Transient`.
+/// All types with `@Entity` conform. In a type with `@Entity`, the compiler rejects a property of a conforming type
+/// without `@Relationship`, `@Stored` or `@Transient`.
 public protocol RelationshipValue {}
 
 extension Optional: RelationshipValue where Wrapped: RelationshipValue {}
@@ -91,7 +91,7 @@ public enum PropertyType<Value> {
 }
 
 extension PropertyType where Value: RelationshipValue {
-    /// An unavailable overload, with which the compiler rejects a relationship without `@Relationship`.
+    /// An overload with an unavailable getter, so that the compiler rejects a relationship without `@Relationship`.
     ///
     /// Only the getter is unavailable. If the property were unavailable, the compiler would choose the other overload,
     /// and the generated code would store rows of a `Codable` entity as JSON.
@@ -113,9 +113,10 @@ extension SyncModel {
     /// ```
     /// - Parameters:
     ///   - types: The Swift types of all entities of the model.
-    ///   - keyCase: The spelling of JSON keys, for entities that declare no spelling.
+    ///   - keyCase: The spelling of JSON keys, for entities that declare no spelling. If the value is nil, a sync reads
+    ///     several spellings, and an export writes snake_case.
     ///   - ignoredKeys: The patterns of ignored JSON keys, such as `*_url`.
-    /// - Throws: ``SyncError`` `invalidModel` with all problems.
+    /// - Throws: ``SyncError`` `invalidModel`, with all problems found.
     public init(_ types: any SyncEntity.Type..., keyCase: KeyCase? = nil, ignoredKeys: [String] = []) throws {
         try self.init(types: types, keyCase: keyCase, ignoredKeys: ignoredKeys)
     }
@@ -170,7 +171,7 @@ extension SyncModel.Attribute {
     ///   - isPrimaryKey: Whether the model marks the attribute as the primary key or a part of the key.
     ///   - isKey: Whether the attribute belongs to the primary key for another reason: because of the name of the
     ///     attribute, or because the entity declares the key.
-    ///   - defaultValue: The value of new rows whose records omit the attribute.
+    ///   - defaultValue: The value of the attribute in new rows whose records omit the attribute.
     ///   - stored: The attribute type; nil for the attribute type of the Swift type.
     public init<Value: AttributeValue>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,

@@ -71,8 +71,8 @@ public struct SyncReport: Sendable, Hashable, Codable {
 }
 
 extension SyncReport: CustomStringConvertible {
-    /// The changes as text, a line for each entity, such as `Project: pulled 3 inserted, 1 updated; pushed 2 inserted`;
-    /// `nothing changed` if all numbers are zero.
+    /// The changes as text, a line for each entity with changes, such as
+    /// `Project: pulled 3 inserted, 1 updated; pushed 2 inserted`; `nothing changed` if all counts are zero.
     public var description: String {
         let lines = entities.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { "\($0): \($1)" }
         return lines.isEmpty ? "nothing changed" : lines.joined(separator: "\n")
@@ -80,8 +80,8 @@ extension SyncReport: CustomStringConvertible {
 }
 
 extension SyncReport.Changes: CustomStringConvertible {
-    /// The numbers as text, without those that are zero, such as `pulled 3 inserted, 1 updated; pushed 2 inserted`;
-    /// `nothing` if all are zero.
+    /// The counts that are not zero, as text such as `pulled 3 inserted, 1 updated; pushed 2 inserted`; `nothing` if
+    /// all counts are zero.
     public var description: String {
         func list(_ title: String, _ counts: [(Int, String)]) -> String? {
             let texts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }

@@ -20,8 +20,8 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     package var conflictPolicy: ConflictPolicy?
     /// The policy for a row that one side deleted and the other side edited; nil for the policy of the engine.
     package var deleteConflictPolicy: DeleteConflictPolicy?
-    /// Whether all attributes and to-one relationships of a row are merged as one field. If true, all conflicts in
-    /// these fields have the same resolution.
+    /// Whether all attributes and to-one relationships of a row are merged as one field. If true, and if both sides
+    /// changed any of these values, all values that differ are in conflict.
     package var mergesWholeRow: Bool
     /// Groups of attributes and to-one relationships, such as the parts of an address. Each group is merged as one
     /// field.
@@ -64,10 +64,9 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     /// ```swift
     /// SyncedEntity(Todo.self, conflictPolicy: .serverWins, naturalKey: [\.title])
     /// ```
-    /// The parameters are those of
+    /// For the parameters, see
     /// ``init(_:conflictPolicy:deleteConflictPolicy:mergesWholeRow:fieldGroups:naturalKey:cascades:)-(String,_,_,_,_,_,_)``.
-    /// If a key path is not an attribute or a to-one relationship, the initializer of ``SyncEngine`` throws
-    /// `unknownAttribute`.
+    /// If a key path is not valid for its parameter, the initializer of ``SyncEngine`` throws `unknownAttribute`.
     public init<Value: SyncEntity>(
         _ type: Value.Type, conflictPolicy: ConflictPolicy? = nil, deleteConflictPolicy: DeleteConflictPolicy? = nil,
         mergesWholeRow: Bool = false, fieldGroups: [[PartialKeyPath<Value>]] = [],
@@ -119,13 +118,13 @@ extension SyncEngine {
         public var retryTimeout = Duration.seconds(30)
         /// The kinds of stored delays that apply before the first request of a run. Earlier runs stored these delays.
         public var backoffPolicy = BackoffPolicy.all
-        /// The time during which a service may still apply an in-doubt request, a request whose outcome is unknown. The
-        /// engine may wait for this time before repeating a create.
+        /// The time during which a service may still apply an in-doubt request. The engine may wait until the end of
+        /// this time before repeating a create.
         public var inDoubtTimeout = Duration.seconds(30)
         /// The shortest time between two listings of an entity's IDs. The engine lists IDs if the service has no
         /// tombstones, unless each pull returns all records.
         public var reconciliationInterval = Duration.seconds(3600)
-        /// The store for the files that are attached to rows; nil for an engine without files.
+        /// The file store of the engine; nil for an engine without files.
         public var fileStore: FileStore?
         /// The clock of the engine. Tests replace the clock.
         package var clock = EngineClock()

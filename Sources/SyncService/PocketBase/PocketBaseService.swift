@@ -104,7 +104,7 @@ package struct PocketBaseService: SyncService {
 /// Options of a PocketBase server.
 package struct PocketBaseOptions: Sendable, Hashable {
     /// The field with the time of the last change; nil to list all records in every pull. Every collection must have
-    /// the field. The type of the field must be `autodate`, set on create and on update.
+    /// the field. The field must have the type `autodate`, and the server must set the field on create and on update.
     package var updatedField: String? = "updated"
     /// The length of time by which each pull overlaps the previous pull. The overlap is necessary because the server
     /// sets the time of a change before the transaction commits.

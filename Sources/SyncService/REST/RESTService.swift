@@ -188,8 +188,8 @@ public struct RESTOptions: Sendable, Hashable {
     /// The length of time by which each pull overlaps the previous pull. The overlap covers clock differences and
     /// transactions that commit late.
     public var overlap = Duration.seconds(60)
-    /// The key path of the version of a record: an increasing number, or the time of the last change. Nil for a service
-    /// without versions.
+    /// The key path of the version of a record; nil for a service without versions. The version is an increasing
+    /// number, or the time of the last change.
     public var versionField: String?
     /// The key path of the field that makes a record a tombstone; nil for a service without tombstones. The value of
     /// the field is a flag, or the time of the deletion.
@@ -201,8 +201,8 @@ public struct RESTOptions: Sendable, Hashable {
     public var idAssignment = ServiceCapabilities.IDAssignment.server
     /// The header for the idempotency key of a new row; nil for a service without such a header.
     public var idempotencyHeader: String?
-    /// The top-level field for the idempotency key of a new row; nil for none. Set this option if the service has no
-    /// ``idempotencyHeader``.
+    /// The top-level field for the idempotency key of a new row; nil for a service without such a field. Set this
+    /// option only if ``idempotencyHeader`` is nil.
     public var markerField: String?
     /// The header for the version that a change is based on, such as `If-Match`; nil for a service without
     /// preconditions.

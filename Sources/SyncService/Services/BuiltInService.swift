@@ -9,7 +9,7 @@ import SyncCore
 /// let engine = try SyncEngine(stack: stack, service: service, entities: ["Project", "Task"])
 /// ```
 ///
-/// The parameter `headers` contains header fields for every request. The parameter `transport` sends the requests.
+/// The parameter `headers` contains header fields for every request. The service sends the requests with `transport`.
 public enum BuiltInService {
     /// Returns a generic REST service. Each entity has a list with a URL, and each record has a URL below the URL of
     /// the list.
@@ -53,7 +53,7 @@ public enum BuiltInService {
     ///   - baseURL: The URL above `/classes`.
     ///   - restKey: The REST API key; nil if the server does not require a key.
     ///   - sessionToken: The session token of a user; nil for no user, or if `credentials` provides
-    ///     `X-Parse-Session-Token`. With `credentials`, the service refreshes the token after error 209.
+    ///     `X-Parse-Session-Token`. With `credentials`, the service refreshes the token after status 401 or error 209.
     ///   - classes: The class of each entity; by default the class with the entity's name.
     ///   - idAssignment: The side that assigns the ID of a new row. Use `.client` only with a server that has
     ///     `allowCustomObjectId` set.
@@ -87,10 +87,11 @@ public enum BuiltInService {
     ///   - baseURL: The URL of the server, without `/api`.
     ///   - paths: The collection of each entity; by default the plural of the entity's name in snake_case.
     ///   - updatedField: The field with the time of the last change; nil to list all records in every pull. Every
-    ///     collection must have the field. The type of the field must be `autodate`, set on create and on update.
+    ///     collection must have the field. The field must have the type `autodate`, and the server must set the field
+    ///     on create and on update.
     ///   - pageSize: The number of records in a page, at most 1000.
     ///   - batchSize: The largest number of changes in one atomic batch; 1 for no batches. If the server does not allow
-    ///     batches, each change is sent in its own request.
+    ///     batches, the service sends the changes one by one.
     ///   - overlap: The length of time by which each pull overlaps the previous pull. A record may become visible only
     ///     after a pull has returned records with later changes. Without the overlap, the next pull would miss this
     ///     record.

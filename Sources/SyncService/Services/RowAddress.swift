@@ -20,7 +20,7 @@ public struct RowAddress: Sendable, Hashable {
 
     /// The reason why an ID cannot be part of a URL.
     public struct Refusal: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-        /// A message with the shortened ID and the reason.
+        /// A message with the first 100 characters of the ID, and the reason.
         public let description: String
         /// The value of ``description``, for use as `localizedDescription`.
         public var errorDescription: String? { description }
@@ -34,8 +34,8 @@ public struct RowAddress: Sendable, Hashable {
     ///
     /// - Throws: ``Refusal`` for an ID that is empty, blank, null, `.` or `..`. Also ``Refusal`` for an ID with a
     ///   slash, a backslash, a control character or an escape such as `%2F`. The same rules apply to each part of a
-    ///   composite ID, with one exception. A part may contain single slashes or backslashes, as in `a/b`, if no segment
-    ///   between them is blank, `.` or `..`.
+    ///   composite ID, with one exception. A part may contain slashes or backslashes, as in `a/b`, if no segment is
+    ///   empty, blank, `.` or `..`.
     public init(_ id: JSONValue) throws {
         parts = try Self.parts(of: id, in: id)
         guard case .array = id else {

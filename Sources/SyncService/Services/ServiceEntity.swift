@@ -15,10 +15,10 @@ public struct ServiceEntity: Sendable, Hashable {
         case references(to: String)
     }
 
-    /// A field of a record: an attribute, a relationship, or the discriminator of an inheritance hierarchy.
+    /// A field of a record: an attribute or a relationship.
     public struct Field: Sendable, Hashable {
         /// The name of the attribute or relationship in the model. If the model sets a ``KeyCase`` for the entity, the
-        /// name of a relationship is converted to that spelling. The name of a discriminator is empty.
+        /// name of a relationship is converted to that spelling.
         public let name: String
         /// The key path of the field in a record.
         public let keyPath: [String]
@@ -52,8 +52,8 @@ public struct ServiceEntity: Sendable, Hashable {
     public let name: String
     /// The key path of each part of the ID of a record. Most IDs have one part.
     package let keyPaths: [[String]]
-    /// The fields that the engine sends, including the fields of subentities. Attributes of the primary key are not
-    /// included.
+    /// The fields that the engine sends, including the fields of subentities. Attributes of the primary key and the
+    /// discriminator are not included.
     public let fields: [Field]
 
     package init(_ name: String, keyPaths: [[String]], fields: [Field]) {

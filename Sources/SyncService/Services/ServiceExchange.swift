@@ -27,15 +27,14 @@ public struct PullPage: Sendable, Hashable {
     /// The cursor for the next pull; nil if that pull must return all records. The engine uses only the cursor of the
     /// last page.
     public var cursor: String?
-    /// Whether the pages of this pull list all records. If true, a row without a record in these pages is missing at
-    /// the service.
+    /// Whether the pages of this pull list all records. If true, the service has no other records of the entity.
     package var isFullListing: Bool
     /// The time of the response, according to the clock of the service; nil if unknown.
     package var serverTime: Date?
     /// The number of records in all pages; nil if the service does not report the number.
     package var total: Int?
     /// The indexes of records without an ID. Each index is the place of a record in the list of the response. The
-    /// engine skips and reports such records.
+    /// engine only reports these records.
     package var invalidRecords: [Int]
 
     /// Creates a page of remote changes.
@@ -45,12 +44,12 @@ public struct PullPage: Sendable, Hashable {
     ///   - nextPage: The token of the next page; nil if this is the last page.
     ///   - cursor: The cursor for the next pull; nil if that pull must return all records. Only the last page needs a
     ///     cursor.
-    ///   - isFullListing: Whether the pages of this pull list all records. If true, a row without a record in these
-    ///     pages is missing at the service. All pages of a pull must have the same value.
+    ///   - isFullListing: Whether the pages of this pull list all records. If true, the service has no other records of
+    ///     the entity. All pages of a pull must have the same value.
     ///   - serverTime: The time of the response, according to the clock of the service; nil if unknown.
     ///   - total: The number of records in all pages; nil if the service does not report the number.
     ///   - invalidRecords: The indexes of records without an ID. Each index is the place of a record in the list of the
-    ///     response. The engine skips and reports such records.
+    ///     response. The engine only reports these records.
     public init(
         records: [RemoteRecord], nextPage: String? = nil, cursor: String? = nil, isFullListing: Bool = false,
         serverTime: Date? = nil,
@@ -88,7 +87,7 @@ public struct ListPage: Sendable, Hashable {
     package var versions: [JSONValue: String]
     /// The complete records; empty if the listing has only IDs. The engine does not fetch these records again.
     package var records: [RemoteRecord]
-    /// The token of the next page; nil after the last page.
+    /// The token of the next page; nil if this is the last page.
     package var nextPage: String?
 
     /// Creates a page of IDs.
@@ -96,7 +95,7 @@ public struct ListPage: Sendable, Hashable {
     /// - Parameters:
     ///   - versions: The versions of the records, by ID; empty if the listing has no versions. To find outdated rows,
     ///     the engine compares these versions with the stored versions.
-    ///   - nextPage: The token of the next page; nil after the last page.
+    ///   - nextPage: The token of the next page; nil if this is the last page.
     public init(ids: [JSONValue], versions: [JSONValue: String] = [:], nextPage: String? = nil) {
         self.ids = ids
         self.versions = versions
@@ -247,8 +246,8 @@ public struct RemoteRecord: Sendable, Hashable {
     public var version: String?
     /// The time of the last change, according to the clock of the service; nil if the service does not report the time.
     public var modifiedAt: Date?
-    /// True if the record has all fields, and if every change of the record results in a new version. The engine may
-    /// then skip other records with the same ID and version.
+    /// Whether the record has all fields, and every change of the record results in a new version. If true, the engine
+    /// may skip other records with the same ID and version.
     public var isComplete: Bool
 
     /// Creates a record of the service. In a pull, `record` is nil for the tombstone of a deleted record.

@@ -125,21 +125,21 @@ public struct ServiceCapabilities: Sendable, Hashable {
     package var supportsPreconditions: Bool
     /// Whether records have a modification time.
     package var providesModificationTimes: Bool
-    /// The largest number of changes in one request.
+    /// The largest number of changes in one call of ``SyncService/push(_:)``.
     package var maxBatchSize: Int
     /// Whether the engine pushes the local deletions that a remote deletion causes through delete rules. If false, the
     /// service itself deletes the corresponding records.
     package var requiresClientCascades: Bool
     /// Whether the response to a change contains the complete record.
     package var returnsRecords: Bool
-    /// The number of characters (a to z, 0 to 9) of an ID that the client assigns; nil for UUIDs.
+    /// The number of characters (a to z, 0 to 9) of an ID that the engine assigns; nil for UUIDs.
     package var generatedIDLength: Int?
     /// Whether one request with one cursor returns the changes of all entities.
     package var hasSharedCursor: Bool
     /// Whether the service applies either all changes of a push or no change. Such a service rejects a push if a record
     /// changed since the last pull. Repeating a push must be harmless.
     package var pushesAtomically: Bool
-    /// Whether each change must contain all values of the record, including unchanged values.
+    /// Whether each update must contain all values of the record, including unchanged values.
     package var requiresCompleteRecords: Bool
     /// Whether versions are ordered: increasing numbers, or times. If true, the engine skips outdated records, such as
     /// those of a stale replica.
@@ -159,12 +159,12 @@ public struct ServiceCapabilities: Sendable, Hashable {
     ///     delete rules. If false, the service itself deletes the corresponding records.
     ///   - returnsRecords: Whether the response to a change contains the complete record.
     ///   - supportsCompositeIDs: Whether the service supports composite IDs. A composite ID is a JSON array.
-    ///   - generatedIDLength: The number of characters (a to z, 0 to 9) of an ID that the client assigns; nil for
+    ///   - generatedIDLength: The number of characters (a to z, 0 to 9) of an ID that the engine assigns; nil for
     ///     UUIDs.
     ///   - hasSharedCursor: Whether one request with one cursor returns the changes of all entities.
     ///   - pushesAtomically: Whether the service applies either all changes of a push or no change. Such a service
     ///     rejects a push if a record changed since the last pull. Repeating a push must be harmless.
-    ///   - requiresCompleteRecords: Whether each change must contain all values of the record, including unchanged
+    ///   - requiresCompleteRecords: Whether each update must contain all values of the record, including unchanged
     ///     values.
     ///   - hasOrderedVersions: Whether versions are ordered: increasing numbers, or times. If true, the engine skips
     ///     outdated records, such as those of a stale replica.

@@ -41,8 +41,8 @@ public struct ServiceHTTPClient: Sendable {
             return String(secrets.hiding(text).prefix(count))
         }
 
-        /// The time of the response from the `Date` header, according to the clock of the service; nil if the header is
-        /// missing or invalid.
+        /// The time in the `Date` header, according to the clock of the service; nil if the header is missing or
+        /// invalid.
         public var time: Date? { headers[.date].flatMap(Date.init(headerText:)) }
     }
 
@@ -93,7 +93,7 @@ public struct ServiceHTTPClient: Sendable {
     /// - Parameters:
     ///   - text: The URL, absolute or relative.
     ///   - requestURL: The URL of the request, which is the base of a relative URL.
-    /// - Throws: ``ServiceError`` `invalidResponse` if the URL has another origin, or if the string is not a URL.
+    /// - Throws: ``ServiceError`` `invalidResponse` if the URL has another origin, or if `text` is not a URL.
     public func url(following text: String, from requestURL: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: requestURL)?.absoluteURL, url.isSameOrigin(as: base) else {
             throw ServiceError.invalidResponse("its next page is at another origin: '\(secrets.hiding(text))'")

@@ -1,16 +1,16 @@
 public import Foundation
 public import SyncCore
 
-/// A runner of scenario files. Each file has test cases in JSON, with the expected outcome of syncs, fetches and naming
-/// rules.
+/// A runner of scenario files. Each file has test cases in JSON, with expected results. A test case has steps, such as
+/// syncs and fetches, or calls a function of the library.
 ///
 /// ```swift
 /// let report = await ScenarioRunner().run(paths: [URL(fileURLWithPath: "Fixtures/Scenarios")])
 /// print(report.summary)  // 20 passed, 0 failed, 0 skipped
 /// ```
 ///
-/// Each test case with steps has its own store, which is in memory unless the test case needs a file. After the last
-/// step, the store must pass `PRAGMA foreign_key_check` and `PRAGMA integrity_check`.
+/// Each test case with steps has a separate store. The store is in memory unless the test case needs a file. After the
+/// last step, the store must pass `PRAGMA foreign_key_check` and `PRAGMA integrity_check`.
 public struct ScenarioRunner: Sendable {
     /// Checks and store variants that a runner applies to every test case.
     package struct Options: Sendable, Hashable {

@@ -50,7 +50,7 @@ public actor InMemoryService: SyncService {
     private var lateOperations: [(countdown: Int, operation: PushOperation)] = []
     private var fault: (@Sendable (Request, Int) -> Fault?)?
     private var meanwhile: (@Sendable (Request) async -> Void)?
-    /// The number of requests that the service has recorded.
+    /// The number of recorded requests.
     public var requestCount: Int { requests.count }
     /// All requests since the last call of ``deleteRequests()``.
     package private(set) var requests: [Request] = []
@@ -90,8 +90,8 @@ public actor InMemoryService: SyncService {
     /// Removes the recorded requests.
     package func deleteRequests() { requests = [] }
 
-    /// Stores a record, as another client of the service would. If the stored record has members that the new record
-    /// omits, these members stay unchanged.
+    /// Simulates another client that stores a record. If the stored record has members that the new record omits, these
+    /// members stay unchanged.
     ///
     /// - Parameter time: The modification time of the record; nil for the current time.
     /// - Returns: The new version of the record.
@@ -106,8 +106,8 @@ public actor InMemoryService: SyncService {
         return "\(version)"
     }
 
-    /// Deletes a record, as another client of the service would. If the capabilities include tombstones, the service
-    /// keeps a tombstone of the record.
+    /// Simulates another client that deletes a record. If the capabilities include tombstones, the service keeps a
+    /// tombstone of the record.
     public func remove(_ entity: String, _ id: JSONValue) {
         guard rows[entity]?[id] != nil else { return }
         version += 1

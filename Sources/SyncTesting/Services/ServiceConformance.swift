@@ -14,7 +14,7 @@ public struct ServiceConformance: Sendable {
     public struct Failure: LocalizedError, Sendable, Hashable {
         /// The name of the check.
         package let check: String
-        /// A description of the behavior or error that failed the check.
+        /// The reason why the check failed.
         package let message: String
         /// The name of the check and the message, for use as `localizedDescription`.
         public var errorDescription: String? { "\(check): \(message)" }

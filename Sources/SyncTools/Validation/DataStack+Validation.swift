@@ -17,7 +17,7 @@ extension DataStack {
     /// The diagnostics report rows without required values, pending references, dangling links, and damage that SQLite
     /// finds. The result also contains the diagnostics of ``SyncModel/validate()``.
     ///
-    /// - Throws: ``SyncError`` `databaseError` or `storeClosed`.
+    /// - Throws: ``SyncError`` `databaseError`, `databaseBusy`, `modelMismatch`, `incompatibleTables` or `storeClosed`.
     public func validate() async throws -> [SyncDiagnostic] {
         let dangling = try await danglingLinks().map {
             SyncDiagnostic(

@@ -8,8 +8,9 @@ extension Sync {
     /// Validates a payload against a store, and writes nothing.
     ///
     /// The diagnostics report JSON keys without an attribute or relationship, attributes without values, and pending
-    /// references. The diagnostics also report JSON keys that set one attribute to different values. The result also
-    /// contains the diagnostics of the model and the diagnostics that a sync of the payload would report.
+    /// references. The diagnostics also report converted primary keys, and JSON keys that set one attribute or
+    /// relationship to different values. The result also contains the diagnostics of the model and the diagnostics that
+    /// a sync of the payload would report.
     ///
     /// - Parameters:
     ///   - json: The payload, in UTF-8 JSON.
