@@ -10,9 +10,9 @@ package import SyncStore
 /// let count = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") }
 /// ```
 ///
-/// Each entity has a table with plain columns and foreign keys. You can read the tables with SQLite tools and GRDB
-/// records. The entities of an inheritance hierarchy share one table, and each subentity has a view of its rows.
-/// Existing tables of an app have no such views. See `Docs/Architecture.md`.
+/// Each entity has a table with plain columns and foreign keys, except that the entities of an inheritance hierarchy
+/// share one table. Each subentity has a view of its rows, unless the tables are existing tables of an app. You can
+/// read the tables with SQLite tools and GRDB records. See `Docs/Architecture.md`.
 public final class DataStack: Sendable {
     /// The model of the stored rows.
     public let model: SyncModel
@@ -149,9 +149,10 @@ public final class DataStack: Sendable {
 
     /// The largest number of calls of `Sync` that run at the same time with this stack; nil, the default, for no limit.
     ///
-    /// Syncs of one store write one after the other. While one writes, others map their payloads. With the limit 2, one
-    /// payload is mapped while another one is written. `Sync.maxConcurrentSyncs` limits the syncs of all stacks, and
-    /// describes which calls count.
+    /// Syncs of one store write one after the other. While one sync writes, other syncs map their payloads. With the
+    /// limit 2, one sync maps its payload while another sync writes. A number below 1 counts as 1.
+    ///
+    /// `Sync.maxConcurrentSyncs` limits the syncs of all stacks. Both limits count the same calls.
     public var maxConcurrentSyncs: Int? {
         get { syncLimit.maximum }
         set { syncLimit.maximum = newValue }

@@ -285,7 +285,7 @@ extension SyncModel.Relationship {
 
 extension SyncResult {
     /// The changes of an entity, with keys of a Swift type. Keys that do not fit the type are omitted. All lists are
-    /// empty if the result contains only counts.
+    /// empty if the ``SyncResult`` contains only counts.
     public struct TypedChanges<Key: AttributeValue>: Sendable {
         /// The keys of the inserted rows, in key order.
         public let inserted: [Key]

@@ -163,8 +163,7 @@ struct SchemaNames {
 // MARK: - DataStack+AppDatabase
 
 extension DataStack {
-    /// Creates a stack in an app database. The database then contains the tables of the app and the tables of the
-    /// model.
+    /// Creates a stack in an app database, which contains the tables of the app and the tables of the model.
     ///
     /// ```swift
     /// let pool = try DatabasePool(path: path, configuration: configuration)
@@ -212,7 +211,7 @@ extension DataStack {
     /// ``init(model:in:migration:transformers:)`` creates the tables.
     ///
     /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that a stack requires.
-    ///   `databaseBusy`, `databaseReadOnly` or `databaseError`.
+    ///   `cannotOpenStore`, `databaseBusy`, `databaseReadOnly` or `databaseError`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
         guard try StoredModel.schema(db, or: .appDatabase) == nil else { return }
         try DatabaseErrorMapper.mapped(.databaseError, "cannot create the tables of the model") {

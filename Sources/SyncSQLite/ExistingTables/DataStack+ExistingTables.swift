@@ -11,8 +11,8 @@ extension DataStack {
     /// try migrator.migrate(pool)
     /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), existingTablesIn: pool)
     /// ```
-    /// If a table or column name differs from the default, the model must specify the name (schema members `table` and
-    /// `column`). `syncdb schema introspect` writes such a model.
+    /// If a table or column name differs from the default, the model must specify the name (schema members `table`,
+    /// `column` and `inverseColumn`). `syncdb schema introspect` writes such a model.
     ///
     /// The call checks the tables against the model. The call also checks the stored values if the database has no
     /// stored model, or a stored model that requires other tables than `model`.
@@ -30,10 +30,10 @@ extension DataStack {
     ///   - transformers: Whether every transformer that the model names must be built in, or registered with the model.
     /// - Throws: ``SyncError`` `incompatibleTables` if the tables do not fit the model. ``SyncError/problems`` lists
     ///   the incompatibilities, and ``SyncError/fixes`` lists the known corrections in SQL. `modelMismatch` if the
-    ///   database has tables that a stack created. `nameCollision` if the app has a table with the name of an internal
-    ///   table. `incompatibleConnection` if a setting of the database must change; the message names the setting.
-    ///   `missingTransformer`, `cannotOpenStore`, `databaseReadOnly`, `databaseBusy` or `databaseError`. If the call
-    ///   throws an error, the database is unchanged.
+    ///   database has tables that a stack created. `nameCollision` if a table, view or index of the app has the name of
+    ///   an internal table. `incompatibleConnection` if a setting of the database must change; the message names the
+    ///   setting. `missingTransformer`, `cannotOpenStore`, `databaseReadOnly`, `databaseBusy` or `databaseError`. If
+    ///   the call throws an error, the database is unchanged.
     public convenience init(
         model: SyncModel, existingTablesIn writer: some DatabaseWriter, transformers: TransformerPolicy = .required
     ) throws {
@@ -41,8 +41,8 @@ extension DataStack {
         self.init(try ExistingTablesStore(writer: writer).open(model))
     }
 
-    /// Checks the existing tables against a model, in the caller's transaction. Then adds the tables of the stack,
-    /// `sync_model` and `sync_pending`.
+    /// Checks the existing tables against a model, and adds the internal tables `sync_model` and `sync_pending`, in the
+    /// caller's transaction.
     ///
     /// ```swift
     /// migrator.registerMigration("sync") { db in try DataStack.prepareExistingTables(of: model, in: db) }
@@ -52,7 +52,8 @@ extension DataStack {
     /// ``init(model:existingTablesIn:transformers:)`` does the same work.
     ///
     /// - Throws: ``SyncError`` `incompatibleTables` if the tables do not fit the model. `modelMismatch` if the database
-    ///   has tables that a stack created. `nameCollision`, `databaseBusy`, `databaseReadOnly` or `databaseError`.
+    ///   has tables that a stack created. `nameCollision`, `cannotOpenStore`, `databaseBusy`, `databaseReadOnly` or
+    ///   `databaseError`.
     public static func prepareExistingTables(of model: SyncModel, in db: Database) throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot use the existing tables of the database") {
             try StoredModel.useExistingTables(of: model, in: db)

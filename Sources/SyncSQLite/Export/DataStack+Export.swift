@@ -30,7 +30,8 @@ extension DataStack {
     /// - A to-many relationship that includes an enclosing row
     /// - A relationship with pending references
     ///
-    /// If a relationship to an enclosing row is part of the primary key, the record contains the key of that row.
+    /// If a relationship of the second kind is part of the primary key, the record contains the key of the enclosing
+    /// row.
     ///
     /// - Parameter limit: The maximum number of rows to export; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
@@ -168,15 +169,15 @@ extension DataStack {
 // MARK: - Export text
 
 extension DataStack {
-    /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Use this method for exports that
-    /// may not fit in memory.
+    /// Exports the rows of an entity and its subentities as JSON text in buffers, in one read transaction. Use this
+    /// method for exports that can exceed the available memory.
     ///
     /// ```swift
     /// try stack.writeExport("User", as: .ndjson) { try file.write(contentsOf: $0) }
     /// ```
     /// - Parameters:
     ///   - form: `.json` for an array of records, or `.ndjson` for one record on each line. If `options` sets
-    ///     `keyedBy`, the `.json` form is an object whose members are the records. The encoding is UTF-8.
+    ///     `keyedBy`, the `.json` form is an object with a member for each record. The encoding is UTF-8.
     ///   - limit: The maximum number of rows to export; nil for all.
     ///   - offset: The number of rows to skip.
     ///   - write: A function that receives each buffer. Each buffer except the last has at least 65,536 bytes. If the

@@ -25,13 +25,13 @@ public struct RowChanges<Row: Sendable>: Sendable {
     /// The old indexes of rows that are no longer in the list, ascending.
     public let removed: [Int]
     /// The new indexes of rows that were not in the list before, ascending. In the first value of an observation, this
-    /// list contains the indexes of all rows.
+    /// array contains the indexes of all rows.
     public let inserted: [Int]
-    /// The old and new indexes of the rows to move, ordered by new index. The list is as short as possible. The list
+    /// The old and new indexes of the rows to move, ordered by new index. The array is as short as possible. The array
     /// omits rows whose indexes change only because other rows are removed, inserted or moved.
     public let moved: [IndexChange]
     /// The old and new indexes of rows whose values, foreign keys or loaded related rows changed, ordered by new index.
-    /// A moved row may also be in this list.
+    /// The array may also contain the indexes of moved rows.
     public let updated: [IndexChange]
 
     init<Listed: ObservedListItem>(from old: [Listed], to new: [Listed]) where Listed.Element == Row {

@@ -1,7 +1,7 @@
 import GRDB
 public import SyncCore
 
-/// An asynchronous sequence of the values of a query: the current value, then each changed value.
+/// An asynchronous sequence of the values of a query: the current value, then each new value.
 ///
 /// The sequence may skip intermediate values, but always delivers the latest value. Each iterator starts an
 /// observation. The observation ends when the task that uses the iterator is cancelled, or when the iterator is
@@ -112,8 +112,8 @@ extension DataStack {
         StoreObservation(self, fetch: { db in try ObservedRow.fetch(entity, id: id, self, db) }) { $0?.record }
     }
 
-    /// Observes the number of rows of an entity and its subentities. The sequence contains the current number, then the
-    /// new number after each change.
+    /// Observes the number of rows of an entity and its subentities. The sequence contains the current number, then
+    /// each new number.
     public func observeCount(_ entity: String, where predicate: RowPredicate = .all) -> StoreObservation<Int> {
         StoreObservation(self, fetch: { db in try self.count(entity, where: predicate, in: db) }) { $0 }
     }
@@ -143,7 +143,7 @@ extension DataStack {
     /// omits results without changes.
     ///
     /// The sequence omits the results of engine runs. The sequence also omits the results of calls inside a transaction
-    /// of the caller, because the caller may roll back the transaction. A slow consumer receives the latest 1,000
+    /// of the caller, because the caller may roll back the transaction. A slow consumer receives only the latest 1,000
     /// results. The sequence ends when the stack is closed or released.
     public var syncResults: AsyncStream<SyncResult> { feed.stream() }
 }

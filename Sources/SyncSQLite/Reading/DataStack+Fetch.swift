@@ -31,10 +31,9 @@ extension DataStack {
         try reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
-    /// Fetches the row with a key; nil if no row has the key.
+    /// Fetches the row with a key. Returns nil if no row has the key.
     ///
-    /// A sync engine can replace the temporary key of a row with a remote ID. The row can then be fetched by either
-    /// key.
+    /// A sync engine can replace the temporary key of a row with a remote ID. Afterwards, both keys identify the row.
     ///
     /// - Parameter id: The primary key, which the call converts to the type of the key attribute. A composite key is an
     ///   array of its parts in the order of the model.
@@ -252,7 +251,7 @@ extension DataStack {
 /// user?["firstName"]?.string
 /// ```
 public struct SyncRow: Sendable, Hashable {
-    /// The name of the entity of the row. In an inheritance hierarchy, this is the most specific entity.
+    /// The name of the entity of the row. In an inheritance hierarchy, the name is that of the most specific entity.
     public let entity: String
     /// The primary key of the row; the surrogate key if the entity has no primary key. If the primary key is temporary,
     /// the value of the key attribute is ``StoredValue/null``.

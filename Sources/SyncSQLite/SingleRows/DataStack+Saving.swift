@@ -9,8 +9,8 @@ extension DataStack {
     /// ```swift
     /// try await stack.save(Project(id: 7, name: "Sync"))
     /// ```
-    /// The properties of the value replace the attributes of the row. If the primary key is nil, the call inserts a row
-    /// with a random UUID for a UUID key, or else with a temporary key.
+    /// The attributes of the row get the values of the properties. If an integer or string primary key is nil, the call
+    /// inserts a row with a temporary key. If a UUID primary key is nil, the call inserts a row with a random UUID.
     ///
     /// A loaded to-many relationship must contain all linked rows. If a many-to-many relationship omits a row, the row
     /// loses its link. If a one-to-many relationship omits a row, the row is deleted, unless the row has a temporary

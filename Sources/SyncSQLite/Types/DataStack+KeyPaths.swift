@@ -5,7 +5,7 @@ import SyncCore
 // or to-one relationship causes an error when the query runs.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension DataStack {
-    /// Fetches the rows of an entity as values of its type.
+    /// Fetches the rows of an entity and its subentities as values of a Swift type.
     ///
     /// ```swift
     /// let open = try await stack.fetch(Todo.self, where: #Predicate { !$0.isDone }, orderedBy: \.dueAt)
@@ -16,8 +16,8 @@ extension DataStack {
     ///
     /// - Parameters:
     ///   - predicate: The condition of the rows; nil for all rows.
-    ///   - path: The attribute or to-one relationship that orders the rows; nil for the order by key. Use ``RowOrder``
-    ///     for several.
+    ///   - path: The attribute or to-one relationship that orders the rows; nil for the order by key. To order the rows
+    ///     by several attributes, pass a ``RowOrder`` to the other method.
     ///   - isAscending: Whether the order is ascending.
     @_disfavoredOverload
     public func fetch<Value: EntityRecord>(
@@ -31,18 +31,17 @@ extension DataStack {
         return try await reading { db in try rows.fetch(condition, order, limit, db).map(\.element) }
     }
 
-    /// Counts the rows of an entity that match a predicate, including those of its subentities.
+    /// Counts the rows of an entity and its subentities that match a predicate.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`, `unknownEntity` or `databaseError`.
     public func count<Value: EntityRecord>(_ type: Value.Type, where predicate: Predicate<Value>) async throws -> Int {
         try await count(Value.entityName, where: RowPredicate(predicate))
     }
 
-    /// Observes the rows of an entity as values of a Swift type. The sequence contains the current values, then all
-    /// values again after each change.
+    /// Observes the rows of an entity as values of a Swift type. The sequence contains the current rows, then all rows
+    /// again after each change.
     ///
-    /// The parameters are those of
-    /// ``fetch(_:where:orderedBy:ascending:limit:skippingUnreadable:including:)``.
+    /// For the parameters, see ``fetch(_:where:orderedBy:ascending:limit:skippingUnreadable:including:)``.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`, or `unknownRelationship` if a key path of `relationships` is not a
     ///   relationship.
@@ -58,8 +57,8 @@ extension DataStack {
             type, where: condition, orderedBy: order, limit: limit, skipping: skip, including: relationships)
     }
 
-    /// Observes the number of rows of an entity that match a predicate. The sequence contains the current number, then
-    /// each new number.
+    /// Observes the number of rows of an entity and its subentities that match a predicate. The sequence contains the
+    /// current number, then each new number.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`.
     public func observeCount<Value: EntityRecord>(

@@ -99,7 +99,8 @@ extension DataStack {
 // MARK: - Decodable
 
 extension DataStack {
-    /// Fetches the rows of an entity and decodes their attributes by name. The type need not be an ``EntityRecord``.
+    /// Fetches the rows of an entity and its subentities, and decodes the attributes of each row by name. The type need
+    /// not be an ``EntityRecord``.
     ///
     /// ```swift
     /// struct Line: Decodable { var id: Int, title: String, dueAt: Date? }
@@ -155,8 +156,8 @@ extension DataStack {
 // MARK: - Typed observation
 
 extension DataStack {
-    /// Observes the rows of an entity as values of a Swift type. The sequence contains the current values, then all
-    /// values again after each change.
+    /// Observes the rows of an entity as values of a Swift type. The sequence contains the current rows, then all rows
+    /// again after each change.
     ///
     /// ```swift
     /// for try await users in try stack.observe(User.self, where: "age >= 18", orderedBy: "lastName") { show(users) }
@@ -166,7 +167,7 @@ extension DataStack {
     /// - Parameters:
     ///   - limit: The maximum number of rows to read; nil for all.
     ///   - skip: A function that receives each row or related row that does not fit its Swift type, each time the rows
-    ///     are read. The values omit these rows. If `skip` is nil, the sequence fails at the first such row.
+    ///     are read. The sequence omits these rows. If `skip` is nil, the sequence fails at the first such row.
     ///   - relationships: The relationships whose rows are loaded.
     /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observe<Value: EntityRecord>(
@@ -188,7 +189,7 @@ extension DataStack {
     }
 
     /// Observes the row with the given key, and reads the row as a value of a Swift type. The sequence contains the
-    /// current value, then the value after each change. A value is nil if no row has the key.
+    /// current value, then each new value. A value is nil if no row has the key.
     ///
     /// For details, see ``observe(_:id:)``. A change of a loaded related row also produces a value.
     ///
@@ -206,8 +207,8 @@ extension DataStack {
         return StoreObservation(self, fetch: { db in try rows.fetch(id: id, db) }) { $0?.element }
     }
 
-    /// Observes the number of rows of an entity and its subentities. The sequence contains the current number, then the
-    /// new number after each change.
+    /// Observes the number of rows of an entity and its subentities. The sequence contains the current number, then
+    /// each new number.
     public func observeCount<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all
     ) -> StoreObservation<Int> {
@@ -222,7 +223,7 @@ extension DataStack {
     /// - Parameters:
     ///   - limit: The maximum number of rows in the list; nil for all.
     ///   - skip: A function that receives each row or related row that does not fit its Swift type, each time the rows
-    ///     are read. The values omit these rows. If `skip` is nil, the sequence fails at the first such row.
+    ///     are read. The sequence omits these rows. If `skip` is nil, the sequence fails at the first such row.
     ///   - relationships: The relationships whose rows are loaded.
     /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observeChanges<Value: EntityRecord>(

@@ -47,8 +47,8 @@ extension EntityRecord {
 
     /// The name of the table of the entity; by default, the name of the entity.
     ///
-    /// For a subentity, this is the name of a view that contains only the rows of the subentity. For
-    /// existing tables, there is no such view, and GRDB throws `no such table`. Use `DataStack.fetch` instead.
+    /// For a subentity, the property contains the name of a view, which contains only the rows of the subentity.
+    /// Existing tables have no such views, so GRDB throws `no such table`. Use `DataStack.fetch` instead.
     public static var databaseTableName: String { entityName }
 
     /// Creates a value from a row that GRDB fetched.
@@ -140,7 +140,7 @@ public struct EntityRowEncoder {
         }
     }
 
-    /// Encodes the value of an attribute with rows of a `Codable` entity as JSON.
+    /// Encodes rows of a `Codable` entity as the JSON value of an attribute.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded.
     @_disfavoredOverload
@@ -150,8 +150,8 @@ public struct EntityRowEncoder {
         try setJSON(attribute, to: value, in: column)
     }
 
-    /// Fails, because an attribute cannot have rows as its value. With this method, the compiler reports a relationship
-    /// without `@Relationship` only once.
+    /// Fails, because an attribute cannot have rows as its value if their type is not `Codable`. With this method, the
+    /// compiler reports a relationship without `@Relationship` only once.
     ///
     /// - Throws: ``SyncError`` `typeMismatch`.
     @_disfavoredOverload
@@ -255,6 +255,8 @@ public struct EntityRowDecoder {
     }
 
     /// Decodes rows of a `Codable` entity from the JSON in a column.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch` if the row has no such column, or if the value does not fit the type.
     @_disfavoredOverload
     public func value<Value: RelationshipValue & Decodable>(_ column: String, as type: Value.Type = Value.self) throws
         -> Value
@@ -262,8 +264,8 @@ public struct EntityRowDecoder {
         try jsonValue(column)
     }
 
-    /// Fails, because a column cannot have rows as its value. With this method, the compiler reports a relationship
-    /// without `@Relationship` only once.
+    /// Fails, because a column cannot contain rows if their type is not `Codable`. With this method, the compiler
+    /// reports a relationship without `@Relationship` only once.
     ///
     /// - Throws: ``SyncError`` `typeMismatch`.
     @_disfavoredOverload
@@ -315,7 +317,7 @@ extension RelatedRows where Row: EntityRecord {
 // MARK: - SyncResult+EntityRecord
 
 extension SyncResult {
-    /// The changes of the rows of a type, without the changes of subentities.
+    /// The changes of the entity of a Swift type, without the changes of subentities.
     ///
     /// For example, `result[User.self].inserted` contains `Int` keys if the primary key of `User` is an `Int`. If the
     /// primary key is composite, the lists are empty. In this case, use `result["User"]`.

@@ -108,8 +108,7 @@ extension SyncModel.Entity {
 extension EntityRecord {
     /// Runs a save or an update of GRDB that identifies the row by the primary key of the entity.
     ///
-    /// If a type has its own implementation of this method, GRDB identifies the row only by the primary key of the
-    /// table.
+    /// If a type implements this method, GRDB identifies the row only by the primary key of the table.
     public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
         _ = try RecordRow.during(self, db, save)
     }

@@ -46,16 +46,17 @@ public actor SyncEngine {
     /// runs the sync once more. If any other run of this engine is in progress, the call first waits for the end of
     /// that run.
     ///
-    /// The engine deletes the rows that the service no longer has. If these deletions would exceed
-    /// ``SyncEngine/Configuration/deletionLimit``, the rows stay. The engine then does not push references to these
-    /// rows, or new rows with such references. The engine still pushes other changes.
+    /// The engine deletes the rows whose records the service no longer has. If the deletions without a tombstone would
+    /// exceed ``SyncEngine/Configuration/deletionLimit``, these rows stay. The engine then does not push references to
+    /// these rows, or new rows with such references. The engine still pushes other changes.
     ///
     /// - Parameter entities: The entities to sync; nil for all.
     /// - Returns: The changes of the run; for a joined sync, the changes of all runs of that sync.
     /// - Throws: ``SyncError`` `deletionLimitExceeded` if rows stay because of the limit; `engineBusy` while another
-    ///   engine syncs the database; `serviceFailure`, `unauthorized`, `serverRestored`, `unknownEntity`. Also
-    ///   `invalidOption` if the conflict policy is ``ConflictPolicy/lastWriterWins`` and a record has no modification
-    ///   time. Also errors of the store and of the credentials, and `CancellationError`.
+    ///   engine syncs the database; `unknownEntity`; errors of the service, such as `serviceUnavailable`,
+    ///   `serviceFailure`, `unauthorized` and `serverRestored`. Also `invalidOption` if the conflict policy is
+    ///   ``ConflictPolicy/lastWriterWins`` and a record has no modification time. Also errors of the store and of the
+    ///   ``ServiceCredentials`` closure, and `CancellationError`.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.sync, entities) { run in
@@ -99,7 +100,7 @@ public actor SyncEngine {
         }
     }
 
-    /// Pulls remote changes of the entities of Swift types, resolves conflicts and pushes local changes, as
+    /// Pulls remote changes of the entities of the given types, resolves conflicts and pushes local changes. See
     /// ``sync(only:)-([String]?)``.
     @discardableResult
     public func sync(only types: [any SyncEntity.Type]) async throws -> SyncReport {
@@ -149,8 +150,8 @@ public actor SyncEngine {
 
     // MARK: Observing
 
-    /// A new stream of the events that the engine sends from now on. A slow consumer may miss the oldest events. The
-    /// stream ends when the engine is deallocated.
+    /// A new stream of the events that the engine sends after the property is read. A slow consumer may miss the oldest
+    /// events. The stream ends when the engine is deallocated.
     public nonisolated var events: AsyncStream<SyncEvent> { feed.stream() }
 
     /// Whether a run or a reset of this engine is in progress.
@@ -163,7 +164,7 @@ public actor SyncEngine {
     ///
     /// - Parameter json: One record, or an array of records.
     /// - Throws: ``SyncError`` `primaryKeyMissing` if a record has no valid primary key; `unknownEntity`, `engineBusy`.
-    ///   Also `serviceFailure` if the engine must wait longer than ``SyncEngine/Configuration/retryTimeout``.
+    ///   Also `serviceUnavailable` if the engine must wait longer than ``SyncEngine/Configuration/retryTimeout``.
     @discardableResult
     public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
         try await run(.single, [entity]) { run in try await run.write(json, entity) }
@@ -175,7 +176,7 @@ public actor SyncEngine {
     /// - Returns: The changes in the store. The report counts these changes as pulled.
     /// - Throws: ``SyncError`` `rowNotFound` if the service no longer has the record; `serviceFailure` if the service
     ///   rejects the change or has another version; other errors of ``sync(only:)``. If the outcome is unknown, the
-    ///   error is `serviceUnavailable` or `serviceFailure`, and the service may have applied the change.
+    ///   error is `serviceUnavailable`, `timedOut` or `serviceFailure`, and the service may have applied the change.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
         try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }
@@ -266,7 +267,8 @@ extension SyncEngine {
         }
     }
 
-    /// True if successful runs have pulled all records of each entity since the last reset of the entity.
+    /// True if successful runs have pulled all records of each entity. After a reset, or after `deleteAllRows()`, the
+    /// value is false until the engine has pulled all records again.
     public var isInitialSyncComplete: Bool {
         get async throws { try await status().allSatisfy(\.isInitialSyncComplete) }
     }
@@ -288,9 +290,9 @@ extension SyncEngine {
         try await store.resolve(entity, key: key, field: field, keeping: side)
     }
 
-    /// Restores a row that the engine deleted after a remote deletion. The values come from the conflict log. Most rows
-    /// without local edits are not in the log. The next push creates a record for the row. If another row has the key
-    /// by now, the restored row gets a temporary key; for a composite key, the call throws `rowNotFound`.
+    /// Restores a row that the engine deleted after a remote deletion. The values come from the conflict log. The log
+    /// contains deleted rows with local edits, but only some rows without local edits. The next push creates a record
+    /// for the row. If another row has the key by now, the restored row gets a new key.
     ///
     /// - Parameter key: The primary key that the row had.
     /// - Throws: ``SyncError`` `rowNotFound` if the row is not in the log; `unknownEntity`; `databaseError` if a

@@ -9,10 +9,10 @@ public struct SyncReport: Sendable, Hashable, Codable {
         public var pulledInserts = 0
         /// The number of rows that the run updated with values of the service.
         public var pulledUpdates = 0
-        /// The number of rows that the run deleted because the service no longer has them. Rows that cascading delete
-        /// rules deleted also count.
+        /// The number of deleted rows whose records the service no longer has. Rows that cascading delete rules deleted
+        /// also count.
         public var pulledDeletes = 0
-        /// The number of new rows that the service accepted.
+        /// The number of inserts that the service accepted.
         public var pushedInserts = 0
         /// The number of updates that the service accepted, plus the number of uploaded files.
         public var pushedUpdates = 0
