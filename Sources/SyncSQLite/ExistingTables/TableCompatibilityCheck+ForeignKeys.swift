@@ -52,7 +52,7 @@ extension TableCompatibilityCheck {
             "REFERENCES \(layout[target].name.quoted) (\(key.quoted)) ON UPDATE CASCADE "
             + "ON DELETE \(use.actions[0]) DEFERRABLE INITIALLY DEFERRED"
         guard let column = found.table.column(name) else {
-            return found.add(name, "the column does not exist", .column("\(name.quoted) \(declared) \(clause)"))
+            return found.addMissing(name, "\(name.quoted) \(declared) \(clause)")
         }
         if column.isGenerated {
             return found.add(name, "is a generated column and cannot be written", .none)

@@ -56,12 +56,17 @@ struct TableCompatibilityCheck {
     private mutating func check(tableOf hierarchy: EntityHierarchy) throws {
         let names = layout[hierarchy.id]
         guard let table = tables[hierarchy.id] else {
+            if let meant = try SimilarName.nearest(to: names.name, among: unusedTables()) {
+                return add(
+                    names.name, "the table does not exist; if the model means '\(meant)', set \"table\": \"\(meant)\"")
+            }
             let plain = StoreLayout(layout.model)
             let sql = TableSQL(hierarchy, plain)
             return add(names.name, "the table does not exist", ([sql.table] + sql.indexes))
         }
         guard let table = usable(table) else { return }
-        var found = TableIncompatibilities(table)
+        let known = knownColumns(of: hierarchy)
+        var found = TableIncompatibilities(table, known: known)
         checkAll(&found)
         try checkKey(hierarchy, &found)
         try checkColumns(hierarchy, &found)
@@ -69,9 +74,16 @@ struct TableCompatibilityCheck {
         let foreignKeys = layout.foreignKeyColumns(of: hierarchy).map(\.column.foldedForSQL)
         checkUnknownForeignKeys(Set(foreignKeys), &found)
         try checkMissingTargets(&found)
-        checkUnknownColumns(knownColumns(of: hierarchy), &found)
+        checkUnknownColumns(known, &found)
         try checkTriggers(&found)
         try add(found)
+    }
+
+    /// Returns the tables of the database that the model does not use.
+    private func unusedTables() throws -> [String] {
+        let used = Set((layout.tables.map(\.name) + layout.joinTables).map(\.foldedForSQL))
+        return try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+            .filter { !used.contains($0.foldedForSQL) }
     }
 
     /// Returns the table; adds a problem and returns nil for a view or virtual table.
@@ -114,7 +126,8 @@ struct TableCompatibilityCheck {
                 name, "the table does not exist", JoinTableSQL.statements(link.id, StoreLayout(layout.model)))
         }
         guard let table = usable(table) else { return }
-        var found = TableIncompatibilities(table)
+        let known = [first, second, firstOrder, secondOrder].compactMap(\.self).map(\.foldedForSQL)
+        var found = TableIncompatibilities(table, known: Set(known))
         checkAll(&found)
         for (column, side) in [(first, link.first), (second, link.second)] {
             try check(column, to: side.table, .joinTable, &found)
@@ -125,7 +138,6 @@ struct TableCompatibilityCheck {
                 .statement(unique([first, second], of: table)))
         }
         for order in [firstOrder, secondOrder].compactMap(\.self) { checkPositionColumn(order, &found) }
-        let known = [first, second, firstOrder, secondOrder].compactMap(\.self).map(\.foldedForSQL)
         checkUnknownForeignKeys([first.foldedForSQL, second.foldedForSQL], &found)
         try checkMissingTargets(&found)
         checkUnknownColumns(Set(known), &found)
@@ -164,7 +176,7 @@ extension TableCompatibilityCheck {
             let name = names.columns[slot]
             let type = SchemaSQL.columnType(attribute.type)
             guard let column = found.table.column(name) else {
-                found.add(name, "the column does not exist", .column(columnSQL(slot, hierarchy)))
+                found.addMissing(name, columnSQL(slot, hierarchy))
                 continue
             }
             if column.isGenerated {

@@ -251,6 +251,10 @@ struct TableIncompatibilities {
     }
 
     let table: ExistingTable
+    /// The columns of the table that the model does not use.
+    private let unusedColumns: [String]
+    /// The unused columns that the model probably means. They get no SQL, which would fit the table to a mistake.
+    private var meantColumns: Set<String> = []
     private var entries: [(found: Found, fix: Fix)] = []
 
     /// A problem, and its table and column.
@@ -260,7 +264,11 @@ struct TableIncompatibilities {
         var problem: SyncDiagnostic
     }
 
-    init(_ table: ExistingTable) { self.table = table }
+    /// - Parameter known: The columns that the model uses, in folded case.
+    init(_ table: ExistingTable, known: Set<String>) {
+        self.table = table
+        unusedColumns = table.columns.map(\.name).filter { !known.contains($0.foldedForSQL) }
+    }
 
     /// Whether a fix looks values up in another table, whose values must be fixed first.
     var hasLookups: Bool { entries.contains { if case .lookup = $0.fix { true } else { false } } }
@@ -269,6 +277,16 @@ struct TableIncompatibilities {
     mutating func add(_ message: String, _ fix: Fix) { add(in: nil, message, fix) }
 
     mutating func add(_ column: String, _ message: String, _ fix: Fix) { add(in: column, message, fix) }
+
+    /// Adds a column of the model that the table lacks. The SQL adds the column, unless an unused column has a similar
+    /// name.
+    mutating func addMissing(_ column: String, _ sql: String) {
+        guard let meant = SimilarName.nearest(to: column, among: unusedColumns) else {
+            return add(column, "the column does not exist", .column(sql))
+        }
+        meantColumns.insert(meant)
+        add(column, "the column does not exist; if the model means '\(meant)', set \"column\": \"\(meant)\"", .none)
+    }
 
     private mutating func add(in column: String?, _ message: String, _ fix: Fix) {
         let path = (["tables", table.name] + [column].compactMap(\.self)).joined(separator: ".")
@@ -285,7 +303,10 @@ struct TableIncompatibilities {
     /// - Parameter needsSQL: Returns whether to add SQL to the problems of a column, or of the whole table if the
     ///   column is nil.
     func problems(_ db: Database, _ needsSQL: (ExistingTable, String?) -> Bool) throws -> [Found] {
-        let fixes = entries.filter { needsSQL(table, $0.found.column) }.map(\.fix)
+        let needsSQL = { (column: String?) in
+            needsSQL(table, column) && column.map { !meantColumns.contains($0) } ?? true
+        }
+        let fixes = entries.filter { needsSQL($0.found.column) }.map(\.fix)
         let lookups = fixes.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
         let rebuilding = try rebuiltDefinition(fixes).map { try TableRebuild(table, $0, lookups, db).sql }
         var values: [Found] = []
@@ -293,7 +314,7 @@ struct TableIncompatibilities {
         var rest: [Found] = []
         for (found, fix) in entries {
             var found = found
-            switch needsSQL(table, found.column) ? fix : .none {
+            switch needsSQL(found.column) ? fix : .none {
             case .values(let sql):
                 found.problem.fixSQL = sql
                 values.append(found)

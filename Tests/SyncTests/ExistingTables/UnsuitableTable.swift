@@ -89,6 +89,26 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
         .init(
             name: "two at once", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, mine INT NOT NULL)", entities: item,
             problems: ["tables.I.a: the column does not exist", "tables.I.mine: is NOT NULL without a default"]),
+        .init(
+            name: "table with a similar name", sql: "CREATE TABLE items (id INTEGER PRIMARY KEY)",
+            entities: #""Item": { "attributes": { "id": "integer" } }"#,
+            problems: ["tables.Item: the table does not exist; if the model means 'items', set \"table\": \"items\""],
+            needsSQL: false),
+        .init(
+            name: "column with a similar name", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, title TEXT NOT NULL)",
+            entities: #""I": { "attributes": { "id": "integer", "titel": "string" } }"#,
+            problems: [
+                "tables.I.titel: the column does not exist; if the model means 'title', set \"column\": \"title\"",
+                "tables.I.title: is NOT NULL without a default",
+            ], needsSQL: false),
+        .init(
+            name: "foreign key with a similar name",
+            sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, oID INTEGER NOT NULL REFERENCES O ON DELETE CASCADE)",
+            entities: owned(),
+            problems: [
+                "tables.I.o_id: the column does not exist; if the model means 'oID', set \"column\": \"oID\"",
+                "tables.I.oID: has ON DELETE CASCADE", "tables.I.oID: is NOT NULL without a default",
+            ], needsSQL: false),
     ]
 
     // MARK: Keys
