@@ -25,7 +25,7 @@ export PATH := $(CURDIR)/.build/debug:$(PATH)
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
-	swift test $(SYNC_SWIFT_FLAGS)
+	swift test
 
 # The suites that run more cases here than in 'make test'. Their files match the pattern, a use of Tests/TestSize.
 suites = $(shell grep -rlE --include='*Tests.swift' '$(1)' Tests | sed 's|.*/||; s|\.swift$$||' | paste -sd '|')
@@ -33,9 +33,9 @@ suites = $(shell grep -rlE --include='*Tests.swift' '$(1)' Tests | sed 's|.*/||;
 check:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
 ifdef TURN
-	SYNC_TEST_TURN=$(TURN) SYNC_LONG_SECONDS=$(or $(SECONDS),90) swift test $(SYNC_SWIFT_FLAGS) --filter '$(call suites,RandomTest\.|LongTests\.some)'
+	SYNC_TEST_TURN=$(TURN) SYNC_LONG_SECONDS=$(or $(SECONDS),90) swift test --filter '$(call suites,RandomTest\.|LongTests\.some)'
 else
-	SYNC_LONG_TESTS=1 swift test $(SYNC_SWIFT_FLAGS) --filter '$(call suites,^import TestSize)'
+	SYNC_LONG_TESTS=1 swift test --filter '$(call suites,^import TestSize)'
 endif
 
 tsan:
@@ -44,7 +44,7 @@ tsan:
 
 soak:
 	@.ci/install libsqlite3-dev zlib1g-dev curl python3 python3-pip
-	SYNC_SOAK_SECONDS=$(or $(SECONDS),600) swift test $(SYNC_SWIFT_FLAGS) --filter ConvergenceTests.soak
+	SYNC_SOAK_SECONDS=$(or $(SECONDS),600) swift test --filter ConvergenceTests.soak
 
 portable:
 	@.ci/install libsqlite3-dev
@@ -69,7 +69,7 @@ man:
 
 demo:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3
-	swift build --product syncdb $(SYNC_SWIFT_FLAGS)
+	swift build --product syncdb
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@printf '\n# Day 1: eight users with companies, notes and tags, into a new database.\n'
 	syncdb import $(DAY)/day1.json --entity User --model Fixtures/Models/company.json --database $(DATABASE)
@@ -97,7 +97,7 @@ demo:
 
 demo-engine:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 curl python3 python3-pip
-	swift build --product syncdb $(SYNC_SWIFT_FLAGS)
+	swift build --product syncdb
 	@Examples/TwoWay/demo.sh
 
 services:
