@@ -12,9 +12,9 @@ extension DataStack {
     /// The attributes of the row get the values of the properties. If an integer or string primary key is nil, the call
     /// inserts a row with a temporary key. If a UUID primary key is nil, the call inserts a row with a random UUID.
     ///
-    /// A loaded to-many relationship must contain all linked rows. If a many-to-many relationship omits a row, the row
-    /// loses its link. If a one-to-many relationship omits a row, the row is deleted, unless the row has a temporary
-    /// key or pending changes. A to-many relationship that is not loaded stays unchanged.
+    /// The rows of a loaded to-many relationship are linked. Rows that the relationship omits keep their links, and no
+    /// row is deleted. To replace the links of a to-many relationship, sync the value with `Sync.changes(_:stack:)`. To
+    /// delete a row, call ``delete(_:)-(Value)``.
     ///
     /// If a to-one relationship is not loaded, the property with the key of the related row, such as `companyID`,
     /// specifies the link. If this property contains a ``RowNumber``, the link stays unchanged.
@@ -121,7 +121,7 @@ extension DataStack {
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
         options.types = [Value.self]
         let builder = try PayloadGraphBuilder(
-            inEntity: entity.name, of: model, parent: nil, operations: .all, options: options)
+            inEntity: entity.name, of: model, parent: nil, operations: .allButDelete, options: options)
         let mapped = try builder.map(payload)
         return try SQLiteWriter(stack: self, db: db, isOwn: isOwn).transaction(SyncRequest(options: options)) {
             session in
