@@ -69,6 +69,22 @@ struct ConflictDecisionTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("A merged value that does not fit its attribute leaves the conflict open, and is neither stored nor sent")
+    func unfitMergedValue() async throws {
+        await service.set("Task", 1, ["title": "t", "points": 10])
+        var configuration = Device.configuration
+        configuration.conflictResolver = { conflict in .merged(conflict.field == "points" ? "many" : .null) }
+        let device = try Device(service, configuration)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET points = 13")
+        await service.set("Task", 1, ["points": 15])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT points FROM Task") == ["13"])
+        #expect(await service.contents(of: "Task")[1]?["points"] == 15)
+        #expect(try await device.engine.status().first { $0.entity == "Task" }?.openConflicts == 1)
+        #expect(try await device.engine.conflicts().map(\.why) == ["resolver: \"many\" does not fit the attribute"])
+    }
+
     @Test("The resolver of an app may leave a conflict open")
     func resolverLeavesOpen() async throws {
         await service.set("Task", 1, ["title": "t"])

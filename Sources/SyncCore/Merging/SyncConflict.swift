@@ -50,7 +50,7 @@ public struct SyncConflict: Sendable, Hashable {
         /// The engine stores the remote value.
         case remote
         /// The engine stores and sends this value. Return the value in its stored form. For a list, return an array of
-        /// IDs in the merged order.
+        /// IDs in the merged order. If the value does not fit the attribute, the conflict stays open.
         case merged(JSONValue)
         /// The conflict stays open. The engine does not send changes of the row until the conflict is closed.
         case manual

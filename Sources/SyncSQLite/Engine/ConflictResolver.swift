@@ -48,7 +48,11 @@ struct ConflictResolver {
         case .local: return (ConflictOutcome(winner: .local, reason: "resolver"), nil)
         case .remote: return (ConflictOutcome(winner: .remote, reason: "resolver"), nil)
         case .manual: return (ConflictOutcome(winner: .open, reason: "resolver"), nil)
-        case .merged(let json): return (ConflictOutcome(winner: .local, reason: "resolver: \(json)"), json)
+        case .merged(let json):
+            guard fits(json, values.field, row.table) else {
+                return (ConflictOutcome(winner: .open, reason: "resolver: \(json) does not fit the attribute"), nil)
+            }
+            return (ConflictOutcome(winner: .local, reason: "resolver: \(json)"), json)
         case .usePolicy:
             return (
                 ConflictOutcome(
@@ -56,6 +60,13 @@ struct ConflictResolver {
                     now: SQLiteEngineStore.now, clock: clock), nil
             )
         }
+    }
+
+    /// Returns whether the column of an attribute can store a merged value.
+    private func fits(_ value: JSONValue, _ field: String, _ table: TrackedTable) -> Bool {
+        guard case .attribute(let slot) = table.columns.first(where: { $0.name == field })?.field else { return true }
+        let attribute = engine.model.compiled[table.entity.table].attributes[slot]
+        return value == .null ? attribute.isOptional : value.columnValue.isReadable(as: attribute.type)
     }
 
     // MARK: Open conflicts

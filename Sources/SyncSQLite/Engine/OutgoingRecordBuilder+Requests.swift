@@ -97,7 +97,7 @@ extension OutgoingRecordBuilder {
 extension DatabaseValue {
     /// Returns whether the value can be read as this type. SQLite stores values of any type, and an unreadable value
     /// would be sent as null.
-    fileprivate func isReadable(as type: AttributeType) -> Bool {
+    func isReadable(as type: AttributeType) -> Bool {
         switch (type, storage) {
         case (_, .null), (.transformable, _): true
         case (.decimal, .string(let text)): Double(text) != nil
