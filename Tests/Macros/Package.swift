@@ -15,6 +15,7 @@ let package = Package(
             name: "EntityTests",
             dependencies: [
                 .product(name: "Sync", package: "Sync"),
+                .product(name: "SyncTesting", package: "Sync"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
