@@ -18,6 +18,9 @@ final class EngineRun: Sendable {
     let cursor = Locked<String?>(nil)
     private let feed: Feed<SyncEvent>
     private let heartbeat: Task<Void, Never>
+    /// Whether the run sends requests. A run without requests does not wait for the stored delay, and leaves it as it
+    /// is.
+    private let sendsRequests: Bool
     /// The entities whose rows a pull of this run has listed completely.
     let listed = Locked<Set<String>>([])
     /// The entities that this run has pulled completely.
@@ -35,7 +38,8 @@ final class EngineRun: Sendable {
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
-        _ configuration: SyncEngine.Configuration, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String
+        _ configuration: SyncEngine.Configuration, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String,
+        sendsRequests: Bool
     ) async throws {
         self.store = store
         self.service = service
@@ -43,6 +47,7 @@ final class EngineRun: Sendable {
         self.configuration = configuration
         self.entities = entities
         self.feed = feed
+        self.sendsRequests = sendsRequests
         memberPaths = store.memberPaths
         start = try await store.begin(registration, holder: holder)
         backoff = RetryBackoff(configuration, failures: start.attempts) { event in
@@ -51,7 +56,7 @@ final class EngineRun: Sendable {
         }
         heartbeat = Self.heartbeat(store, start.lease, configuration.clock)
         do {
-            if let notBefore = start.notBefore,
+            if sendsRequests, let notBefore = start.notBefore,
                 configuration.backoffPolicy.includes(isRequestedByService: start.isRequestedByService)
             {
                 try await backoff.wait(
@@ -110,7 +115,9 @@ final class EngineRun: Sendable {
     func finish() async throws -> SyncReport {
         heartbeat.cancel()
         let rest = service.backoff.map { configuration.clock.now().addingTimeInterval($0.seconds).milliseconds }
-        try await store.finish(entities.filter(pulled.value.contains), notBefore: rest, attempts: 0, lease)
+        let (notBefore, failures) = sendsRequests ? (rest, 0) : (start.notBefore, start.attempts)
+        try await store.finish(
+            entities.filter(pulled.value.contains), notBefore: notBefore, attempts: failures, lease)
         let report = report.value
         feed.send(.finished(report))
         return report
@@ -121,7 +128,7 @@ final class EngineRun: Sendable {
     /// - Returns: The error to throw, without secrets.
     func fail(_ error: any Error) async -> any Error {
         heartbeat.cancel()
-        let (notBefore, failures) = await backoff.debt
+        let (notBefore, failures) = sendsRequests ? await backoff.debt : (start.notBefore, start.attempts)
         let (store, lease) = (store, lease)
         // A cancelled task cannot write to the store.
         try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
