@@ -137,6 +137,9 @@ package protocol EngineStore: Sendable {
     /// Returns all pending uploads.
     func pendingFiles() async throws -> [PendingUpload]
 
+    /// Returns the hashes of all files to upload, including those of other engines of the database.
+    func pendingFileHashes() async throws -> Set<String>
+
     /// Returns the uploads that are not rejected and whose row the service has. Removes the uploads of deleted rows.
     func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload]
 
