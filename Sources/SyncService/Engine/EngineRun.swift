@@ -281,15 +281,15 @@ actor RetryBackoff {
     /// - Parameters:
     ///   - reason: The reason, as a clause.
     ///   - isRequestedByService: Whether the service asked for the delay.
-    /// - Throws: ``SyncError`` `serviceUnavailable` if the delay is longer than
-    ///   ``SyncEngine/Configuration/retryTimeout``.
+    /// - Throws: ``SyncError`` `serviceUnavailable` if the run would wait longer than
+    ///   ``SyncEngine/Configuration/retryTimeout`` in total.
     func wait(until date: Date, _ reason: String, isRequestedByService: Bool = false) async throws {
         let seconds = date.timeIntervalSince(configuration.clock.now())
         guard seconds > 0 else { return }
         // The clock of the device was set back, because no service may request such a long delay.
         guard seconds <= Self.mostAsked else { return }
         (notBefore, self.isRequestedByService) = (date, isRequestedByService)
-        guard seconds <= configuration.retryTimeout.seconds else {
+        guard waited + seconds <= configuration.retryTimeout.seconds else {
             throw SyncError(
                 .serviceUnavailable,
                 "the engine must wait until \(date.isoText): \(reason); \(Self.advice)")
