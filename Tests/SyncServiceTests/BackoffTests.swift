@@ -132,6 +132,28 @@ struct BackoffTests {
         #expect(clock.takePauses() == [1, 2, 1, 2, 1, 2])
     }
 
+    @Test("The waits for requests without a response count toward the total time that a run may wait")
+    func totalWait() async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .matchByContent,
+                supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
+        let clock = TestClock()
+        var configuration = self.configuration(clock, attempts: 100)
+        configuration.clock.random = { 0 }
+        configuration.inDoubtTimeout = .seconds(20)
+        configuration.retryTimeout = .seconds(30)
+        let device = try Device(service, configuration)
+        for title in ["a", "b"] { try await device.stack.insert("Task", values: ["title": .string(title)]) }
+        await service.setFault { request, _ in if case .push = request { .failsBeforeApply } else { nil } }
+        await #expect {
+            try await device.engine.push()
+        } throws: {
+            ($0 as? SyncError)?.code == .serviceUnavailable
+        }
+        #expect(clock.takePauses().filter { $0 > 0 } == [20])
+    }
+
     @Test("The events of the engine include each delay and its reason")
     func waitingEvents() async throws {
         let clock = TestClock()

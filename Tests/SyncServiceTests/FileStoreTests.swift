@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Sync
 import Testing
 
@@ -103,6 +104,27 @@ struct FileStoreTests {
         _ = try await store.file(big, from: service)
         #expect(try await store.cached(big) != nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/contents").count == 1)
+    }
+
+    @Test("A run keeps the pending files of another engine of the database")
+    func twoEngines() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = Device.configuration
+        // Every file is old enough to be removed.
+        let store = FileStore(folder: folder, limit: 1000, now: { .distantFuture })
+        configuration.fileStore = store
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
+        try await stack.write { db in try db.execute(sql: "INSERT INTO Task (remoteID, title) VALUES (1, 't')") }
+        let (tasks, projects) = (
+            try Device(stack, FilesOnly(), entities: ["Task"], configuration),
+            try Device(stack, FilesOnly(), entities: ["Project"], configuration)
+        )
+        try await tasks.engine.attachFile(
+            Data("bytes".utf8), named: "cat.txt", to: "Task", key: 1, attribute: "title")
+        let unused = try await store.storePending(Data("unused".utf8))
+        try await projects.engine.push()
+        #expect(await store.pendingFile(SHA256.text(Data("bytes".utf8))) != nil)
+        #expect(await store.pendingFile(unused) == nil)
     }
 
     @Test("A folder that cannot be written is an error that says so")

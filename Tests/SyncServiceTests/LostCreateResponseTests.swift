@@ -93,6 +93,36 @@ struct LostCreateResponseTests {
         #expect(await service.creations == (isThere ? 1 : 2))
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("A row whose natural key is empty is not found in a record that lacks these values")
+    func emptyNaturalKey() async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .matchByContent,
+                supportsPreconditions: true, providesModificationTimes: true))
+        var configuration = Device.configuration
+        configuration.inDoubtTimeout = .zero
+        let device = try Device(
+            service, entities: ["Project", SyncedEntity("Task", naturalKey: ["title"]), "Tag"], configuration)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["points": 5])
+        let pushes = PushCount()
+        await service.setFault { request, _ in
+            guard case .push = request, pushes.next() == 0 else { return nil }
+            return .failsBeforeApply
+        }
+        // Another device creates a row meanwhile.
+        await service.onRequest { [service] request in
+            if case .push = request { await service.set("Task", 50, ["points": 9]) }
+        }
+        try await device.engine.push()
+        await service.onRequest(nil)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(try await device.rows("SELECT points FROM Task ORDER BY 1") == ["5", "9"])
+        #expect(try await device.engine.conflicts().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
 }
 
 /// Counts from 0.

@@ -134,4 +134,42 @@ struct PreexistingRowTests {
         #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["\(id) theirs"])
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("A preexisting row that was edited and that the service lacks is created there if the client assigns IDs")
+    func edited() async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+                supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
+        await service.set("Project", 9, ["name": "theirs"])
+        let device = try Device(
+            await stack("INSERT INTO Project (remoteID, name) VALUES (7, 'mine'), (8, 'other'), (9, 'mine')"), service)
+        try await device.write("UPDATE Project SET name = 'edited' WHERE remoteID <> 8")
+        try await device.engine.sync()
+        let rows = try await device.rows("SELECT remoteID, name FROM Project ORDER BY 1")
+        #expect(rows == ["7 edited", "8 other", "9 edited"])
+        let names = await service.contents(of: "Project").mapValues { $0["name"] }
+        #expect(names == [7: "edited", 8: "other", 9: "edited"])
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test(
+        "A preexisting row that the service returns only inside other records is confirmed", arguments: [true, false])
+    func nested(_ outerFirst: Bool) async throws {
+        await service.set("Task", 1, ["title": "t", "project": ["id": 7, "name": "theirs"]])
+        let device = try Device(
+            await stack("INSERT INTO Project (remoteID, name) VALUES (7, 'mine')"), service,
+            entities: outerFirst ? ["Task", "Project"] : ["Project", "Task"])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["7 theirs"])
+        #expect(try await device.rows("SELECT projectID FROM Task") == ["7"])
+        #expect(try await log(device) == ["7 name \"mine\" \"theirs\" remote preexisting row"])
+        // A value that the service changes later is not logged as the value of a preexisting row.
+        await service.set("Task", 1, ["project": ["id": 7, "name": "later"]])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT name FROM Project") == ["later"])
+        #expect(try await log(device).count == 1)
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -44,6 +44,32 @@ struct ReportTests {
         #expect(report.entities["Task"]?.pulledInserts == 2)
     }
 
+    @Test("A report counts each change once that is blocked before it is sent")
+    func blockedBeforeSent() async throws {
+        let service = InMemoryService()
+        let schema = """
+            {"entities": {
+              "Head": {"attributes": {"remoteID": "integer", "at": "date"},
+                "relationships": {"body": {"entity": "Body", "optional": false}}},
+              "Body": {"attributes": {"remoteID": "integer", "name": "string"},
+                "relationships": {"head": {"entity": "Head", "optional": false}}},
+              "Tag": {"attributes": {"remoteID": "integer", "at": "date"}}}}
+            """
+        let device = try Device(service, schema: schema, entities: ["Head", "Body", "Tag"])
+        try await device.write(
+            """
+            PRAGMA defer_foreign_keys = ON;
+            INSERT INTO Head (remoteID, bodyID) VALUES (-1, -2);
+            INSERT INTO Body (remoteID, headID) VALUES (-2, -1);
+            INSERT INTO Tag (remoteID, at) VALUES (-3, 'no date');
+            INSERT INTO Tag (remoteID) VALUES (-4);
+            """)
+        let report = try await device.engine.sync()
+        #expect(report.total.pushedInserts == 1)
+        #expect(report.entities.mapValues(\.blockedChanges) == ["Head": 1, "Body": 1, "Tag": 1])
+        #expect(try await device.engine.blockedChanges().count == 3)
+    }
+
     @Test("A report counts rows in conflict and their values, including rows deleted on the service")
     func conflicts() async throws {
         let service = InMemoryService()

@@ -124,4 +124,18 @@ struct ResetTests {
         #expect(try await device.rows("SELECT remoteID, sync_entity FROM Event") == ["500 Birthday"])
         #expect(await requests() == [])
     }
+
+    @Test("Deleting local rows deletes their pending references", arguments: [false, true])
+    func pendingReferences(_ removesEngine: Bool) async throws {
+        await service.set("Task", 1, ["title": "t", "project_id": 99])
+        let device = try Device(service, entities: ["Task"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM sync_pending") == ["1"])
+        if removesEngine {
+            try await device.stack.removeSyncState(deletingRows: true)
+        } else {
+            try await device.engine.reset(.localData)
+        }
+        #expect(try await device.rows("SELECT count(*) FROM sync_pending") == ["0"])
+    }
 }

@@ -88,6 +88,18 @@ struct RetryTimeoutTests {
         #expect(try await back.engine.sync().isEmpty)
     }
 
+    @Test("Records that the app applies do not wait for a backoff, and keep it", arguments: [503, 500])
+    func applied(_ status: Int) async throws {
+        let device = try device(status, status == 503 ? ["Retry-After": "7200"] : [:], Self.impatient)
+        for _ in 0..<3 { _ = await failure(device) }
+        let noted = try await device.rows("SELECT not_before, attempts FROM sync_engine")
+        #expect(noted != ["nil 0"])
+        try await device.engine.apply(["id": 1, "title": "fetched"], inEntity: "Task")
+        #expect(try await device.rows("SELECT title FROM Task") == ["fetched"])
+        await #expect(throws: SyncError.self) { try await device.engine.apply([:], inEntity: "Task") }
+        #expect(try await device.rows("SELECT not_before, attempts FROM sync_engine") == noted)
+    }
+
     @Test("The error of a 410 response to a complete pull has the service's message")
     func gone() async throws {
         let message = await failure(try device(410))

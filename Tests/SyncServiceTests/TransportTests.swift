@@ -73,6 +73,40 @@ struct TransportTests {
         await #expect(throws: ServiceError.unauthorized("")) { try await exchange.send(.get, exchange.url(["x"])) }
     }
 
+    @Test("Requests that are rejected at the same time request new credentials once")
+    func refreshedTogether() async throws {
+        let asked = Counter()
+        let cache = CredentialCache(
+            .authorization { isRefresh in
+                let number = await asked.next()
+                // All calls arrive before the answer.
+                for _ in 0..<100 { await Task.yield() }
+                return "token \(number) \(isRefresh)"
+            })
+        async let first = cache.fields()
+        async let second = cache.fields()
+        let used = try await [first, second]
+        #expect(used.map(\.fields[.authorization]) == ["token 1 false", "token 1 false"])
+        async let third = cache.refreshed(after: used[0].generation)
+        async let fourth = cache.refreshed(after: used[1].generation)
+        #expect(try await [third, fourth].map(\.[.authorization]) == ["token 2 true", "token 2 true"])
+        #expect(try await cache.fields().fields[.authorization] == "token 2 true")
+    }
+
+    @Test("Credentials that could not be refreshed are requested again")
+    func failedRefresh() async throws {
+        let asked = Counter()
+        let cache = CredentialCache(
+            .authorization { _ in
+                let number = await asked.next()
+                if number == 2 { throw ServiceError.unauthorized("locked") }
+                return "token \(number)"
+            })
+        let used = try await cache.fields()
+        await #expect(throws: ServiceError.self) { try await cache.refreshed(after: used.generation) }
+        #expect(try await cache.refreshed(after: used.generation)[.authorization] == "token 3")
+    }
+
     @Test("The Retry-After header is read as seconds or as a date")
     func retryAfter() async throws {
         let transport = ScriptedTransport([

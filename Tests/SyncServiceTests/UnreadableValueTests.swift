@@ -104,4 +104,25 @@ struct UnreadableValueTests {
         #expect(rows.values.first?["count"] == 1)
         #expect(try await device.leftovers() == [])
     }
+
+    @Test(
+        "An unreadable value follows the key of its row, whatever the conflict clause of the statement",
+        arguments: ["", "OR IGNORE", "OR REPLACE", "OR ABORT", "OR FAIL", "OR ROLLBACK"])
+    func movedKey(_ clause: String) async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10, requiresCompleteRecords: true))
+        await service.set("Thing", 1, ["at": "first monday", "title": "a"])
+        await service.set("Thing", 2, ["at": "second monday", "title": "b"])
+        let device = try Device(service, schema: Self.schema, entities: ["Thing"])
+        try await device.engine.sync()
+        try await device.write("DELETE FROM Thing WHERE remoteID = 2")
+        try await device.write("UPDATE \(clause) Thing SET remoteID = 2 WHERE remoteID = 1")
+        #expect(try await device.rows("SELECT remoteID, title FROM Thing") == ["2 a"])
+        #expect(try await device.rows("SELECT k, value FROM sync_unread") == ["2 \"first monday\""])
+        try await device.engine.sync()
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -57,8 +57,9 @@ extension ChangeCaptureTriggers {
         let (owner, other) = ("OLD.\(joinTable.table.mine)", "OLD.\(joinTable.table.other)")
         let position = joinTable.table.position.map { "OLD.\($0)" } ?? "NULL"
         return """
-            INSERT OR REPLACE INTO "sync_parting" ("list", "owner", "other", "place")
+            INSERT INTO "sync_parting" ("list", "owner", "other", "place")
             VALUES (\(joinTable.field.literal), \(owner), \(other), \(position))
+            ON CONFLICT DO UPDATE SET "place" = excluded."place"
             """
     }
 
@@ -121,6 +122,6 @@ extension ChangeCaptureTriggers {
         ] + links("OLD") + named.deletions(of: "OLD.\(key)") + sent + [
             "DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"
         ]
-            + moves(to: deletedName) { "\($0) = +OLD.\(key)" }
+            + moves(from: "+OLD.\(key)", to: deletedName)
     }
 }

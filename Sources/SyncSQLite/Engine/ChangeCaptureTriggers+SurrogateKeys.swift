@@ -26,17 +26,13 @@ extension ChangeCaptureTriggers {
     }
 
     /// Returns statements that replace the key of a row in the engine's tables; none if the table has no surrogate key.
-    ///
-    /// - Parameters:
-    ///   - k: The SQL of the new key.
-    ///   - condition: A function that returns the SQL condition of the entries to change, given the name of their key
-    ///     column.
-    func moves(to k: String, where condition: (String) -> String) -> [String] {
+    /// See ``EntryMove/statements(from:to:if:)``.
+    func moves(from old: String, to new: String, if condition: String = "true") -> [String] {
         guard table.key.isSurrogate else { return [] }
         // `sync_known` comes last in `SurrogateKeyRepair.tables`, because the other statements look up names in it.
-        return named.owners(to: k, where: condition)
-            + SurrogateKeyRepair.tables.map { name in
-                "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition("\"k\""))"
+        return named.owners(from: old, to: new, if: condition)
+            + SurrogateKeyRepair.tables.flatMap { name in
+                EntryMove.ofRow(in: name, table.number).statements(from: old, to: new, if: condition)
             }
     }
 
@@ -58,10 +54,10 @@ extension ChangeCaptureTriggers {
         guard table.key.isSurrogate else { return [] }
         let name = table.key.name(of: "NEW")
         let other = "(SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"
-        let known = "(SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name))"
-        func isOther(_ k: String) -> String { "\(k) = +NEW.\(key) AND \(other) IS NOT NULL" }
-        func isSame(_ k: String) -> String { "\(k) IN (\(name), \(known)) AND \(k) IS NOT NEW.\(key)" }
-        return named.others(to: other, where: isOther) + moves(to: other, where: isOther)
-            + named.others(to: "NEW.\(key)", where: isSame) + moves(to: "NEW.\(key)", where: isSame)
+        let known =
+            "coalesce((SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name)), \(name))"
+        let (new, isOther) = ("+NEW.\(key)", "\(other) IS NOT NULL")
+        return named.others(from: new, to: other, if: isOther) + moves(from: new, to: other, if: isOther)
+            + named.others(from: known, to: new) + moves(from: known, to: new)
     }
 }

@@ -5,9 +5,9 @@ import SyncStore
 /// Generates the triggers that record edits of one registered table, in the transaction of the writer. The triggers do
 /// not record writes of the engine as edits.
 ///
-/// Inserts of edits use upsert clauses because the conflict clause of the firing statement does not override them. Keys
-/// are compared as `k = +NEW.id`. Without the `+`, the affinity of the column would prevent SQLite from using the
-/// index.
+/// Inserts of edits use upsert clauses because the conflict clause of the firing statement does not override them. For
+/// changes of keys see ``EntryMove``. Keys are compared as `k = +NEW.id`. Without the `+`, the affinity of the column
+/// would prevent SQLite from using the index.
 struct ChangeCaptureTriggers {
     let table: TrackedTable
     let key: String
@@ -48,7 +48,7 @@ struct ChangeCaptureTriggers {
             trigger("insert", "AFTER INSERT", when: Self.isCapturing + isNew, insertion),
             trigger(
                 "delete", "AFTER DELETE", when: Self.isCapturing + isOld,
-                named.others(to: deletedName) { "\($0) = +OLD.\(key)" } + deletion),
+                named.others(from: "+OLD.\(key)", to: deletedName) + deletion),
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.isCapturing)\(isOld)", engineDeletion),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.isCapturing) AND \(hasOtherKey)\(isOld)\(isNew)",
@@ -73,8 +73,8 @@ struct ChangeCaptureTriggers {
             triggers.append(
                 trigger(
                     "renumber", "AFTER UPDATE", when: "OLD.\(key) IS NOT NEW.\(key)\(isOld)",
-                    moves(to: "NEW.\(key)") { "\($0) = +OLD.\(key)" }
-                        + named.others(to: "NEW.\(key)") { "\($0) = +OLD.\(key)" }))
+                    moves(from: "+OLD.\(key)", to: "NEW.\(key)")
+                        + named.others(from: "+OLD.\(key)", to: "NEW.\(key)")))
         }
         if table.isPart {
             // Record a change of entity as a deletion from the former entity and an insertion into the new entity.
@@ -134,16 +134,15 @@ struct ChangeCaptureTriggers {
 
     /// The statements that move unreadable remote values to the new key of a row.
     private var movedUnreadableValues: [String] {
-        [
-            """
-            UPDATE OR REPLACE "sync_unread" SET "k" = NEW.\(key) WHERE \(isRow("OLD"))
-            """
-        ]
+        EntryMove.ofRow(in: "sync_unread", table.number).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
     }
 
     /// The statements that move pending references of a row to its new key.
     private var movedPendingReferences: [String] {
-        ["UPDATE OR REPLACE \"sync_pending\" SET \"owner_key\" = NEW.\(key) WHERE \(isPendingOwner("OLD"))"]
+        EntryMove(
+            table: "sync_pending", column: "owner_key", scope: "\"owner_entity\" IN (\(family))",
+            identity: ["owner_entity", "relationship", "target_key", "target_entity"]
+        ).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
     }
 
     private func isPendingOwner(_ row: String) -> String {
@@ -176,7 +175,7 @@ struct ChangeCaptureTriggers {
         let bases = table.columns.flatMap { column in
             [deletedValue(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
         }
-        let preserved = moves(to: deletedName) { "\($0) = +OLD.\(key)" }
+        let preserved = moves(from: "+OLD.\(key)", to: deletedName)
         return [Self.count] + bases + links("OLD", "NOT \(isKnown("OLD"))")
             + [
                 """

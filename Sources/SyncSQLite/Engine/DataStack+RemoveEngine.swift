@@ -36,5 +36,6 @@ extension DataStack {
             guard let entity = try? model.compiled.entity(named: name) else { continue }
             try RowRemoval.deleteRows(of: entity, layout, in: db)
         }
+        try RowRemoval.deletePendingReferences(layout, in: db)
     }
 }

@@ -18,15 +18,16 @@ struct JoinEditRekeying {
         }
     }
 
-    /// Returns statements that replace the key of the owner in join edits of this table's lists.
-    func owners(to key: String, where condition: (String) -> String) -> [String] {
-        move("\"owner\"", of: table.joinTables.map(\.name), to: key, condition)
+    /// Returns statements that replace the key of the owner in join edits of this table's lists. See
+    /// ``EntryMove/statements(from:to:if:)``.
+    func owners(from old: String, to new: String, if condition: String = "true") -> [String] {
+        move("owner", identifiedWith: "other", of: table.joinTables.map(\.name), old, new, condition)
     }
 
     /// Returns statements that replace the key of the linked row in join edits of lists that contain rows of this
-    /// table.
-    func others(to key: String, where condition: (String) -> String) -> [String] {
-        move("\"other\"", of: pointing.map(\.joinTable.name), to: key, condition)
+    /// table. See ``EntryMove/statements(from:to:if:)``.
+    func others(from old: String, to new: String, if condition: String = "true") -> [String] {
+        move("other", identifiedWith: "owner", of: pointing.map(\.joinTable.name), old, new, condition)
     }
 
     /// Returns statements that delete the join edits whose linked row the engine deletes.
@@ -37,11 +38,14 @@ struct JoinEditRekeying {
         }
     }
 
-    private func move(_ column: String, of links: [String], to key: String, _ condition: (String) -> String) -> [String]
-    {
+    private func move(
+        _ column: String, identifiedWith other: String, of links: [String], _ old: String, _ new: String,
+        _ condition: String
+    ) -> [String] {
         guard table.key.isSurrogate else { return [] }
-        return links.map {
-            "UPDATE OR REPLACE \"sync_link\" SET \(column) = \(key) WHERE \"link\" = \($0.literal) AND \(condition(column))"
+        return links.flatMap { link in
+            EntryMove(table: "sync_link", column: column, scope: "\"link\" = \(link.literal)", identity: [other])
+                .statements(from: old, to: new, if: condition)
         }
     }
 

@@ -16,7 +16,8 @@ extension OutgoingRecordBuilder {
     ///
     /// - Parameter newID: The ID that the client assigns to a new row; nil if the service assigns it. Ignored for other
     ///   rows.
-    /// - Returns: The body, and the members of the natural key; nil if the entity has none.
+    /// - Returns: The body, and the members of the natural key. They are nil if the entity has none, or if all values
+    ///   are null, because any record without these values would match.
     /// - Throws: ``Unsendable`` if the row or a value cannot be sent.
     func body(
         of key: DatabaseValue, _ table: TrackedTable, _ fields: [OutgoingField], newID: JSONValue?, isNew: Bool
@@ -86,11 +87,14 @@ extension OutgoingRecordBuilder {
         let slots = Set(table.registration.naturalKey.compactMap { table.entity.slotByName[$0] })
         guard !slots.isEmpty else { return nil }
         var natural = JSONValue.object([])
+        var isEmpty = true
         for member in shape.members {
             guard case .attribute(let slot) = member.field, slots.contains(slot) else { continue }
-            natural = natural.setting(record.value(at: member.path) ?? .null, at: member.path)
+            let value = record.value(at: member.path) ?? .null
+            natural = natural.setting(value, at: member.path)
+            if value != .null { isEmpty = false }
         }
-        return natural
+        return isEmpty ? nil : natural
     }
 }
 

@@ -21,6 +21,8 @@ struct OutgoingRequestBuilder {
     private let tablesWithTombstones: Set<Int>
     private let scan: OutboxScan
     private var requests: [OutgoingRequest] = []
+    /// The changes that were blocked because they cannot be sent.
+    private(set) var blocked: [BlockedChange] = []
 
     private struct Change {
         let key: DatabaseValue
@@ -387,9 +389,11 @@ struct OutgoingRequestBuilder {
         try engine.deleteState(change.key, table, isKnown: true, in: db)
     }
 
-    private func block(_ change: Change, _ table: TrackedTable, _ reason: String) throws {
+    private mutating func block(_ change: Change, _ table: TrackedTable, _ reason: String) throws {
         try db.executeCached(
             sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMarker.blocked()) WHERE e = ? AND k = ?",
             arguments: [reason, table.number, change.key])
+        blocked.append(
+            BlockedChange(entity: table.entity.name, key: try table.recordKey(change.key, in: db), reason: reason))
     }
 }

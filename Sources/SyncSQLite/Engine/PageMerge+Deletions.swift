@@ -9,7 +9,8 @@ extension PageMerge {
     /// - Returns: Whether the row is restored.
     mutating func stays(_ row: PulledPage.Record, _ standing: LocalRowState) throws -> Bool {
         let isChanged =
-            try standing.version != nil && standing.version != row.version && !isAsSent(row, standing.key)
+            try standing.version != nil && standing.version != recorded(row, standing).version
+            && !isAsSent(row, standing.key)
         let wentAlong = try isCascade(standing.key)
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
@@ -82,6 +83,7 @@ extension PageMerge {
     /// Records the pulled version of a locally deleted row, so that the deletion is sent for this version. The row need
     /// not be known, since the response to its create may be lost.
     private func recordLocalDelete(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
+        let (version, time) = recorded(row, standing)
         try db.executeCached(
             sql: """
                 INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
@@ -89,7 +91,7 @@ extension PageMerge {
                 ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
                 """,
             arguments: [
-                table.number, standing.key, row.version, row.time,
+                table.number, standing.key, version, time,
                 try table.spelling(of: row.id, standing.key, in: db),
             ])
         try db.executeCached(

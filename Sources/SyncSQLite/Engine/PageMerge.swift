@@ -17,6 +17,9 @@ struct PageMerge {
     var isSame = false
     /// Whether the service lacks the rows without a record. If false, the service reported these rows as deleted.
     var isMissing = false
+    /// Whether a row keeps its known version if its record has none. The service then rejects a change of the row if it
+    /// has another version.
+    var keepsVersions = false
     var outcome = AppliedChanges()
     /// The rows that could not be stored, with the reason.
     private(set) var refused: [(row: PulledPage.Record, reason: String)] = []
@@ -183,6 +186,12 @@ struct PageMerge {
                 """, arguments: [kind.name, standing.key])
     }
 
+    /// Returns the version and the time to record for a row.
+    func recorded(_ row: PulledPage.Record, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
+        guard keepsVersions, row.version == nil else { return (row.version, row.time) }
+        return (standing.version, standing.time)
+    }
+
     private mutating func record(
         _ row: PulledPage.Record, _ standing: LocalRowState, _ result: SyncResult
     ) throws {
@@ -194,6 +203,7 @@ struct PageMerge {
         }
         try QuarantinedRecords(engine, table, db).remove(row.id)
         let spelled = try table.spelling(of: row.id, key, in: db)
+        let (version, time) = recorded(row, standing)
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
@@ -205,7 +215,7 @@ struct PageMerge {
                 """
         ).execute(
             arguments: [
-                table.number, key, row.version, row.time, row.isWhole ? 1 : 0, spelled,
+                table.number, key, version, time, row.isWhole ? 1 : 0, spelled,
             ])
         try table.key.insertName(key, table.number, in: db)
         try UnreadableValues(engine, table, db).record(row.record, of: key, isAny: !result.diagnostics.isEmpty)

@@ -13,6 +13,8 @@ struct PageWriter {
     var isSame = false
     /// Whether the service lacks the rows without a record. If false, the service reported these rows as deleted.
     var isMissing = false
+    /// Whether a row keeps its known version if its record has none. See ``PageMerge/keepsVersions``.
+    var keepsVersions = false
     private(set) var outcome = AppliedChanges()
     private let clock: Int64
     private let serverTime: Int64?
@@ -35,6 +37,7 @@ struct PageWriter {
 
     mutating func apply(_ page: PulledPage) throws {
         let rows = page.acceptsOlderVersions ? page.rows : try current(page.rows)
+        keepsVersions = page.keepsVersions
         if case .none = page.end { return try apply(rows) }
         let hasUnreadableIDs = try !page.acceptsOlderVersions && rows.contains { try isNewAndWithoutKey($0) }
         try apply(rows.filter { $0.record != nil })
@@ -78,6 +81,7 @@ struct PageWriter {
         var merge = PageMerge(engine, table, clock: clock, db)
         merge.isSame = isSame
         merge.isMissing = isMissing
+        merge.keepsVersions = keepsVersions
         try engine.muted(in: db) { try merge.apply(rows) }
         outcome.add(merge.outcome)
         for (row, reason) in merge.refused { try setAside(row, reason) }

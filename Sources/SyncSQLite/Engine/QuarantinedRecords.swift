@@ -46,6 +46,7 @@ struct QuarantinedRecords {
         var outcome = AppliedChanges()
         while true {
             var round = try PageWriter(engine, table, nil, db)
+            round.keepsVersions = true
             for row in rows {
                 try remove(row.id)
                 try round.apply([row])
@@ -80,6 +81,7 @@ struct QuarantinedRecords {
         var outcome: AppliedChanges?
         try db.inSavepoint {
             var writer = try PageWriter(engine, table, nil, db)
+            writer.keepsVersions = true
             for row in rows {
                 try remove(row.id)
                 try clearUniqueValues(row)

@@ -18,12 +18,25 @@ struct RowRemoval {
         try db.execute(sql: "DELETE FROM \(layout[entity.table].name.quoted)\(own)")
     }
 
+    /// Deletes the pending references of rows that are no longer stored.
+    static func deletePendingReferences(_ layout: StoreLayout, in db: Database) throws {
+        let dangling = DanglingLinks(layout: layout, db: db)
+        for table in Set(layout.model.entities.map(\.table)) {
+            try dangling.deletePendingReferences(ofMissingRowsIn: table)
+        }
+    }
+
     func remove() throws {
         try CaptureSuppression.writing.set(in: db)
         let others = try otherTables()
+        let tables = engine.tables + others
         for other in others {
             // Record earlier deletions first, to distinguish them from the rows that the cascades below delete.
-            if try other.isWatched(in: db) { try other.recordMissing(in: db) } else { try other.deleteMissing(in: db) }
+            if try other.isWatched(in: db) {
+                try other.recordMissing(among: tables, in: db)
+            } else {
+                try other.deleteMissing(among: tables, in: db)
+            }
             for table in engine.tables { try PreservedReferences(engine, other, to: table, db).preserve() }
         }
         let counts = try others.map { try $0.count(in: db) }
@@ -33,13 +46,12 @@ struct RowRemoval {
             try EngineSchema.deleteEntity(table.number, in: db)
             try Self.deleteRows(of: table.entity, engine.stack.layout, in: db)
         }
-        let dangling = DanglingLinks(layout: engine.stack.layout, db: db)
         for (other, count) in zip(others, counts) {
-            try other.deleteMissing(in: db)
+            try other.deleteMissing(among: tables, in: db)
             // Rows that cascades deleted are pulled again.
             if try other.count(in: db) < count { try other.pullAll(in: db) }
-            try dangling.deletePendingReferences(ofMissingRowsIn: other.entity.table)
         }
+        try Self.deletePendingReferences(engine.stack.layout, in: db)
         try EngineSchema.unmute(in: db)
     }
 

@@ -47,6 +47,10 @@ extension SQLiteEngineStore {
         try await reading { [self] db in try tables.flatMap { try files(of: $0, "true", in: db) } }
     }
 
+    package func pendingFileHashes() async throws -> Set<String> {
+        try await reading { db in try String.fetchSet(db, sql: "SELECT hash FROM sync_file") }
+    }
+
     package func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload] {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in

@@ -98,13 +98,23 @@ extension SQLiteEngineStore {
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq)
-                SELECT e, k, 'create', lower(hex(randomblob(16))), 0 FROM sync_known WHERE \(isLacking) ON CONFLICT DO NOTHING
+                SELECT e, k, 'create', lower(hex(randomblob(16))), 0 FROM sync_known WHERE \(isLacking)
+                ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready', reason = NULL,
+                  attempts = 0, rounds = 0 WHERE kind = 'update'
                 """)
+        let rows = """
+            SELECT k FROM sync_known WHERE \(isLacking) AND EXISTS (
+              SELECT 1 FROM sync_change AS c WHERE c.e = sync_known.e AND c.k = sync_known.k AND c.kind = 'create')
+            """
+        // All values of a new row are sent, so its edited columns need no base values.
         try db.execute(
             sql: """
-                DELETE FROM sync_known WHERE \(isLacking) AND EXISTS (
-                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_known.e AND c.k = sync_known.k AND c.kind = 'create')
+                INSERT INTO sync_made (e, k, domain, edited)
+                SELECT e, k, domain, edited FROM sync_base WHERE e = \(table.number) AND k IN (\(rows)) ON CONFLICT DO NOTHING
                 """)
+        for name in ["sync_base", "sync_known"] {
+            try db.execute(sql: "DELETE FROM \(name) WHERE e = \(table.number) AND k IN (\(rows))")
+        }
     }
 
     package func finishListing(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws {

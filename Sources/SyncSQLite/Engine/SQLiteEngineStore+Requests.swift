@@ -1,16 +1,17 @@
 import GRDB
-import SyncCore
+package import SyncCore
 package import SyncStore
 
 extension SQLiteEngineStore {
     package func prepareRequests(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
-    ) async throws -> (requests: [OutgoingRequest], edit: Int64) {
+    ) async throws -> (requests: [OutgoingRequest], edit: Int64, blocked: [BlockedChange]) {
         try await writing(lease, keepsMemory: true) { [self] db in
             let last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT seq FROM sync_engine")) ?? 0
             let tables = parentsFirst.filter { entities.contains($0.entity.name) }
             var builder = try OutgoingRequestBuilder(self, tables, upTo: edit ?? last, db)
-            return (try builder.prepareRequests(limit), edit ?? last)
+            let requests = try builder.prepareRequests(limit)
+            return (requests, edit ?? last, builder.blocked)
         }
     }
 

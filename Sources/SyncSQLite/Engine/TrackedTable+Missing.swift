@@ -4,8 +4,10 @@ import SyncStore
 // Rows that are missing in the store without a captured deletion.
 extension TrackedTable {
     /// Records a local deletion for each known row that is not stored.
-    func recordMissing(in db: Database) throws {
-        try SurrogateKeyRepair(self, db).repair()
+    ///
+    /// - Parameter tables: The tables whose rows may reference rows of this table.
+    func recordMissing(among tables: [TrackedTable], in db: Database) throws {
+        try SurrogateKeyRepair(self, among: tables, db).repair()
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, seq)
@@ -18,10 +20,11 @@ extension TrackedTable {
     ///
     /// The deletion of these rows is not sent. The next pull gets all rows, and inserts the rows that the service has.
     ///
+    /// - Parameter tables: The tables whose rows may reference rows of this table.
     /// - Returns: Whether there were such rows.
     @discardableResult
-    func deleteMissing(in db: Database) throws -> Bool {
-        try SurrogateKeyRepair(self, db).repair()
+    func deleteMissing(among tables: [TrackedTable], in db: Database) throws -> Bool {
+        try SurrogateKeyRepair(self, among: tables, db).repair()
         let keys = """
             SELECT k FROM (SELECT k FROM sync_known WHERE e = \(number) UNION SELECT k FROM sync_change WHERE e = \(number)) AS n
             WHERE \(isMissing("n")) AND NOT EXISTS (

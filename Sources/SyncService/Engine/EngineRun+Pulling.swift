@@ -168,7 +168,8 @@ extension EngineRun {
             }
             return PulledPage.Record(id: id, record: record, version: nil, time: nil, isWhole: false)
         }
-        let page = PulledPage(entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil)
+        let page = PulledPage(
+            entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil, keepsVersions: true)
         record(try await store.apply(page, lease))
     }
 

@@ -55,9 +55,13 @@ extension EngineRun {
         try await findCursor()
         while true {
             try Task.checkCancellation()
-            let (requests, edit) = try await store.prepareRequests(
+            let (requests, edit, blocked) = try await store.prepareRequests(
                 max(Self.preparedRequestLimit, batchSize), of: entities, upTo: last, lease)
             last = edit
+            // A run may try these changes again, and then block them again.
+            for change in blocked where unsendableChanges.withLock({ $0.insert(change).inserted }) {
+                recordChanges(of: change.entity) { $0.blockedChanges += 1 }
+            }
             guard !requests.isEmpty else { return }
             do {
                 progress.count += try await send(requests, &batchSize, rounds: rounds)

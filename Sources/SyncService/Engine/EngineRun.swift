@@ -18,6 +18,9 @@ final class EngineRun: Sendable {
     let cursor = Locked<String?>(nil)
     private let feed: Feed<SyncEvent>
     private let heartbeat: Task<Void, Never>
+    /// Whether the run sends requests. A run without requests does not wait for the stored delay, and leaves it as it
+    /// is.
+    private let sendsRequests: Bool
     /// The entities whose rows a pull of this run has listed completely.
     let listed = Locked<Set<String>>([])
     /// The entities that this run has pulled completely.
@@ -26,6 +29,8 @@ final class EngineRun: Sendable {
     let reconciledEntities = Locked<Set<String>>([])
     /// The entities with pushed changes of rows that the service no longer has.
     let entitiesWithMissingRows = Locked<Set<String>>([])
+    /// The changes that this run blocked because they cannot be sent.
+    let unsendableChanges = Locked<Set<BlockedChange>>([])
     /// The in-doubt requests that this run could not resolve and does not send again.
     let unresolvedRequests = Locked<Set<Int64>>([])
     /// The accepted creates whose row this run has looked for, because the response did not have the row.
@@ -35,7 +40,8 @@ final class EngineRun: Sendable {
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
-        _ configuration: SyncEngine.Configuration, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String
+        _ configuration: SyncEngine.Configuration, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String,
+        sendsRequests: Bool
     ) async throws {
         self.store = store
         self.service = service
@@ -43,6 +49,7 @@ final class EngineRun: Sendable {
         self.configuration = configuration
         self.entities = entities
         self.feed = feed
+        self.sendsRequests = sendsRequests
         memberPaths = store.memberPaths
         start = try await store.begin(registration, holder: holder)
         backoff = RetryBackoff(configuration, failures: start.attempts) { event in
@@ -51,7 +58,7 @@ final class EngineRun: Sendable {
         }
         heartbeat = Self.heartbeat(store, start.lease, configuration.clock)
         do {
-            if let notBefore = start.notBefore,
+            if sendsRequests, let notBefore = start.notBefore,
                 configuration.backoffPolicy.includes(isRequestedByService: start.isRequestedByService)
             {
                 try await backoff.wait(
@@ -110,7 +117,9 @@ final class EngineRun: Sendable {
     func finish() async throws -> SyncReport {
         heartbeat.cancel()
         let rest = service.backoff.map { configuration.clock.now().addingTimeInterval($0.seconds).milliseconds }
-        try await store.finish(entities.filter(pulled.value.contains), notBefore: rest, attempts: 0, lease)
+        let (notBefore, failures) = sendsRequests ? (rest, 0) : (start.notBefore, start.attempts)
+        try await store.finish(
+            entities.filter(pulled.value.contains), notBefore: notBefore, attempts: failures, lease)
         let report = report.value
         feed.send(.finished(report))
         return report
@@ -121,7 +130,7 @@ final class EngineRun: Sendable {
     /// - Returns: The error to throw, without secrets.
     func fail(_ error: any Error) async -> any Error {
         heartbeat.cancel()
-        let (notBefore, failures) = await backoff.debt
+        let (notBefore, failures) = sendsRequests ? await backoff.debt : (start.notBefore, start.attempts)
         let (store, lease) = (store, lease)
         // A cancelled task cannot write to the store.
         try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
@@ -272,15 +281,15 @@ actor RetryBackoff {
     /// - Parameters:
     ///   - reason: The reason, as a clause.
     ///   - isRequestedByService: Whether the service asked for the delay.
-    /// - Throws: ``SyncError`` `serviceUnavailable` if the delay is longer than
-    ///   ``SyncEngine/Configuration/retryTimeout``.
+    /// - Throws: ``SyncError`` `serviceUnavailable` if the run would wait longer than
+    ///   ``SyncEngine/Configuration/retryTimeout`` in total.
     func wait(until date: Date, _ reason: String, isRequestedByService: Bool = false) async throws {
         let seconds = date.timeIntervalSince(configuration.clock.now())
         guard seconds > 0 else { return }
         // The clock of the device was set back, because no service may request such a long delay.
         guard seconds <= Self.mostAsked else { return }
         (notBefore, self.isRequestedByService) = (date, isRequestedByService)
-        guard seconds <= configuration.retryTimeout.seconds else {
+        guard waited + seconds <= configuration.retryTimeout.seconds else {
             throw SyncError(
                 .serviceUnavailable,
                 "the engine must wait until \(date.isoText): \(reason); \(Self.advice)")

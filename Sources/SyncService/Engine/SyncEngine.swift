@@ -120,10 +120,11 @@ public actor SyncEngine {
     }
 
     private func run(
-        _ kind: EngineRunQueue.Kind, _ entities: [String]?, _ phases: @escaping EngineRunQueue.Phases
+        _ kind: EngineRunQueue.Kind, _ entities: [String]?, sendsRequests: Bool = true,
+        _ phases: @escaping EngineRunQueue.Phases
     ) async throws -> SyncReport {
         let names = try registration.names(entities)
-        return try await runs.join(kind, names) { [self] in try await once(names, phases) }
+        return try await runs.join(kind, names) { [self] in try await once(names, sendsRequests, phases) }
     }
 
     /// Runs a closure while no run of this engine is in progress.
@@ -135,10 +136,11 @@ public actor SyncEngine {
     }
 
     private func once(
-        _ names: [String], _ phases: EngineRunQueue.Phases
+        _ names: [String], _ sendsRequests: Bool, _ phases: EngineRunQueue.Phases
     ) async throws -> SyncReport {
         lastReport = nil
-        let run = try await EngineRun(store, service, registration, configuration, names, feed, holder: name)
+        let run = try await EngineRun(
+            store, service, registration, configuration, names, feed, holder: name, sendsRequests: sendsRequests)
         defer { lastReport = run.report.value }
         do {
             try await phases(run)
@@ -160,14 +162,16 @@ public actor SyncEngine {
     // MARK: Single records
 
     /// Stores records that the app fetched from the service, and merges the records with pending changes. The engine
-    /// does not detect whether a record is older than the stored row.
+    /// sends no request, and does not wait for a stored delay.
+    ///
+    /// The engine does not detect whether a record is older than the stored row. The known version of the row stays. If
+    /// the service has another version, it rejects the next change of the row, and the engine merges that version.
     ///
     /// - Parameter json: One record, or an array of records.
     /// - Throws: ``SyncError`` `primaryKeyMissing` if a record has no valid primary key; `unknownEntity`, `engineBusy`.
-    ///   Also `serviceUnavailable` if the engine must wait longer than ``SyncEngine/Configuration/retryTimeout``.
     @discardableResult
     public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
-        try await run(.single, [entity]) { run in try await run.write(json, entity) }
+        try await run(.single, [entity], sendsRequests: false) { run in try await run.write(json, entity) }
     }
 
     /// Sends a change to the service before the change is stored. If the service accepts the change, the engine stores

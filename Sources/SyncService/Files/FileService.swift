@@ -112,7 +112,7 @@ extension EngineRun {
                 failures += 1
             }
         }
-        try await files.removePending(except: Set(store.pendingFiles().map(\.content.hash)))
+        try await files.removePending(except: store.pendingFileHashes())
     }
 
     private func upload(_ file: PendingUpload, _ files: FileStore, _ service: any FileService) async throws {

@@ -79,7 +79,6 @@ package struct KintoService: SyncService {
         let response = try await exchange.send(.get, url)
         switch response.status {
         case 200..<300: break
-        // Kinto returns 403 or 404 for a collection without any write.
         case 403, 404:
             // Errors of Kinto have the member `errno`. Other servers do not send it.
             guard case .number? = (try? response.json())?["errno"] else {
@@ -88,7 +87,11 @@ package struct KintoService: SyncService {
                         + "(\(response.endpoint))"
                 )
             }
-            return PullPage(records: [], cursor: request.cursor ?? "0", isFullListing: false, serverTime: response.time)
+            // Kinto returns 403 or 404 for a collection without any write. A collection with a cursor or a further page
+            // had records: it was deleted, or the user may no longer read it. Without a cursor, the next pull is a
+            // complete one.
+            guard request.page == nil, [nil, "0"].contains(request.cursor) else { throw response.refusal }
+            return PullPage(records: [], cursor: nil, isFullListing: false, serverTime: response.time)
         case 410 where request.cursor != nil: throw ServiceError.cursorInvalid
         default: throw response.refusal
         }
@@ -187,8 +190,11 @@ package struct KintoService: SyncService {
         guard (200..<300).contains(response.status) else {
             throw response.refusal
         }
-        guard case .array(let responses)? = try response.json()["responses"] else {
-            throw ServiceError.invalidResponse("the response to a batch has no 'responses'")
+        // The server has applied the batch, or an intermediary responded in its place.
+        guard case .array(let responses)? = (try? response.json())?["responses"] else {
+            return operations.indices.map {
+                refused[$0] ?? .unknown("the response to a batch has no 'responses' (\(response.endpoint))")
+            }
         }
         // Responses are in the order of the requests. If a response is missing, the outcome is unknown.
         var answers = responses[...]

@@ -52,32 +52,39 @@ public struct ServiceCredentials: Sendable {
     }
 }
 
-/// The current credentials, shared by the requests of a service.
+/// The current credentials, shared by the requests of a service. Concurrent requests cause one call of the app.
 actor CredentialCache {
     private let credentials: ServiceCredentials
     private var current: [HTTPField.Name: String]?
     private var generation = 0
+    /// The call of the app that is in progress.
+    private var call: Task<[HTTPField.Name: String], any Error>?
 
     init(_ credentials: ServiceCredentials) { self.credentials = credentials }
 
     func fields() async throws -> (fields: [HTTPField.Name: String], generation: Int) {
         if let current { return (current, generation) }
-        let fields = try await credentials.fields(false)
-        current = fields
-        return (fields, generation)
+        return (try await request(isRefresh: false), generation)
     }
 
-    /// Returns fields that are newer than those of a generation. If the service rejects several requests at once, the
-    /// first refresh that completes counts for all of them.
+    /// Returns fields that are newer than those of a generation. If the service rejects several requests at once, one
+    /// refresh counts for all of them.
     func refreshed(after used: Int) async throws -> [HTTPField.Name: String] {
-        if used == generation || current == nil {
-            let fields = try await credentials.fields(true)
-            if used == generation {
-                current = fields
-                generation += 1
-            }
+        if used != generation, let current { return current }
+        return try await request(isRefresh: true)
+    }
+
+    private func request(isRefresh: Bool) async throws -> [HTTPField.Name: String] {
+        if let call { return try await call.value }
+        let call = Task {
+            defer { self.call = nil }
+            let fields = try await credentials.fields(isRefresh)
+            current = fields
+            if isRefresh { generation += 1 }
+            return fields
         }
-        return current ?? [:]
+        self.call = call
+        return try await call.value
     }
 }
 

@@ -44,10 +44,12 @@ package struct PulledPage: Sendable {
     /// Whether a record is applied even if a newer version of it is known. True for a pull without a cursor, because
     /// the service may have been restored from a backup.
     package let acceptsOlderVersions: Bool
+    /// Whether a row keeps its known version if its record has none. True for records that the app passed.
+    package let keepsVersions: Bool
 
     package init(
         entity: String, rows: [Record], end: End, isListing: Bool, serverTime: Int64?,
-        acceptsOlderVersions: Bool = false
+        acceptsOlderVersions: Bool = false, keepsVersions: Bool = false
     ) {
         self.entity = entity
         self.rows = rows
@@ -55,6 +57,7 @@ package struct PulledPage: Sendable {
         self.isListing = isListing
         self.serverTime = serverTime
         self.acceptsOlderVersions = acceptsOlderVersions
+        self.keepsVersions = keepsVersions
     }
 }
 

@@ -26,10 +26,11 @@ package protocol EngineStore: Sendable {
     /// - Parameters:
     ///   - limit: The maximum number of requests.
     ///   - edit: The edit counter up to which edits are sent; nil for the current counter.
-    /// - Returns: The requests, and the edit counter up to which edits are sent.
+    /// - Returns: The requests, the edit counter up to which edits are sent, and the changes that were blocked because
+    ///   they cannot be sent.
     func prepareRequests(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
-    ) async throws -> (requests: [OutgoingRequest], edit: Int64)
+    ) async throws -> (requests: [OutgoingRequest], edit: Int64, blocked: [BlockedChange])
 
     /// Returns the requests that are not completed: in-doubt requests, and requests for accepted rows that the service
     /// does not list yet.
@@ -135,6 +136,9 @@ package protocol EngineStore: Sendable {
 
     /// Returns all pending uploads.
     func pendingFiles() async throws -> [PendingUpload]
+
+    /// Returns the hashes of all files to upload, including those of other engines of the database.
+    func pendingFileHashes() async throws -> Set<String>
 
     /// Returns the uploads that are not rejected and whose row the service has. Removes the uploads of deleted rows.
     func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload]

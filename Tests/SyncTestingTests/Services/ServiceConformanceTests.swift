@@ -154,4 +154,23 @@ struct ServiceConformanceTests {
         let failures = await ServiceConformance(broken, entity: "Task", member: "title", other: "note").run()
         #expect(failures.contains { $0.check == "pages" }, "\(failures)")
     }
+
+    @Test("The conformance suite passes no ID of its own to a service that assigns IDs")
+    func ownIDs() async {
+        struct Numbered: SyncService {
+            let memory = InMemoryService()
+            var capabilities: ServiceCapabilities { memory.capabilities }
+            var identity: String { memory.identity }
+            func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
+            func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+                for case .string(let id) in ids {
+                    throw ServiceError.rejected(status: 400, "'\(id)' is not a number")
+                }
+                return try await memory.fetch(ids, of: entity)
+            }
+            func push(_ operations: [PushOperation]) async throws -> [PushOutcome] { try await memory.push(operations) }
+        }
+        let failures = await ServiceConformance(Numbered(), entity: "Task", member: "title", other: "note").run()
+        #expect(failures == [])
+    }
 }
