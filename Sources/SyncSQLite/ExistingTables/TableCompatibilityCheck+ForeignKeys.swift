@@ -58,6 +58,7 @@ extension TableCompatibilityCheck {
             return found.add(name, "is a generated column and cannot be written", .none)
         }
         let keeps = check(name, type, declared, &found)
+        checkCollation(of: name, &found)
         let problem = problem(withForeignKeysOf: name, to: target, key, use, found.table)
         if let problem {
             let (message, tableFix) = try fix(problem, of: found.table, name, to: target, key, clause)
