@@ -317,9 +317,16 @@ extension RelatedRows where Row: EntityRecord {
 extension SyncResult {
     /// The changes of the rows of a type, without the changes of subentities.
     ///
-    /// For example, `result[User.self].inserted` contains `Int` keys if the primary key of `User` is an `Int`. If the
-    /// primary key is composite, the lists are empty. In this case, use `result["User"]`.
+    /// For example, `result[User.self].inserted` contains `Int` keys if the primary key of `User` is an `Int`.
     public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<Value.SyncKey> {
         typedChanges(of: Value.entityName, by: Value.SyncKey.self)
     }
 }
+
+    /// The changes of the rows of a type whose primary key is not a single attribute, without the changes of
+    /// subentities. A composite key is an array of its parts, as ``EntityRecord/syncID`` is. The key of a row of a
+    /// keyless entity is its surrogate key.
+    public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<JSONValue>
+    where Value.SyncKey == RowNumber {
+        typedChanges(of: Value.entityName, by: JSONValue.self)
+    }
