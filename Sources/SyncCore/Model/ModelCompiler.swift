@@ -175,9 +175,7 @@ struct ModelCompiler {
             let marked = entities[owner].attributes.filter(\.isPrimaryKey)
             if !marked.isEmpty { return marked.map(\.name) }
         }
-        return ["id", "remoteID"].first { name in
-            line.contains { entities[$0].attributes.contains { $0.name == name && $0.type.canBeKey } }
-        }.map { [$0] }
+        return SyncModel.PrimaryKey.defaultName(among: line.flatMap { entities[$0].attributes }).map { [$0] }
     }
 
     // MARK: Hierarchies
@@ -190,6 +188,8 @@ struct ModelCompiler {
             id: id, root: members[0], entities: members, attributes: hierarchyAttributes[id.index],
             keySlot: sharesKey ? rootKey : nil,
             foreignKeys: foreignKeys[id.index])
+    }
+}
 
 extension CompiledAssociation {
     /// Returns whether the end with the relationship `here` is the first end, beside the end with its inverse `there`.
@@ -205,7 +205,5 @@ extension CompiledAssociation {
         let cascadesHere = there.deleteRule == .cascade
         if !here.isToMany, cascadesHere != (here.deleteRule == .cascade) { return cascadesHere }
         return name <= other
-    }
-}
     }
 }

@@ -99,7 +99,7 @@ extension SyncModel.Entity {
         if let primaryKey { return primaryKey.parts }
         let marked = attributes.filter(\.isPrimaryKey).map(\.name)
         guard marked.isEmpty else { return marked }
-        return ["id", "remoteID"].first { name in attributes.contains { $0.name == name } }.map { [$0] } ?? []
+        return SyncModel.PrimaryKey.defaultName(among: attributes).map { [$0] } ?? []
     }
 }
 
