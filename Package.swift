@@ -80,7 +80,7 @@ let package = Package(
         .target(
             name: "SyncTools",
             dependencies: [
-                "Sync", "SyncCalls", "SyncCore", "SyncSQLite", "SyncService",
+                "Sync", "SyncCalls", "SyncCore", "SyncStore", "SyncSQLite", "SyncService",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: ours),

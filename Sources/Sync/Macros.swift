@@ -105,6 +105,10 @@
     /// link from `companyID`. If `companyID` is nil, the sync removes the link. If `companyID` contains a `RowNumber`,
     /// the link stays unchanged.
     ///
+    /// Of two inverse to-one relationships, only one has a foreign key column. At the other end, GRDB reads nil as the
+    /// key, `DataStack` reads the key of the related row, and nil leaves the link unchanged. To remove the link there,
+    /// assign nil to the relationship.
+    ///
     /// - Parameters:
     ///   - inverse: The inverse relationship; nil if the relationship has no inverse, or if the property on the other
     ///     side declares the inverse. Only one of the two properties can declare its inverse by a key path.

@@ -70,7 +70,22 @@
             }
             let marked = properties.filter(\.isPrimaryKey).map(\.name)
             guard marked.isEmpty, !isKeyless else { return marked }
-            return ["id", "remoteID"].first { name in attributes.contains { $0.name == name } }.map { [$0] } ?? []
+            return defaultKey.map { [$0] } ?? []
+        }
+
+        /// The property that is the key if no key is declared. The names are those of `SyncModel.PrimaryKey`, which
+        /// macros cannot use.
+        private var defaultKey: String? {
+            ["id", "remoteID"].first { name in attributes.contains { $0.name == name } }
+        }
+
+        /// The property that a model would make the key; nil if there is none, or if its type cannot be a key.
+        var impliedKey: String? {
+            defaultKey.flatMap { name in
+                let type = attributes.first { $0.name == name }?.type
+                let canBeKey = type.map { !["Bool", "Data", "JSONValue", "URL"].contains($0.filter { $0 != "?" }) }
+                return canBeKey == true ? name : nil
+            }
         }
 
         /// The argument `primaryKey` of the model's entity, as a Swift expression; nil if the entity needs none.

@@ -21,6 +21,12 @@
             if let name = unknown.first {
                 return [Diagnostic(node: entity.node, message: EntityDiagnostic.unknownKey(name))]
             }
+            if entity.isKeyless, let key = names.first ?? entity.impliedKey {
+                return [
+                    Diagnostic(
+                        node: entity.node, message: EntityDiagnostic.keyless(entity.declaration.name.text, key: key))
+                ]
+            }
             guard names.isEmpty, !entity.isKeyless, entity.argument("primaryKey") == nil else { return [] }
             let problem = EntityDiagnostic.noPrimaryKey(entity.declaration.name.text)
             return [Diagnostic(node: entity.node, message: problem, fixIts: keyFixes)]
@@ -284,6 +290,7 @@
         case noStruct
         case noPrimaryKey(String)
         case unknownKey(String)
+        case keyless(String, key: String)
         case noType(String)
         case unfitType(String, String)
         case reservedName(String, String)
@@ -300,6 +307,8 @@
             case .noPrimaryKey(let name):
                 "'\(name)' has no primary key: mark a property with '@PrimaryKey', or name it 'id' or 'remoteID'"
             case .unknownKey(let name): "the primary key names '\(name)', which is not a property"
+            case .keyless(let name, let key):
+                "'\(name)' is keyless, but '\(key)' would be its primary key: remove one of the two"
             case .noType(let name): "'\(name)' needs a type annotation to become an attribute"
             case .unfitType(let name, let type):
                 "'\(name)' cannot be stored: \(type) is neither a column type nor a JSON type"

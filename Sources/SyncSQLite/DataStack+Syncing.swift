@@ -86,6 +86,7 @@ extension DataStack {
         var hasBegun = false
         let busyTimeout = try Int32.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
         sqlite3_busy_timeout(db.sqliteConnection, 0)
+        defer { sqlite3_busy_timeout(db.sqliteConnection, busyTimeout) }
         do {
             try run(db, endingWith: .rollback, isOwn: isOwn) { visit in
                 hasBegun = true
@@ -93,7 +94,6 @@ extension DataStack {
                 try body(visit)
             }
         } catch let error as DatabaseError where !hasBegun {
-            sqlite3_busy_timeout(db.sqliteConnection, busyTimeout)
             guard DatabaseErrorMapper.refusal(error) != nil else { throw error }
             return false
         }

@@ -177,11 +177,13 @@ public final class DataStack: Sendable {
     /// The call also deletes pending references, pending changes and the conflict log. A sync engine does not delete
     /// the records at the service, and the next pull fetches the records again.
     ///
-    /// - Throws: ``SyncError`` `databaseError`, `databaseBusy`, `databaseReadOnly` or `storeClosed`. If the call throws
-    ///   an error, it deletes nothing.
+    /// - Throws: ``SyncError`` `modelMismatch` or `incompatibleTables` if the tables no longer match the model.
+    ///   `databaseError`, `databaseBusy`, `databaseReadOnly` or `storeClosed`. If the call throws an error, it deletes
+    ///   nothing.
     public func deleteAllRows() throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
             try database.write { db in
+                try watch.check(db)
                 if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
                 // The engine must not send these deletions to the service.
                 try EngineSchema.removeRows(in: db)

@@ -83,15 +83,7 @@ package final class StoreDatabase: @unchecked Sendable {
         // GRDB's `read` uses the connection before it calls the closure. This code does the same work after a check.
         return try await queue.unsafeRead { db in
             try Self.checkOpen(db)
-            return try db.readOnly {
-                var result: T?
-                try db.inSavepoint {
-                    result = try value(db)
-                    return .commit
-                }
-                guard let result else { throw SyncError(.databaseError, "the transaction ended early") }
-                return result
-            }
+            return try db.readOnly { try db.savepoint { try value(db) } }
         }
     }
 
@@ -192,4 +184,18 @@ package final class StoreDatabase: @unchecked Sendable {
     }
 
     private static var closed: SyncError { SyncError(.storeClosed, "the DataStack is closed; open another one") }
+}
+
+extension Database {
+    /// Runs `body` in a savepoint, or in a transaction outside of one, and returns its result. If `body` throws an error,
+    /// its writes are rolled back.
+    func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
+        var result: Result?
+        try inSavepoint {
+            result = try body()
+            return .commit
+        }
+        guard let result else { throw SyncError(.databaseError, "the transaction ended early") }
+        return result
+    }
 }

@@ -95,7 +95,7 @@ struct DryRun {
                     given, inferring: payloads, as: payload, isQuiet: output.quiet)
             }
             return try store.modelForExistingDatabase(
-                given ?? kept, extendedBy: payloads, as: payload, isQuiet: output.quiet)
+                given ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet, of: kept)
         }
         return try await comparison.use(writing: payloads.count > 1) { [options] stack, chosen in
             let result = try await output.withProgress(options) {
@@ -114,13 +114,13 @@ struct DryRun {
 struct DryRunStore {
     private let options: StoreOptions
 
-    private let model: (_ kept: SyncModel?) throws -> ModelSelection
+    private let model: (_ kept: DataStack?) throws -> ModelSelection
 
     /// Creates the store for a dry run.
     ///
-    /// - Parameter model: A closure that returns the model to compare with. Its argument is the stored model, or nil if
-    ///   there is no database.
-    init(_ options: StoreOptions, model: @escaping (_ kept: SyncModel?) throws -> ModelSelection) {
+    /// - Parameter model: A closure that returns the model to compare with. Its argument is the database, or nil if
+    ///   there is none.
+    init(_ options: StoreOptions, model: @escaping (_ kept: DataStack?) throws -> ModelSelection) {
         self.options = options
         self.model = model
     }
@@ -136,7 +136,7 @@ struct DryRunStore {
             return try await body(.inMemory(chosen.model, transformers: .optional), chosen)
         }
         let kept = try options.location.open()
-        let chosen = try model(kept.model)
+        let chosen = try model(kept)
         guard writing || chosen.model != kept.model else { return try await body(kept, chosen) }
         // Opening the database with a changed model would migrate the database.
         return try await body(kept.copy(with: chosen.model, migration: options.changes.migration), chosen)

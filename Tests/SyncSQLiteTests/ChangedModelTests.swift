@@ -38,6 +38,7 @@ import Testing
             #expect(try error { _ = try stack.export("User") }.code == .modelMismatch)
         }
         #expect(try error { _ = try old.insert("User", values: ["id": 2]) }.code == .modelMismatch)
+        #expect(try error { try old.deleteAllRows() }.code == .modelMismatch)
         #expect(try new.fetch("User").map { $0["title"]?.string } == ["Ann"])
     }
 

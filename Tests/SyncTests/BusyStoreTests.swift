@@ -109,8 +109,14 @@ import Testing
                 ])
         ])
         try DataStack(model: other, at: url).close()
+        func timeout() async throws -> Int? {
+            try await stack.write { db in try Int.fetchOne(db, sql: "PRAGMA busy_timeout") }
+        }
+        let before = try await timeout()
         let planned = await code { try await Sync.plan(payload, inEntity: "User", stack: stack) }
         #expect(planned == .modelMismatch)
+        // A dry run does not wait for locks, but later calls do.
+        #expect(try await timeout() == before)
         let synced = await code { try await Sync.changes(payload, inEntity: "User", stack: stack) }
         #expect(synced == .modelMismatch)
         try stack.close()

@@ -130,6 +130,35 @@ struct HookTests {
         #expect(calls.texts.last == "Post 3 in Person 2")
     }
 
+    @Test("The insert hook replaces records that are nested in the attributes of a JSON:API resource")
+    func hookReplacesRecordsInAttributes() async throws {
+        let stack = try store()
+        var options = changing { insertion in
+            switch insertion.entity {
+            case "Company": Self.adding("name", "hook", to: insertion.record)
+            case "Note": Self.adding("text", "hook", to: insertion.record)
+            default: insertion.record
+            }
+        }
+        options.format = .jsonAPI
+        let json = #"""
+            {"data": [{"type": "users", "id": "1", "attributes": {
+              "company": {"id": 7, "name": "x"}, "notes": [{"id": 3, "text": "y"}, {"id": 4}]}}]}
+            """#
+        let result = try await Sync.changes(Data(json.utf8), inEntity: "User", stack: stack, options: options)
+        #expect(result["Note"].inserted == [.integer(3), .integer(4)])
+        #expect(try await stack.fetch("Company").map { $0["name"]?.string } == ["hook"])
+        #expect(try await stack.fetch("Note").map { $0["text"]?.string } == ["hook", "hook"])
+    }
+
+    @Test("A problem of a record in the attributes of a JSON:API resource has the whole path")
+    func problemInAttributesHasItsPath() async throws {
+        let json = #"{"data": [{"type": "users", "id": "1", "attributes": {"company": {"id": 7, "name": [1]}}}]}"#
+        let result = try await Sync.changes(
+            Data(json.utf8), inEntity: "User", stack: store(), options: SyncOptions(format: .jsonAPI))
+        #expect(result.diagnostics.map(\.path) == ["data[0].attributes.company.name"])
+    }
+
     @Test("The insert hook may supply required values, also if the sync is strict")
     func hookMaySupplyRequiredValues() async throws {
         let model = try SyncModel(entities: [

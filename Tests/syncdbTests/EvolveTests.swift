@@ -83,6 +83,22 @@ struct EvolveTests {
         #expect(try run(sandbox, "import", "b.json").errors == "")
     }
 
+    @Test("diff --evolve keeps an attribute with stored values, as the import does")
+    func diffKeepsStoredValues() throws {
+        let sandbox = try Sandbox()
+        for (name, boss) in [("a", "null"), ("b", #""x""#), ("c", #"{"id": 7, "name": "B"}"#)] {
+            _ = try sandbox.file("\(name).json", #"[{"id": 1, "boss": \#(boss)}]"#)
+        }
+        #expect(try run(sandbox, "import", "a.json").status == 0)
+        #expect(try run(sandbox, "import", "b.json").status == 0)
+        #expect(try sandbox.count("User", where: "boss != nil") == "1")
+        let diff = try run(sandbox, "diff", "c.json", "--evolve")
+        #expect(diff.status == 0, "\(diff.errors)")
+        let done = try run(sandbox, "import", "c.json", "--evolve")
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(diff.errors == done.errors)
+    }
+
     @Test("--evolve reports additions only if the database accepts them")
     func failedEvolutionIsNotReported() throws {
         let sandbox = try sandbox()

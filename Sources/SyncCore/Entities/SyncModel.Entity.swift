@@ -113,6 +113,16 @@ extension SyncModel {
         /// Creates a key of the given parts.
         public init(arrayLiteral parts: String...) { self.init(parts) }
 
+        /// The names of the attributes that can be the key of an entity that declares none, the first of them first.
+        ///
+        /// `SyncMacros` cannot use this module, and has the same list.
+        package static let defaultNames = ["id", "remoteID"]
+
+        /// Returns the attribute that is the key if no key is declared; nil if there is none.
+        package static func defaultName(among attributes: [SyncModel.Attribute]) -> String? {
+            defaultNames.first { name in attributes.contains { $0.name == name && $0.type.canBeKey } }
+        }
+
         /// The only part; nil unless the key has exactly one part.
         package var single: String? { parts.count == 1 ? parts[0] : nil }
     }

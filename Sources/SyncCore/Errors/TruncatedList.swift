@@ -33,6 +33,20 @@ extension TruncatedList<String> {
     }
 }
 
+/// The text of numbers in reports.
+package enum CountText {
+    /// Returns a number of things: `1 row`, `2 rows`.
+    package static func count(_ number: Int, _ name: String) -> String {
+        "\(number) \(name)\(number == 1 ? "" : "s")"
+    }
+
+    /// Returns the numbers that are not zero, such as `3 inserted, 1 updated`; nil if all are zero.
+    package static func list(_ counts: [(Int, String)]) -> String? {
+        let texts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return texts.isEmpty ? nil : texts.joined(separator: ", ")
+    }
+}
+
 /// Finds the known name that is most similar to an unknown, probably misspelled name.
 package enum SimilarName {
     /// The maximum length, in bytes, of the names that are compared. A comparison takes quadratic time.

@@ -182,17 +182,15 @@ extension JSONReader {
     private mutating func refuse(at node: Int) throws {
         if let key = locations.nextKey(at: node) { throw SyncError.noObject(withKey: key, at: cursor.path) }
         try pass()
-        let expected = locations.isPlain ? Self.records : "records"
+        let expected = locations.recordsText ?? "records"
         throw SyncError(.recordExpected, "expected \(expected), found \(spare.name(of: 0))", path: cursor.path)
     }
 
     /// Returns a description of the values that are possible at a location node, for messages.
     private func expectation(at node: Int) -> String {
-        guard locations.isPlain, node >= 0 else { return "a value" }
-        return locations.nextKey(at: node).map { "an object with the key '\($0)'" } ?? Self.records
+        guard let records = locations.recordsText, node >= 0 else { return "a value" }
+        return locations.nextKey(at: node).map { "an object with the key '\($0)'" } ?? records
     }
-
-    private static var records: String { "an array of records or an object" }
 
     /// Reads the next key of the innermost object, or the end of the object. Returns true if the object is a record.
     private mutating func member(into tape: inout JSONTape) throws -> Bool {

@@ -109,7 +109,7 @@ struct RecordLocationCursor: Sendable {
     /// The path to the innermost object.
     var objectPath: String {
         let keys = levels.dropLast().compactMap(\.names.last)
-        return Self.path(locations.isPlain || keys.isEmpty ? keys : ["$"] + keys)
+        return Self.path(locations.recordsText != nil || keys.isEmpty ? keys : ["$"] + keys)
     }
 
     private static func path(_ keys: [String]) -> String {

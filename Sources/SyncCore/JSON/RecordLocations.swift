@@ -67,8 +67,8 @@ package struct RecordLocations: Sendable, Hashable {
     package private(set) var labels = [""]
     /// Whether null is allowed among records.
     private(set) var admitsNull = false
-    /// Whether there is one array or record at the end of a key path (``list(at:)``).
-    private(set) var isPlain = false
+    /// A description of the only value with records, which is at the end of a key path; nil in other documents.
+    private(set) var recordsText: String?
 }
 
 extension RecordLocations {
@@ -87,9 +87,9 @@ extension RecordLocations {
         nodes[node].members.first { nodes[$0].name.utf8.elementsEqual(name.utf8) } ?? nodes[node].otherMembers
     }
 
-    /// Returns the next key of the key path at a node; nil at its end, or if the locations are not plain.
+    /// Returns the next key of the key path at a node; nil at its end, or if there is not one key path.
     func nextKey(at node: Int) -> String? {
-        guard isPlain, node >= 0 else { return nil }
+        guard recordsText != nil, node >= 0 else { return nil }
         return nodes[node].members.first.map { nodes[$0].name }
     }
 
@@ -127,7 +127,7 @@ extension RecordLocations {
     /// Returns the locations of one list or record at the end of a key path.
     package static func list(at keyPath: [String]) -> RecordLocations {
         var places = lists(at: [keyPath], labels: [""])
-        places.isPlain = true
+        places.recordsText = "an array of records or an object"
         return places
     }
 
@@ -136,6 +136,7 @@ extension RecordLocations {
     package static func members(at keyPath: [String]) -> RecordLocations {
         var places = RecordLocations()
         places.set(places.walk(keyPath), array: .list(0, .array), object: .list(0, .members))
+        places.recordsText = "an object or an array of records"
         return places
     }
 

@@ -12,8 +12,12 @@ extension PayloadMapper {
         var relationship = tables.relationships[entity][candidate.relationship]
         let giver = giver(of: owner, by: relationship, context)
         sequence += 1
+        if candidate.outerKey >= 0 { reader.pushKey(tape, candidate.outerKey) }
         reader.pushKey(tape, candidate.key, candidate.table)
-        defer { reader.path.pop() }
+        defer {
+            reader.path.pop()
+            if candidate.outerKey >= 0 { reader.path.pop() }
+        }
         if reader.kindsBeside.count > firstKind, !narrow(&relationship, candidate, tape, from: firstKind, entity, bytes)
         {
             guard let owner else { return }

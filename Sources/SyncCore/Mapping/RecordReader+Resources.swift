@@ -27,9 +27,11 @@ extension RecordReader {
             key = Int(tape.tokens[key + 1].next)
         }
         if attributes >= 0 {
+            let first = candidates.count
             pushKey(tape, attributes)
             try scan(tape, object: attributes + 1, keyTable: keyTable, bytes, &plan)
             path.pop()
+            setOuterKey(attributes, ofCandidatesFrom: first)
         }
         if relationships >= 0 { scanLinkage(tape, object: relationships + 1, keyTable: keyTable, bytes) }
         if id >= 0 { try scanID(tape, key: id, of: table, keyTable, bytes, &plan) }

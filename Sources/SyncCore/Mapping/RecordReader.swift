@@ -14,6 +14,8 @@ struct RecordReader: ~Copyable {
         /// The index of the key table for the object with the key.
         var table: Int
         var value: Int
+        /// The token of the key of the object around `key`, if that object has no key table of its own; -1 otherwise.
+        var outerKey = -1
         /// Whether an object in the value only references a row, as JSON:API resource linkage does.
         var isReference = false
         /// The priority among the candidates of one relationship, lower first; nil until candidates are compared.
@@ -246,6 +248,11 @@ struct RecordReader: ~Copyable {
     }
 
     // MARK: Relationships
+
+    /// Records that the candidates since an index are in an object without a key table.
+    mutating func setOuterKey(_ key: Int, ofCandidatesFrom first: Int) {
+        for index in first..<candidates.count { candidates[index].outerKey = key }
+    }
 
     mutating func addCandidate(
         _ relationship: Int, isIDKey: Bool, _ strength: Int, key: Int, _ table: Int, value: Int,

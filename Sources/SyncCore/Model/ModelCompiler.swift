@@ -98,7 +98,10 @@ struct ModelCompiler {
             entity: inverse?.0 ?? destination, table: tableOf[destination], relationship: inverse?.1,
             isToMany: inverse?.1.isToMany ?? true)
         let storage: CompiledAssociation.Storage = here.isToMany && there.isToMany ? .joinTable : .foreignKey
-        let hereFirst = isFirst(here, name, there, inverseKey)
+        let hereFirst =
+            inverse.map {
+                CompiledAssociation.isFirst(relationship, named: name, beside: $0.1, named: inverseKey ?? name)
+            } ?? true
         let link = CompiledAssociation(
             id: AssociationID(links.count), storage: storage, first: hereFirst ? here : there,
             second: hereFirst ? there : here, isSymmetric: isSymmetric)
@@ -106,24 +109,6 @@ struct ModelCompiler {
         if storage == .foreignKey { foreignKeys[link.first.table.index].append(link.id) }
         endByName[name] = (link.id, hereFirst ? .first : .second)
         if let inverseKey, !isSymmetric { endByName[inverseKey] = (link.id, hereFirst ? .second : .first) }
-    }
-
-    /// Returns whether `here` is the first end of the association.
-    ///
-    /// A relationship without an inverse is at the first end. Otherwise a to-one end precedes a to-many end. Of two
-    /// to-one ends, the one that declares a column is first, or else the one whose rows a delete rule of the other end
-    /// cascades to. In all other cases, the end whose full name sorts first is first.
-    private func isFirst(
-        _ here: CompiledAssociation.Role, _ name: String, _ there: CompiledAssociation.Role, _ inverseKey: String?
-    ) -> Bool {
-        guard let inverseKey else { return true }
-        if here.isToMany != there.isToMany { return !here.isToMany }
-        let hasColumn = (here.relationship?.column != nil, there.relationship?.column != nil)
-        if !here.isToMany, hasColumn.0 != hasColumn.1 { return hasColumn.0 }
-        let cascadesHere = there.relationship?.deleteRule == .cascade
-        let cascadesThere = here.relationship?.deleteRule == .cascade
-        if !here.isToMany, cascadesHere != cascadesThere { return cascadesHere }
-        return name <= inverseKey
     }
 
     // MARK: Entities
@@ -190,9 +175,7 @@ struct ModelCompiler {
             let marked = entities[owner].attributes.filter(\.isPrimaryKey)
             if !marked.isEmpty { return marked.map(\.name) }
         }
-        return ["id", "remoteID"].first { name in
-            line.contains { entities[$0].attributes.contains { $0.name == name && $0.type.canBeKey } }
-        }.map { [$0] }
+        return SyncModel.PrimaryKey.defaultName(among: line.flatMap { entities[$0].attributes }).map { [$0] }
     }
 
     // MARK: Hierarchies
@@ -205,5 +188,22 @@ struct ModelCompiler {
             id: id, root: members[0], entities: members, attributes: hierarchyAttributes[id.index],
             keySlot: sharesKey ? rootKey : nil,
             foreignKeys: foreignKeys[id.index])
+    }
+}
+
+extension CompiledAssociation {
+    /// Returns whether the end with the relationship `here` is the first end, beside the end with its inverse `there`.
+    ///
+    /// A to-one end precedes a to-many end. Of two to-one ends, the one that declares a column is first, or else the one
+    /// whose rows a delete rule of the other end cascades to. In all other cases, the end whose full name
+    /// (`Entity.relationship`) sorts first is first. A relationship without an inverse is at the first end.
+    package static func isFirst(
+        _ here: SyncModel.Relationship, named name: String, beside there: SyncModel.Relationship, named other: String
+    ) -> Bool {
+        if here.isToMany != there.isToMany { return !here.isToMany }
+        if !here.isToMany, (here.column == nil) != (there.column == nil) { return here.column != nil }
+        let cascadesHere = there.deleteRule == .cascade
+        if !here.isToMany, cascadesHere != (here.deleteRule == .cascade) { return cascadesHere }
+        return name <= other
     }
 }

@@ -225,7 +225,7 @@ package enum AttributeNaming {
     }
 
     /// Returns whether an attribute has one of the names that are read from the JSON key `id`.
-    static func isID(_ attribute: String) -> Bool { attribute == "id" || attribute == "remoteID" }
+    static func isID(_ attribute: String) -> Bool { SyncModel.PrimaryKey.defaultNames.contains(attribute) }
 
     /// Returns the JSON keys that the records of a relationship are read from, the strongest first.
     ///

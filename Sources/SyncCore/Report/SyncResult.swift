@@ -199,18 +199,14 @@ extension SyncResult: CustomStringConvertible {
                 "\(entity.isEmpty ? "" : "\(entity): ")nothing changed"
                     + (unchanged > 0 ? " (\(unchanged) unchanged)" : ""))
         }
-        let rest = [
-            Self.count(linksAdded, "link", " added"), Self.count(linksRemoved, "link", " removed"),
-            Self.count(inconsistentRecordCount, "inconsistent record"),
-            Self.count(pendingReferences.count, "pending reference"),
-            Self.count(unmappedKeys.count, "unmapped key"),
-            Self.count(diagnostics.count + omittedDiagnosticCount, "diagnostic"),
-        ].compactMap(\.self)
+        let counts = [
+            (linksAdded, "link", " added"), (linksRemoved, "link", " removed"),
+            (inconsistentRecordCount, "inconsistent record", ""), (pendingReferences.count, "pending reference", ""),
+            (unmappedKeys.count, "unmapped key", ""),
+            (diagnostics.count + omittedDiagnosticCount, "diagnostic", ""),
+        ]
+        let rest = counts.filter { $0.0 > 0 }.map { CountText.count($0.0, $0.1) + $0.2 }
         return (lines + (rest.isEmpty ? [] : [rest.joined(separator: "; ")])).joined(separator: "\n")
-    }
-
-    private static func count(_ number: Int, _ what: String, _ became: String = "") -> String? {
-        number == 0 ? nil : "\(number) \(what)\(number == 1 ? "" : "s")\(became)"
     }
 }
 
@@ -221,8 +217,7 @@ extension SyncResult.EntityChanges: CustomStringConvertible {
             (insertedCount, "inserted"), (updatedCount, "updated"), (deletedCount, "deleted"),
             (unchangedCount, "unchanged"),
         ]
-        let said = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return said.isEmpty ? "nothing" : said.joined(separator: ", ")
+        return CountText.list(counts) ?? "nothing"
     }
 }
 

@@ -128,7 +128,7 @@ package enum DateParser {
     /// milliseconds. Returns nil for any other text, for a date or time that does not exist (including leap seconds),
     /// and for a year outside 1 to 9999.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
-        guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return milliseconds(number: text) }
+        guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return unixTime(text) }
         let century = twoDigits(text, 0)
         let date = CalendarDate(
             year: century &* 100 &+ twoDigits(text, 2), month: twoDigits(text, 5), day: twoDigits(text, 8))
@@ -214,6 +214,11 @@ package enum DateParser {
     }
 
     // MARK: Unix time
+
+    /// Parses a text as a Unix time. A text with an exponent is probably a code, such as `100e-00001`, and no time.
+    private static func unixTime(_ text: Text) -> Int64? {
+        text.contains { $0 | .caseBit == UInt8(ascii: "e") } ? nil : milliseconds(number: text)
+    }
 
     /// Parses a Unix time: seconds below 10¹¹, milliseconds below 10¹⁴, microseconds below 10¹⁷, nanoseconds above.
     /// Returns milliseconds since 1970; nil if the text is not a number, or for a year outside 1 to 9999.

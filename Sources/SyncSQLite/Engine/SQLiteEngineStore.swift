@@ -143,15 +143,12 @@ package struct SQLiteEngineStore: EngineStore {
     /// Runs writes that triggers do not capture. The row in `sync_mute` is never committed, so other connections never
     /// see it.
     func muted<T>(in db: Database, _ body: () throws -> T) throws -> T {
-        var result: T?
-        try db.inSavepoint {
+        try db.savepoint {
             try CaptureSuppression.writing.set(in: db)
-            result = try body()
+            let result = try body()
             try db.executeCached(sql: "DELETE FROM \"sync_mute\"")
-            return .commit
+            return result
         }
-        guard let result else { throw SyncError(.databaseError, "the transaction ended early") }
-        return result
     }
 }
 

@@ -58,6 +58,7 @@ extension TableCompatibilityCheck {
             return found.add(name, "is a generated column and cannot be written", .none)
         }
         let keeps = check(name, type, declared, &found)
+        checkCollation(of: name, &found)
         let problem = problem(withForeignKeysOf: name, to: target, key, use, found.table)
         if let problem {
             let (message, tableFix) = try fix(problem, of: found.table, name, to: target, key, clause)
@@ -146,13 +147,13 @@ extension TableCompatibilityCheck {
         case .clause: return (message, .definition(change))
         case .otherColumn(let old):
             guard let app = tables[target], app.column(old) != nil, app.column(key) != nil else {
-                return ("\(message), and its \(Self.count(count)) cannot be converted", .none)
+                return ("\(message), and its \(CountText.count(count, "value")) cannot be converted", .none)
             }
             let lookup = KeyLookup(table: table.name, column: name, target: app.name, oldKey: old, newKey: key)
             let lost = try lookup.lostCount(db)
             guard lost == 0 else {
                 return (
-                    "\(message); \(Self.count(lost)) \(lost == 1 ? "references" : "reference") no row with a "
+                    "\(message); \(CountText.count(lost, "value")) \(lost == 1 ? "references" : "reference") no row with a "
                         + "value for \(key)",
                     .none
                 )
@@ -165,20 +166,18 @@ extension TableCompatibilityCheck {
                     $0.dropClauses("DEFAULT", of: name)
                 }
             )
-        case .otherTable: return ("\(message), and its \(Self.count(count)) cannot be converted", .none)
+        case .otherTable: return ("\(message), and its \(CountText.count(count, "value")) cannot be converted", .none)
         case .noForeignKey:
             guard let other = try otherReading(of: name, in: table, to: target, key, count) else {
                 return (message, .definition(change))
             }
             return (
-                "\(message), but its \(Self.count(count)) may reference \(there).\(other); declare a foreign key "
+                "\(message), but its \(CountText.count(count, "value")) may reference \(there).\(other); declare a foreign key "
                     + "to one of the two columns",
                 .none
             )
         }
     }
-
-    private static func count(_ values: Int) -> String { "\(values) value\(values == 1 ? "" : "s")" }
 
     /// Returns another unique column that the values may reference; nil if there is none. At least as many values match
     /// this column as match the key, and some of them match a different row.

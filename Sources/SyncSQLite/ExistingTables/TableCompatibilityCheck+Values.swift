@@ -84,7 +84,7 @@ extension TableCompatibilityCheck {
             "typeof(\(value)) = 'text' AND \(value) GLOB '\(digits(4))-\(digits(2))-\(digits(2)) "
                 + "\(digits(2)):\(digits(2)):\(digits(2)).\(digits(3))'"
         case .uuid:
-            "typeof(\(value)) = 'text' AND length(\(value)) = 36 AND \(value) = upper(\(value)) "
+            "typeof(\(value)) = 'text' AND length(\(value)) = 36 AND \(value) = upper(\(value)) COLLATE BINARY "
                 + "AND \(value) GLOB '????????-????-????-????-????????????'"
         }
     }

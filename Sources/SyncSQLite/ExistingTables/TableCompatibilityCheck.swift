@@ -185,6 +185,7 @@ extension TableCompatibilityCheck {
                 continue
             }
             let keeps = check(name, attribute.type, type, &found)
+            if root.keySlots.contains(slot) { checkCollation(of: name, &found) }
             let isRequired = !attribute.isOptional && root.slots.contains(slot)
             if column.isNotNull, !isRequired, !root.keySlots.contains(slot) {
                 found.add(
@@ -208,7 +209,7 @@ extension TableCompatibilityCheck {
         return column + (value.map { " DEFAULT \($0)" } ?? "")
     }
 
-    /// Checks the type and collation of a column.
+    /// Checks the type of a column.
     ///
     /// - Returns: Whether the column keeps the values of a type unchanged.
     @discardableResult
@@ -222,12 +223,15 @@ extension TableCompatibilityCheck {
                 name, "is \(now), which does not store values of type \(type.rawValue) unchanged",
                 .definition { $0.setType(declared, of: name) })
         }
-        if column.collation != "BINARY" {
-            found.add(
-                name, "has the collation \(column.collation), but a sync requires BINARY",
-                .definition { $0.dropClauses("COLLATE", of: name) })
-        }
         return keeps
+    }
+
+    /// Checks the collation of a key or foreign key column. A sync finds rows by the bytes of their keys.
+    func checkCollation(of name: String, _ found: inout TableIncompatibilities) {
+        guard let column = found.table.column(name), column.collation != "BINARY" else { return }
+        found.add(
+            name, "has the collation \(column.collation), but a key requires BINARY",
+            .definition { $0.dropClauses("COLLATE", of: name) })
     }
 
     /// Checks the column of positions in an ordered list.

@@ -15,10 +15,12 @@ struct RecordSQL {
     /// The composite key of each entity that declares one, and the index of its first column in the selected columns.
     private let compositeKeys: [Int: (key: KeyColumns, first: Int)]
     private let keyExpressions: [String]
+    private let dialect: SQLiteDialect
 
     init(_ entity: CompiledEntity, _ layout: StoreLayout) {
         self.layout = layout
         self.entity = entity
+        dialect = SQLiteDialect(layout)
         hierarchy = layout.model[entity.table]
         table = layout[entity.table]
         var compositeKeys: [Int: (key: KeyColumns, first: Int)] = [:]
@@ -56,7 +58,7 @@ struct RecordSQL {
 
     /// Returns the SQL expression for the value that a path leads to.
     func sql(_ path: RowPath) -> PathSQL {
-        PathSQL(path, on: entity, layout: layout, alias: Self.alias, dialect: SQLiteDialect())
+        PathSQL(path, on: entity, layout: layout, alias: Self.alias, dialect: dialect)
     }
 
     /// Returns the `LIMIT` and `OFFSET` clauses.
@@ -73,8 +75,7 @@ struct RecordSQL {
             let direction = term.isAscending ? "" : " DESC"
             if let slot = entity.slotByName[term.attribute] { return expression(slot) + direction }
             let path = try RowPath(term.attribute, on: entity, in: layout.model)
-            let collation = SQLiteDialect().collation(of: path.type(from: entity, in: layout.model))
-            return sql(path).stored + (collation.map { " COLLATE \($0)" } ?? "") + direction
+            return sql(path).stored + dialect.orderClause(of: path.type(from: entity, in: layout.model)) + direction
         }
         let key = entity.keySlot.map { [expression($0)] } ?? parts
         let unique = table.hasSurrogateKey ? [rowKey] : []
@@ -85,14 +86,13 @@ struct RecordSQL {
     private var parts: [String] {
         guard let key = entity.keyOwner.flatMap({ compositeKeys[$0]?.key }) else { return [] }
         return zip(key.expressions(of: Self.alias), key.leaves).map { expression, type in
-            expression + (SQLiteDialect().collation(of: type).map { " COLLATE \($0)" } ?? "")
+            expression + dialect.orderClause(of: type)
         }
     }
 
     /// Returns the order term of an attribute.
     private func expression(_ slot: Int) -> String {
-        let collation = SQLiteDialect().collation(of: hierarchy.attributes[slot].type)
-        return column(table.columns[slot]) + (collation.map { " COLLATE \($0)" } ?? "")
+        column(table.columns[slot]) + dialect.orderClause(of: hierarchy.attributes[slot].type)
     }
 
     // MARK: Reading

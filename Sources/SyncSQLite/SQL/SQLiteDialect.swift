@@ -5,6 +5,13 @@ package import SyncStore
 
 /// The SQL dialect of SQLite, with the functions and the collation that ``PredicateSQL/install(in:)`` adds.
 struct SQLiteDialect: SQLDialect {
+    /// Whether text columns may have other collations than `BINARY`, because the app declared them.
+    private let hasOtherCollations: Bool
+
+    init(hasOtherCollations: Bool = false) { self.hasOtherCollations = hasOtherCollations }
+
+    init(_ layout: StoreLayout) { self.init(hasOtherCollations: layout.hasExistingTables) }
+
     /// SQLite's limit on bound values, minus a reserve for values of the surrounding statement.
     let maximumArguments = 32_000
 
@@ -55,7 +62,11 @@ struct SQLiteDialect: SQLDialect {
     }
 
     func collation(of type: AttributeType) -> String? {
-        type == .decimal ? PredicateSQL.decimalCollation.name : nil
+        type == .decimal ? PredicateSQL.decimalCollation.name : equalityCollation(of: type)
+    }
+
+    func equalityCollation(of type: AttributeType) -> String? {
+        hasOtherCollations && SchemaSQL.columnType(type) == "TEXT" ? "BINARY" : nil
     }
 
     func isLocalKey(_ column: String) -> String { "\(column) GLOB '\(Self.localKey)'" }
@@ -178,7 +189,7 @@ extension PredicateSQL {
     package init(
         _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
     ) throws {
-        try self.init(predicate, on: entity, layout: layout, alias: alias, dialect: SQLiteDialect())
+        try self.init(predicate, on: entity, layout: layout, alias: alias, dialect: SQLiteDialect(layout))
     }
 
     /// The values to bind, in order.

@@ -76,15 +76,7 @@ extension DataStack {
     public func insert(
         _ entity: String, values: [String: JSONValue] = [:], relationships: [String: [SyncRow]] = [:], in db: Database
     ) throws -> SyncRow {
-        var row: SyncRow?
-        try DeferredForeignKeys.during(db, hasExistingTables) {
-            try db.inSavepoint {
-                row = try RowInserter(self, entity, db).insert(values, relationships)
-                return .commit
-            }
-        }
-        guard let row else { throw SyncError(.databaseError, "the row was not stored", entity: entity) }
-        return row
+        try savepoint(db) { try RowInserter(self, entity, db).insert(values, relationships) }
     }
 
     package func insert(

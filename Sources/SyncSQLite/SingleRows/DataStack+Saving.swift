@@ -143,8 +143,8 @@ extension DataStack {
 
     private func delete<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
-        var result = SyncResult(entity: Value.entityName)
-        try db.inSavepoint {
+        return try db.savepoint {
+            var result = SyncResult(entity: Value.entityName)
             for value in values {
                 guard value.syncID != .null else {
                     throw SyncError(
@@ -153,8 +153,7 @@ extension DataStack {
                 }
                 result.merge(try delete(entity.name, id: value.syncID, in: db, isOwn: isOwn))
             }
-            return .commit
+            return result
         }
-        return result
     }
 }

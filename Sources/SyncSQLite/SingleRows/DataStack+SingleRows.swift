@@ -67,20 +67,19 @@ extension DataStack {
                 .primaryKeyMissing, plan.diagnostics.first?.message ?? "the record has no readable key",
                 entity: entity.name, path: plan.diagnostics.first?.path)
         }
-        var applied: (row: SyncRow, result: SyncResult)?
-        try DeferredForeignKeys.during(db, hasExistingTables) {
-            try db.inSavepoint {
-                let result = try session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options))
-                    .apply(payload)
-                guard result.root.inserted + result.root.matched > 0,
-                    let row = try fetch(entity, key: key, in: db)
-                else { throw rejection(of: entity, result) }
-                applied = (row, result)
-                return .commit
+        return try savepoint(db) {
+            let result = try session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options)).apply(payload)
+            guard result.root.inserted + result.root.matched > 0, let row = try fetch(entity, key: key, in: db) else {
+                throw rejection(of: entity, result)
             }
+            return (row, result)
         }
-        guard let applied else { throw SyncError(.databaseError, "the row was not stored", entity: entity.name) }
-        return applied
+    }
+
+    /// Runs writes of a single row in a savepoint with deferred foreign keys, and returns their result. If they throw an
+    /// error, they are rolled back.
+    func savepoint<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
+        try DeferredForeignKeys.during(db, hasExistingTables) { try db.savepoint(body) }
     }
 
     /// Returns the error for a record that a sync rejected, with the diagnostic that explains it.
@@ -129,18 +128,14 @@ extension DataStack {
         let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
         let key = try model.key(of: row.type, in: values, else: current)
         let payload = try singleRowGraphBuilder(row.entity, options).map(singleRecord: values, key: key)
-        var updated: (row: SyncRow, result: SyncResult)?
-        try DeferredForeignKeys.during(db, hasExistingTables) {
-            try db.inSavepoint {
-                if key != current { try KeyUpdate(self, row, db).rekey(to: key) }
-                updated = try sync(singleRecord: payload, options, in: db, isOwn: isOwn)
-                return .commit
-            }
+        var updated = try savepoint(db) {
+            if key != current { try KeyUpdate(self, row, db).rekey(to: key) }
+            return try sync(singleRecord: payload, options, in: db, isOwn: isOwn)
         }
-        if key != current, let recordKey = updated?.row.key {
-            for (name, change) in changes(of: row.type, row.key, recordKey) {
-                updated?.result.addUpdate(
-                    of: name, entity: row.entity, key: recordKey, values: options.collectsValues ? change : nil)
+        if key != current {
+            for (name, change) in changes(of: row.type, row.key, updated.row.key) {
+                updated.result.addUpdate(
+                    of: name, entity: row.entity, key: updated.row.key, values: options.collectsValues ? change : nil)
             }
         }
         return updated
@@ -279,17 +274,13 @@ extension DataStack {
     func delete(
         _ entity: String, id: JSONValue, in db: Database, isOwn: Bool
     ) throws -> SyncResult {
-        guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }
-        var result = SyncResult(entity: entity)
-        try DeferredForeignKeys.during(db, hasExistingTables) {
-            try db.inSavepoint {
-                guard let key = RowKey(row.rowKey) else { return .commit }
-                result = try session(watch.visit(db, isOwn: isOwn), SyncRequest())
-                    .delete([StoredRow(table: row.type.table, key: key)], of: row.type)
-                return .commit
-            }
+        guard let row = try fetch(entity, id: id, in: db), let key = RowKey(row.rowKey) else {
+            return SyncResult(entity: entity)
         }
-        return result
+        return try savepoint(db) {
+            try session(watch.visit(db, isOwn: isOwn), SyncRequest())
+                .delete([StoredRow(table: row.type.table, key: key)], of: row.type)
+        }
     }
 
     /// Deletes a row by its key, in one transaction.

@@ -54,14 +54,14 @@ extension EntityRecord {
     /// Creates a value from a row that GRDB fetched.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` for a value that does not fit the type of its property.
-    public init(row: Row) throws { try self.init(entityRow: EntityRowDecoder(row, of: Self.entityName)) }
+    public init(row: Row) throws { try self.init(entityRow: EntityRowDecoder(row, of: Self.self)) }
 
     /// Encodes the columns of the row in the same format as a sync.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded, and for a string with a NUL
     ///   character.
     public func encode(to container: inout PersistenceContainer) throws {
-        var values = EntityRowEncoder(of: Self.entityName)
+        var values = EntityRowEncoder(of: Self.self)
         try encode(into: &values)
         for (column, value) in try values.columns { container[column] = value }
         try RecordRow.complete(&container, Self.self, values)
@@ -87,13 +87,14 @@ public struct EntityRowEncoder {
         let isRowNumber: Bool
     }
 
-    private let entity: String
+    private let type: any EntityRecord.Type
+    private var entity: String { type.entityName }
     private(set) var attributes: [(name: String, value: StoredValue, column: String)] = []
     private(set) var references: [Reference] = []
     /// The related rows of each loaded relationship.
     private(set) var related: [String: [any EntityRecord]] = [:]
 
-    init(of entity: String) { self.entity = entity }
+    init(of type: any EntityRecord.Type) { self.type = type }
 
     /// Encodes the value of an attribute.
     ///
@@ -165,6 +166,9 @@ public struct EntityRowEncoder {
 
     /// Encodes the foreign key of a to-one relationship.
     ///
+    /// If the foreign key is in the table of the related row, GRDB does not write the key, and a sync takes nil to mean
+    /// that the link stays unchanged.
+    ///
     /// - Parameters:
     ///   - key: The key of the referenced row; nil if no row is referenced.
     ///   - column: The name of the foreign key column.
@@ -187,8 +191,10 @@ public struct EntityRowEncoder {
     /// The columns of the row, each with its attribute or relationship.
     var cells: [(name: String, column: String, value: DatabaseValue)] {
         get throws {
-            try attributes.map { ($0.name, $0.column, try stored($0.name, $0.value)) }
-                + references.map { ($0.relationship, $0.column, try stored($0.column, $0.key)) }
+            let missing = references.isEmpty ? [] : InverseForeignKeys.columns(of: type)
+            let own = references.filter { !missing.contains($0.column) }
+            return try attributes.map { ($0.name, $0.column, try stored($0.name, $0.value)) }
+                + own.map { ($0.relationship, $0.column, try stored($0.column, $0.key)) }
         }
     }
 
@@ -209,14 +215,18 @@ public struct EntityRowEncoder {
 /// A decoder that supplies the values of a row to an ``EntityRecord``.
 public struct EntityRowDecoder {
     private let row: Row
-    private let entity: String
+    private let type: any EntityRecord.Type
+    private var entity: String { type.entityName }
 
-    init(_ row: Row, of entity: String) {
+    init(_ row: Row, of type: any EntityRecord.Type) {
         self.row = row
-        self.entity = entity
+        self.type = type
     }
 
     /// Returns the value of a column.
+    ///
+    /// The value is nil for the key of a to-one relationship whose foreign key is in the table of the related row,
+    /// unless `DataStack` fetched the row.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` if the row has no such column, or if the value does not fit the type.
     public func value<Value: AttributeValue>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
@@ -286,6 +296,7 @@ public struct EntityRowDecoder {
 
     private func storedValue(_ column: String, as type: AttributeType) throws -> StoredValue {
         guard row.hasColumn(column) else {
+            if InverseForeignKeys.columns(of: self.type).contains(column) { return .null }
             throw SyncError(
                 .typeMismatch, "the row was read without the column '\(column)'", entity: entity, path: column)
         }
@@ -319,9 +330,16 @@ extension RelatedRows where Row: EntityRecord {
 extension SyncResult {
     /// The changes of the entity of a Swift type, without the changes of subentities.
     ///
-    /// For example, `result[User.self].inserted` contains `Int` keys if the primary key of `User` is an `Int`. If the
-    /// primary key is composite, the lists are empty. In this case, use `result["User"]`.
+    /// For example, `result[User.self].inserted` contains `Int` keys if the primary key of `User` is an `Int`.
     public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<Value.SyncKey> {
         typedChanges(of: Value.entityName, by: Value.SyncKey.self)
+    }
+
+    /// The changes of the rows of a type whose primary key is not a single attribute, without the changes of
+    /// subentities. A composite key is an array of its parts, as ``EntityRecord/syncID`` is. The key of a row of a
+    /// keyless entity is its surrogate key.
+    public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<JSONValue>
+    where Value.SyncKey == RowNumber {
+        typedChanges(of: Value.entityName, by: JSONValue.self)
     }
 }

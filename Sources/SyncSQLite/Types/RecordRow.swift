@@ -25,7 +25,7 @@ struct RecordRow: Sendable {
 
     /// Returns whether a row has the key of a value.
     static func exists<Value: EntityRecord>(_ value: Value, _ db: Database) throws -> Bool {
-        var values = EntityRowEncoder(of: Value.entityName)
+        var values = EntityRowEncoder(of: Value.self)
         try value.encode(into: &values)
         guard let key = try key(of: Value.self, values), !key.contains(where: \.value.isNull) else { return false }
         return try Row.fetchOne(
@@ -61,7 +61,7 @@ struct RecordRow: Sendable {
         // For a view, SQLite reports the unsupported operation.
         guard try db.tableExists(table) else { return nil }
         let primaryKey = try db.primaryKey(table).columns
-        var values = EntityRowEncoder(of: Value.entityName)
+        var values = EntityRowEncoder(of: Value.self)
         try value.encode(into: &values)
         let given = Set(try values.columns.map { $0.0.foldedForSQL })
         guard primaryKey.contains(where: { !given.contains($0.foldedForSQL) }) else { return nil }
@@ -99,7 +99,7 @@ extension SyncModel.Entity {
         if let primaryKey { return primaryKey.parts }
         let marked = attributes.filter(\.isPrimaryKey).map(\.name)
         guard marked.isEmpty else { return marked }
-        return ["id", "remoteID"].first { name in attributes.contains { $0.name == name } }.map { [$0] } ?? []
+        return SyncModel.PrimaryKey.defaultName(among: attributes).map { [$0] } ?? []
     }
 }
 

@@ -66,7 +66,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> [TypedRow<Value>] {
         SQLFunctionInstaller.install(in: db)
-        let columns = "\(Self.columns), \(select.rowKey) AS \"sync_row\""
+        let columns = Self.columns(of: select)
         return try Row.fetchAll(db, sql: "SELECT \(columns) \(rest)", arguments: arguments).compactMap { row in
             try typedRow(row, select.entity, db)
         }
@@ -112,7 +112,14 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         }
     }
 
-    private static var columns: String { "\(SchemaSQL.quoted(RecordSQL.alias)).*" }
+    /// Returns the selected columns: the keys of related rows that the table has not, its own columns, and the row key.
+    ///
+    /// GRDB reads the first of several columns with one name.
+    private static func columns(of select: RecordSQL) -> String {
+        let keys = select.entity.relationships.compactMap { RelatedKeySQL($0, select)?.column }
+        let own = "\(SchemaSQL.quoted(RecordSQL.alias)).*"
+        return (keys + [own, "\(select.rowKey) AS \("sync_row".quoted)"]).joined(separator: ", ")
+    }
 
     /// Fetches the related rows of a row.
     private func targets(
@@ -122,9 +129,32 @@ struct TypedRows<Value: EntityRecord>: Sendable {
             throw DatabaseErrorMapper.unknownRelationship(loaded.relationship, of: entity)
         }
         let targets = TargetSQL(relationship, of: entity, stack.layout)
-        let columns = "\(Self.columns), \(targets.select.rowKey) AS \("sync_row".quoted)"
+        let columns = Self.columns(of: targets.select)
         let statement = try db.cachedStatement(sql: "SELECT \(columns) \(try targets.rest)")
         return (targets.select.entity, try Row.fetchAll(statement, arguments: [row]))
+    }
+}
+
+/// The key of the row that a to-one relationship leads to, if the foreign key column in the table of the entity does not
+/// have it.
+private struct RelatedKeySQL {
+    /// The selected column, with the name that a Swift type reads.
+    let column: String
+
+    /// Returns nil if a column of the table has the key.
+    init?(_ relationship: CompiledRelationship, _ select: RecordSQL) {
+        guard !relationship.isToMany, case .foreignKey(_, let column, _) = select.layout[relationship.link] else {
+            return nil
+        }
+        let destination = select.layout.model.entities[relationship.destination]
+        let target = select.layout[destination.table]
+        let key = destination.keySlot.map { target.columns[$0] } ?? target.keyColumn
+        if relationship.end == .first, key == target.keyColumn { return nil }
+        let (there, here) =
+            relationship.end == .first ? (target.keyColumn, select.column(column)) : (column, select.rowKey)
+        let rows = "\(target.name.quoted) AS \("t".quoted) WHERE \("t".quoted).\(there.quoted) = \(here)"
+        let name = relationship.end == .first ? column : relationship.relationship.keyColumn
+        self.column = "(SELECT \("t".quoted).\(key.quoted) FROM \(rows)) AS \(name.quoted)"
     }
 }
 
@@ -157,7 +187,7 @@ struct TypedSource: ExportSource {
     /// - Throws: ``SyncError`` `unknownEntity`, `typeMismatch`.
     func row<Value: EntityRecord>(_ value: Value) throws -> SourceRow {
         let entity = try model.entity(named: Value.entityName)
-        var given = EntityRowEncoder(of: entity.name)
+        var given = EntityRowEncoder(of: Value.self)
         try value.encode(into: &given)
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         for (name, value, _) in given.attributes {
@@ -171,6 +201,9 @@ struct TypedSource: ExportSource {
         for reference in given.references where given.related[reference.relationship]?.isEmpty ?? true {
             // A row number has no meaning in JSON, so this reference is omitted.
             if reference.isRowNumber, !reference.key.isNull { continue }
+            // GRDB does not read a key that is in the table of the related row, so nil does not mean that there is none.
+            let isUnknown = reference.key.isNull && given.related[reference.relationship] == nil
+            if isUnknown, entity.relationship(named: reference.relationship)?.end == .second { continue }
             references[reference.relationship] = reference.key.jsonForm
         }
         var key = model.rowKey(value.syncID, of: entity)?.recordKey(model.keyType(of: entity.id))
@@ -210,7 +243,7 @@ extension DataStack {
         let entity = try model.compiled.entity(named: Value.entityName)
         var counts: [String: Int] = [:]
         for value in values {
-            var row = EntityRowEncoder(of: entity.name)
+            var row = EntityRowEncoder(of: Value.self)
             try value.encode(into: &row)
             for (name, rows) in row.related where entity.relationship(named: name)?.isToMany == true {
                 counts[name, default: 0] += rows.count

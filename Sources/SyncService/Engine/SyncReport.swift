@@ -84,12 +84,9 @@ extension SyncReport.Changes: CustomStringConvertible {
     /// all counts are zero.
     public var description: String {
         func list(_ title: String, _ counts: [(Int, String)]) -> String? {
-            let texts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-            return texts.isEmpty ? nil : "\(title) \(texts.joined(separator: ", "))"
+            CountText.list(counts).map { "\(title) \($0)" }
         }
-        func count(_ number: Int, _ what: String) -> String? {
-            number == 0 ? nil : "\(number) \(what)\(number == 1 ? "" : "s")"
-        }
+        func count(_ number: Int, _ name: String) -> String? { number == 0 ? nil : CountText.count(number, name) }
         let parts = [
             list("pulled", [(pulledInserts, "inserted"), (pulledUpdates, "updated"), (pulledDeletes, "deleted")]),
             list("pushed", [(pushedInserts, "inserted"), (pushedUpdates, "updated"), (pushedDeletes, "deleted")]),

@@ -293,7 +293,7 @@ extension PredicateCompiler {
     ) -> String {
         if operand.isLocalKey(constant) { return dialect.constant(false) }
         if ignoresCase { return dialect.isSame(dialect.folded(operand.value), bindFolded(constant)) }
-        return dialect.isSame(operand.stored, bind(constant))
+        return dialect.isSame(operand.stored, bind(constant) + dialect.equalityClause(of: operand.type))
     }
 
     private mutating func contained(
@@ -303,8 +303,9 @@ extension PredicateCompiler {
         var alternatives = null.map { [$0] } ?? []
         if !constants.isEmpty {
             let column = ignoresCase ? dialect.folded(operand.value) : operand.stored
+            let clause = ignoresCase ? "" : dialect.equalityClause(of: operand.type)
             let values = constants.map { ignoresCase ? folded($0) : dialect.argument($0) }
-            alternatives.append(never(operand, column, null: dialect.isIn(column, values, &arguments)))
+            alternatives.append(never(operand, column, null: dialect.isIn(column + clause, values, &arguments)))
         }
         return alternatives.isEmpty ? dialect.constant(false) : "(\(alternatives.joined(separator: " OR ")))"
     }
@@ -315,13 +316,13 @@ extension PredicateCompiler {
         _ operand: PredicateOperand, _ op: String, _ bound: PredicateConstant, _ ignoresCase: Bool
     ) -> String {
         if operand.type == .integer, case .exact(let number) = bound { return ordered(operand, op, number) }
-        let collation = dialect.collation(of: operand.type).map { " COLLATE \($0)" } ?? ""
+        let clause = dialect.orderClause(of: operand.type)
         if ignoresCase {
             let column = dialect.folded(operand.value)
-            return never(operand, column, null: "\(column) \(op) \(bindFolded(bound))\(collation)")
+            return never(operand, column, null: "\(column) \(op) \(bindFolded(bound))\(clause)")
         }
-        if operand.isColumn { return orderedColumn(operand, "\(op) \(bind(bound))\(collation)") }
-        return never(operand, operand.value, null: "\(operand.value) \(op) \(bind(bound))\(collation)")
+        if operand.isColumn { return orderedColumn(operand, "\(op) \(bind(bound))\(clause)") }
+        return never(operand, operand.value, null: "\(operand.value) \(op) \(bind(bound))\(clause)")
     }
 
     /// Returns a comparison of the stored column, so that an index of it can be used.

@@ -159,14 +159,15 @@ extension PredicateCompiler {
     ) -> String {
         let left = term(calculation.left, from: entity, alias)
         let right = term(calculation.right, from: entity, alias)
-        let collation = dialect.collation(of: calculation.type).map { " COLLATE \($0)" } ?? ""
+        let isSame = dialect.isSame(left, right + dialect.equalityClause(of: calculation.type))
+        let bound = right + dialect.orderClause(of: calculation.type)
         switch calculation.test {
-        case .equal: return "(\(dialect.isSame(left, right)))"
-        case .notEqual: return "(NOT \(dialect.isSame(left, right)))"
-        case .less: return dialect.falseIfNull("\(left) < \(right)\(collation)")
-        case .lessOrEqual: return dialect.falseIfNull("\(left) <= \(right)\(collation)")
-        case .greater: return dialect.falseIfNull("\(left) > \(right)\(collation)")
-        case .greaterOrEqual: return dialect.falseIfNull("\(left) >= \(right)\(collation)")
+        case .equal: return "(\(isSame))"
+        case .notEqual: return "(NOT \(isSame))"
+        case .less: return dialect.falseIfNull("\(left) < \(bound)")
+        case .lessOrEqual: return dialect.falseIfNull("\(left) <= \(bound)")
+        case .greater: return dialect.falseIfNull("\(left) > \(bound)")
+        case .greaterOrEqual: return dialect.falseIfNull("\(left) >= \(bound)")
         }
     }
 

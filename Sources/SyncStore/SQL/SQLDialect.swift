@@ -51,6 +51,10 @@ package protocol SQLDialect: Sendable {
     /// already.
     func collation(of type: AttributeType) -> String?
 
+    /// Returns the collation in which only text with the same bytes is equal; nil if columns of the type have that
+    /// equality already.
+    func equalityCollation(of type: AttributeType) -> String?
+
     /// Returns the condition that a text column holds a temporary key (``TemporaryKey``); NULL if the column is NULL.
     func isLocalKey(_ column: String) -> String
 
@@ -121,6 +125,18 @@ package struct SQLArguments: Sendable {
     }
 }
 
+// MARK: - Collations
+
+extension SQLDialect {
+    /// Returns the clause after the last operand of a comparison by order, or after a term of an order.
+    package func orderClause(of type: AttributeType) -> String { Self.clause(collation(of: type)) }
+
+    /// Returns the clause after an operand of a comparison for equality.
+    func equalityClause(of type: AttributeType) -> String { Self.clause(equalityCollation(of: type)) }
+
+    private static func clause(_ collation: String?) -> String { collation.map { " COLLATE \($0)" } ?? "" }
+}
+
 // MARK: - Layout
 
 extension SQLDialect {
@@ -143,6 +159,8 @@ extension SQLDialect {
     package func quoted(_ name: String) -> String { doubling("\"", in: name) }
 
     package func literal(_ text: String) -> String { doubling("'", in: text) }
+
+    package func equalityCollation(of type: AttributeType) -> String? { nil }
 
     package func jsonArray(_ expressions: [String]) -> String { "json_array(\(expressions.joined(separator: ", ")))" }
 

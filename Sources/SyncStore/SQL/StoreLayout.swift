@@ -7,12 +7,15 @@ package struct StoreLayout: Sendable {
     package let links: [LinkLayout]
     /// The name of the index of each association. All index names of a database must be distinct.
     package let indexNames: [String]
+    /// Whether the store uses existing tables, which the app declared.
+    package let hasExistingTables: Bool
 
     /// Creates the layout of a model.
     ///
-    /// - Parameter hasExistingTables: Whether the store uses existing tables. Their surrogate key is the rowid.
+    /// The surrogate key of existing tables is the rowid.
     package init(_ model: CompiledModel, hasExistingTables: Bool = false) {
         self.model = model
+        self.hasExistingTables = hasExistingTables
         tables = model.hierarchies.map {
             TableLayout($0, model, surrogateKey: hasExistingTables ? "rowid" : TableLayout.surrogateKeyColumn)
         }

@@ -29,7 +29,7 @@ struct EntityDraft {
         entity = SyncModel.Entity(inferred.name, keyCase: spelling.own(inferred.name))
         rule = entity.keyCase ?? spelling.ofModel
         // An attribute with one of these names would become the primary key.
-        if inferred.key.isEmpty { usedNames = UniqueNames(["id", "remoteID"]) }
+        if inferred.key.isEmpty { usedNames = UniqueNames(SyncModel.PrimaryKey.defaultNames) }
         idKeys = IDKeys(of: inferred)
         let order = inferred.key + inferred.object.keys.filter { !inferred.key.contains($0) }
         for key in order {

@@ -1,5 +1,6 @@
 import Foundation
 package import SyncCore
+import SyncStore
 
 /// The source code of Swift types for a model, which `syncdb schema swift` writes.
 ///
@@ -313,13 +314,13 @@ struct SwiftWriter {
 
     private mutating func record(_ entity: SyncModel.Entity) -> String {
         let type = SwiftName.type(entity.name)
-        let columns = columns(of: entity)
+        let (tableName, columns) = table(of: entity)
         var lines = [
             "/// The stored rows of \(entity.name).",
             "struct \(type): Codable, Hashable, Sendable, FetchableRecord, PersistableRecord {",
         ]
         lines += columns.map { "    var \(SwiftName.property($0.name)): \($0.type)" }
-        lines += ["", "    static let databaseTableName = \(SwiftName.literal(tableName(of: entity)))"]
+        lines += ["", "    static let databaseTableName = \(SwiftName.literal(tableName))"]
         if columns.contains(where: { $0.type.hasPrefix("UUID") }) {
             lines += [
                 "",
@@ -334,41 +335,34 @@ struct SwiftWriter {
         return (lines + ["    }", "}"]).joined(separator: "\n")
     }
 
-    private func tableName(of entity: SyncModel.Entity) -> String {
-        lineage(of: entity).first.map { $0.table ?? $0.name } ?? entity.name
-    }
-
-    /// Returns the columns, with types for which GRDB reads and writes the same values as the store. Attributes with
-    /// decimals or JSON are text.
-    private mutating func columns(of entity: SyncModel.Entity) -> [(name: String, type: String)] {
-        let lineage = lineage(of: entity)
-        var columns: [(name: String, type: String)] = []
-        for attribute in lineage.flatMap(\.attributes) {
+    /// Returns the table and its columns, with types for which GRDB reads and writes the same values as the store.
+    /// Attributes with decimals or JSON are text.
+    private func table(of entity: SyncModel.Entity) -> (name: String, columns: [(name: String, type: String)]) {
+        guard let id = model.compiled.entityID(entity.name) else { return (entity.name, []) }
+        let (compiled, layout) = (model.compiled.entities[id], StoreLayout(model.compiled))
+        let table = layout[compiled.table]
+        var columns = compiled.slots.map { slot -> (name: String, type: String) in
+            let attribute = model.compiled[compiled.table].attributes[slot]
             let type: String
             switch attribute.type {
             case .decimal, .json, .transformable: type = "String"
             default: type = swiftType(attribute.type)
             }
-            let isOptional = attribute.isOptional && !isKey(attribute, of: entity)
-            columns.append((attribute.column ?? attribute.name, type + (isOptional ? "?" : "")))
+            let isOptional = attribute.isOptional && !compiled.keySlots.contains(slot)
+            return (table.columns[slot], type + (isOptional ? "?" : ""))
         }
-        let names = Set(columns.map { $0.name.lowercased() })
-        for relationship in lineage.flatMap(\.relationships) where !relationship.isToMany {
-            let isTaken = names.contains("\(relationship.name)ID".lowercased())
-            let column = relationship.column ?? relationship.name + (isTaken ? "_ref" : "ID")
-            columns.append((column, keyType(of: relationship.destination) + "?"))
+        for relationship in compiled.relationships where relationship.end == .first {
+            guard case .foreignKey(_, let column, _) = layout[relationship.link] else { continue }
+            columns.append((column, keyType(of: model.compiled.entities[relationship.destination].table) + "?"))
         }
-        if entity.parent != nil || model.entities.contains(where: { $0.parent == entity.name }) {
-            columns.append(("sync_entity", "String"))
-        }
-        return columns
+        if table.hasEntityColumn { columns.append((TableLayout.entityColumn, "String")) }
+        return (table.name, columns)
     }
 
-    private func keyType(of entity: String) -> String {
-        guard let id = model.compiled.entityID(entity), let slot = model.compiled.entities[id].keySlot else {
-            return "Int64"
-        }
-        return swiftType(model.compiled[model.compiled.entities[id].table].attributes[slot].type)
+    /// Returns the type of the foreign keys to a table. It is an integer if the table has a surrogate key.
+    private func keyType(of table: TableID) -> String {
+        let hierarchy = model.compiled[table]
+        return hierarchy.keySlot.map { swiftType(hierarchy.attributes[$0].type) } ?? "Int64"
     }
 }
 

@@ -83,17 +83,15 @@ struct Reset: AsyncParsableCommand, EngineCommand {
         case (.local, false): try Terminal.write(Self.text(rows: rows, unsentRows: unsent))
         case (.local, true): try Terminal.write(json: #"{"reset": "local", "rows": \#(rows), "unsent": \#(unsent)}"#)
         case (.remote, false):
-            try Terminal.write("reset remote: the next sync sends \(Self.count(after.unsentRows, "row")) as new")
+            try Terminal.write("reset remote: the next sync sends \(CountText.count(after.unsentRows, "row")) as new")
         case (.remote, true): try Terminal.write(json: #"{"reset": "remote", "pending": \#(after.unsentRows)}"#)
         }
     }
 
     private static func text(rows: Int, unsentRows: Int) -> TerminalText {
-        "reset local: \(count(rows, "row")) deleted"
-            + (unsentRows == 0 ? "" : "; pending changes of \(count(unsentRows, "row")) deleted")
+        "reset local: \(CountText.count(rows, "row")) deleted"
+            + (unsentRows == 0 ? "" : "; pending changes of \(CountText.count(unsentRows, "row")) deleted")
     }
-
-    private static func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
 
     /// The number of rows of a database, and the number of rows with pending or blocked changes, including deleted
     /// rows.

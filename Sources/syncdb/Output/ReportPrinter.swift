@@ -115,13 +115,13 @@ struct SyncReportPrinter {
 
     private func lines(_ name: String, _ changes: SyncReport.Changes) -> [TerminalText] {
         var lines: [TerminalText] = []
-        let pulled = Self.list([
+        let pulled = CountText.list([
             (changes.pulledInserts, "inserted"), (changes.pulledUpdates, "updated"), (changes.pulledDeletes, "deleted"),
         ])
-        let sent = Self.list([
+        let sent = CountText.list([
             (changes.pushedInserts, "inserted"), (changes.pushedUpdates, "updated"), (changes.pushedDeletes, "deleted"),
         ])
-        let links = Self.list([(changes.linksAdded, "added"), (changes.linksRemoved, "removed")])
+        let links = CountText.list([(changes.linksAdded, "added"), (changes.linksRemoved, "removed")])
         let parts = [pulled.map { "pulled: \($0)" }, sent.map { "pushed: \($0)" }, links.map { "links: \($0)" }]
             .compactMap(\.self)
         if !parts.isEmpty { lines.append("\(name): " + TerminalText(parts.joined(separator: "; "))) }
@@ -135,12 +135,12 @@ struct SyncReportPrinter {
         if let first = changes.firstInvalidRecord {
             let place = changes.invalidRecords == 1 ? "" : "the first is "
             lines.append(
-                "\(name): \(Self.count(changes.invalidRecords, "record")) without a primary key skipped: \(place)record \(first + 1) of the list"
+                "\(name): \(CountText.count(changes.invalidRecords, "record")) without a primary key skipped: \(place)record \(first + 1) of the list"
             )
         }
         if let first = changes.firstUnreadableValue {
             let place = changes.unreadableValues == 1 ? "" : "the first is "
-            lines.append("\(name): \(Self.count(changes.unreadableValues, "value")) skipped: \(place)\(first)")
+            lines.append("\(name): \(CountText.count(changes.unreadableValues, "value")) skipped: \(place)\(first)")
         }
         return lines
     }
@@ -150,17 +150,17 @@ struct SyncReportPrinter {
         if status.pendingChanges > status.openConflicts {
             let pending = status.pendingChanges - status.openConflicts
             lines.append(
-                "\(status.entity): \(Self.count(pending, "pending change")); 'syncdb push' sends \(pending == 1 ? "it" : "them")"
+                "\(status.entity): \(CountText.count(pending, "pending change")); 'syncdb push' sends \(pending == 1 ? "it" : "them")"
             )
         }
         if status.blockedChanges > 0 {
             lines.append(
-                "\(status.entity): \(Self.count(status.blockedChanges, "blocked change")); 'syncdb status' shows the reason"
+                "\(status.entity): \(CountText.count(status.blockedChanges, "blocked change")); 'syncdb status' shows the reason"
             )
         }
         if status.openConflicts > 0 {
             lines.append(
-                "\(status.entity): \(Self.count(status.openConflicts, "row")) with open conflicts; 'syncdb resolve' resolves them"
+                "\(status.entity): \(CountText.count(status.openConflicts, "row")) with open conflicts; 'syncdb resolve' resolves them"
             )
         }
         return lines
@@ -168,19 +168,10 @@ struct SyncReportPrinter {
 
     // MARK: Numbers
 
-    private static func list(_ counts: [(Int, String)]) -> String? {
-        let parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return parts.isEmpty ? nil : parts.joined(separator: ", ")
-    }
-
-    private static func count(_ number: Int, _ name: String) -> String {
-        "\(number) \(name)\(number == 1 ? "" : "s")"
-    }
-
     /// Returns text such as `2 rows with resolved conflicts (9 fields)`, without the number of fields if each row has
     /// only one.
     private static func conflicts(_ rows: Int, _ values: Int) -> String {
-        count(rows, "row") + " with resolved conflicts" + (values > rows ? " (\(values) fields)" : "")
+        CountText.count(rows, "row") + " with resolved conflicts" + (values > rows ? " (\(values) fields)" : "")
     }
 }
 

@@ -120,8 +120,8 @@ struct RecordLocationTests {
         arguments: [
             (0, "[5]", "expected a record (JSON object), found a number (at [0])"),
             (0, "{\"AD\": [1]}", "expected a record (JSON object), found an array (at [\"AD\"])"),
-            (0, "5", "expected records, found a number (at $)"),
-            (1, "{\"a\": {\"c\": 1}}", "no key 'b'; available: 'c' (at $.a)"),
+            (0, "5", "expected an object or an array of records, found a number (at $)"),
+            (1, "{\"a\": {\"c\": 1}}", "no key 'b'; available: 'c' (at a)"),
             (2, "{\"meta\": {}}", "no key 'data'; available: 'meta' (at $)"),
             (2, "{\"data\": [1]}", "expected a record (JSON object), found a number (at data[0])"),
             (

@@ -63,8 +63,14 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             entities: #""I": { "attributes": { "id": "integer", "n": { "type": "double", "optional": false } } }"#,
             problems: ["tables.I.n: is TEXT"], kept: ("SELECT typeof(n), n FROM I", ["real 12.0"])),
         .init(
-            name: "collation", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT COLLATE NOCASE)", entities: item,
-            problems: ["tables.I.a: has the collation NOCASE"]),
+            name: "collation of a foreign key",
+            sql: """
+                CREATE TABLE O (id TEXT NOT NULL PRIMARY KEY);
+                CREATE TABLE I (id INTEGER PRIMARY KEY, o_id TEXT COLLATE NOCASE REFERENCES O ON DELETE SET NULL);
+                """,
+            entities: owned().replacing(
+                #""O": { "attributes": { "id": "integer""#, with: #""O": { "attributes": { "id": "string""#),
+            problems: ["tables.I.o_id: has the collation NOCASE"]),
         .init(
             name: "collation of a key that may be NULL, with a trigger that spells the table otherwise",
             sql: """

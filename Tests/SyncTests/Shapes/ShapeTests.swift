@@ -47,6 +47,32 @@ struct ShapeTests {
         #expect(result["Country"].inserted == [.text("AD"), .text("AE")])
     }
 
+    @Test(
+        "An error about members of an object names what the key path requires",
+        arguments: [
+            (#"[{"iso": "AD"}]"#, SyncError.Code.keyPathNotFound, "$", "expected an object with the key 'data'"),
+            (#"{"data": 5}"#, .keyPathNotFound, "data", "expected an object with the key 'countries'"),
+            (#"{"data": {"n": 1}}"#, .keyPathNotFound, "data", "no key 'countries'; available: 'n'"),
+            (
+                #"{"data": {"countries": 5}}"#, .recordExpected, "data.countries",
+                "expected an object or an array of records, found a number"
+            ),
+        ])
+    func errorNamesWhatTheKeyPathRequires(
+        _ text: String, _ code: SyncError.Code, _ path: String, _ message: String
+    ) async throws {
+        let stack = try DataStack.inMemory(Self.model(Self.countries))
+        var options = SyncOptions()
+        options.keyedBy = .primaryKey
+        options.keyPath = ["data", "countries"]
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Data(text.utf8), inEntity: "Country", stack: stack, options: options)
+        }
+        #expect(error?.code == code)
+        #expect(error?.path == path)
+        #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    }
+
     @Test("An export as members of an object syncs back without a change")
     func keyedExportIsUnchanged() async throws {
         let stack = try DataStack.inMemory(Self.model(Self.countries))

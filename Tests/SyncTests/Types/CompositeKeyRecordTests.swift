@@ -45,6 +45,16 @@ struct CompositeKeyRecordTests {
         #expect(try await stack.fetch(Job.self, id: 2, including: \.tasks)?.tasks.rows?.map(\.text) == ["C"])
     }
 
+    @Test("The changes of a type with a composite key have keys with all parts")
+    func changesHaveCompositeKeys() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Job.self, Chore.self, Scrap.self))
+        let json = #"[{"id": 1, "tasks": [{"number": 1}, {"number": 2}]}]"#
+        let result = try await Sync.changes(Data(json.utf8), as: Job.self, stack: stack)
+        #expect(result[Job.self].inserted == [1])
+        #expect(result[Chore.self].inserted == [[1, 1], [1, 2]] as [JSONValue])
+        #expect(result[Scrap.self].inserted.isEmpty)
+    }
+
     @Test("An update of a record with a composite key keeps its row")
     func updateKeepsTheRow() async throws {
         let stack = try await stack()

@@ -41,6 +41,18 @@ struct EntityDiagnosticsTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    @Test("A keyless type with a property that would be the primary key has a diagnostic")
+    func keylessTypeWithKey() throws {
+        for (property, name) in [
+            ("var id: Int", "id"), ("var remoteID: String?", "remoteID"), ("@PrimaryKey var nr: Int", "nr"),
+        ] {
+            try expect(
+                "@Entity(isKeyless: true) struct Phone { \(property) }",
+                says: "'Phone' is keyless, but '\(name)' would be its primary key: remove one of the two")
+        }
+        #expect(try diagnostics(of: "@Entity(isKeyless: true) struct Phone { var id: Bool? }").isEmpty)
+    }
+
     @Test("A type without a primary key has a diagnostic")
     func missingPrimaryKey() throws {
         try expect(
