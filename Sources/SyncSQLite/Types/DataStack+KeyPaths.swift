@@ -1,5 +1,6 @@
 public import Foundation
-import SyncCore
+public import GRDB
+package import SyncCore
 
 // Queries with a predicate of Foundation and an order by a key path, instead of texts. A key path that is no attribute
 // or to-one relationship causes an error when the query runs.
@@ -16,8 +17,8 @@ extension DataStack {
     ///
     /// - Parameters:
     ///   - predicate: The condition of the rows; nil for all rows.
-    ///   - path: The attribute or to-one relationship that orders the rows; nil for the order by key. Use ``RowOrder``
-    ///     for several.
+    ///   - path: The attribute or to-one relationship that orders the rows, also of a row at the end of to-one
+    ///     relationships: `\.project?.title`. Nil for the order by key. Use ``RowOrder`` for several.
     ///   - isAscending: Whether the order is ascending.
     @_disfavoredOverload
     public func fetch<Value: EntityRecord>(
@@ -26,9 +27,26 @@ extension DataStack {
         skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
     ) async throws -> [Value] {
-        let (condition, order) = try Self.selection(predicate, path, isAscending)
+        let (condition, order) = Self.selection(predicate, path, isAscending)
         let rows = try TypedRows(type, self, relationships, skipping: skip)
         return try await reading { db in try rows.fetch(condition, order, limit, db).map(\.element) }
+    }
+
+    /// Fetches the rows of an entity as values of its type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// The parameters are those of
+    /// ``fetch(_:where:orderedBy:ascending:limit:skippingUnreadable:including:)``. Errors of SQLite are thrown as
+    /// GRDB's `DatabaseError`.
+    @_disfavoredOverload
+    public func fetch<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: Predicate<Value>? = nil, orderedBy path: PartialKeyPath<Value>? = nil,
+        ascending isAscending: Bool = true, limit: Int? = nil,
+        skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
+        including relationships: PartialKeyPath<Value>..., in db: Database
+    ) throws -> [Value] {
+        let (condition, order) = Self.selection(predicate, path, isAscending)
+        return try TypedRows(type, self, relationships, skipping: skip).fetch(condition, order, limit, db)
+            .map(\.element)
     }
 
     /// Counts the rows of an entity that match a predicate, including those of its subentities.
@@ -38,13 +56,22 @@ extension DataStack {
         try await count(Value.entityName, where: RowPredicate(predicate))
     }
 
+    /// Counts the rows of an entity that match a predicate, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate`, or `unknownEntity`.
+    public func count<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: Predicate<Value>, in db: Database
+    ) throws -> Int {
+        try count(Value.entityName, where: RowPredicate(predicate), in: db)
+    }
+
     /// Observes the rows of an entity as values of its type: their current values, then each change.
     ///
     /// The parameters are those of
     /// ``fetch(_:where:orderedBy:ascending:limit:skippingUnreadable:including:)``.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate`, or `unknownRelationship` if a key path of `relationships` is not a
-    ///   relationship.
+    /// - Throws: ``SyncError`` `unknownRelationship` if a key path of `relationships` is not a relationship. If the
+    ///   predicate cannot be translated, the sequence fails.
     @_disfavoredOverload
     public func observe<Value: EntityRecord>(
         _ type: Value.Type, where predicate: Predicate<Value>? = nil, orderedBy path: PartialKeyPath<Value>? = nil,
@@ -52,7 +79,7 @@ extension DataStack {
         skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
     ) throws -> StoreObservation<[Value]> {
-        let (condition, order) = try Self.selection(predicate, path, isAscending)
+        let (condition, order) = Self.selection(predicate, path, isAscending)
         return try observe(
             type, where: condition, orderedBy: order, limit: limit, skipping: skip, including: relationships)
     }
@@ -66,12 +93,9 @@ extension DataStack {
         observeCount(Value.entityName, where: try RowPredicate(predicate))
     }
 
-    private static func selection<Value: EntityRecord>(
+    package static func selection<Value: EntityRecord>(
         _ predicate: Predicate<Value>?, _ path: PartialKeyPath<Value>?, _ isAscending: Bool
-    ) throws -> (RowPredicate, RowOrder) {
-        (
-            try predicate.map { try RowPredicate($0) } ?? .all,
-            path.map { RowOrder($0, ascending: isAscending) } ?? .byKey
-        )
+    ) -> (RowPredicate, RowOrder) {
+        (RowPredicate(checkedInUse: predicate), path.map { RowOrder($0, ascending: isAscending) } ?? .byKey)
     }
 }
