@@ -129,17 +129,24 @@
         }
 
         private var properties: String {
-            let attributes = entity.attributes.map { "\\\(type).\($0.identifier): \"\($0.name)\"" }
-            let relationships = entity.relationships.compactMap { property in
-                property.target.map {
-                    "\\\(type).\(property.identifier): SyncCore.SyncProperty(\"\(property.name)\", to: \($0.type).self)"
-                }
+            let attributes = entity.attributes.map { property($0.identifier, $0.name) }
+            let relationships = entity.relationships.flatMap { relationship -> [String] in
+                guard let target = relationship.target else { return [] }
+                let paths = [relationship.identifier] + (target.isToMany ? ["\(relationship.identifier).each"] : [])
+                return paths.map { property($0, relationship.name, to: target.type) }
             }
             // In predicates, the property with the key of a to-one relationship stands for the relationship. It is nil
             // if there is no related row.
-            let keys = toOne.map { "\\\(type).\($0.keyName): SyncCore.SyncProperty(\"\($0.name)\")" }
+            let keys = toOne.map { property($0.keyName, $0.name) }
             let all = attributes + relationships + keys
             return all.isEmpty ? "[:]" : "[\n\(all.joined(separator: ",\n"))\n]"
+        }
+
+        /// Returns an entry of `syncProperties`.
+        private func property(_ path: String, _ name: String, to target: String? = nil) -> String {
+            let destination = target.map { ", to: \($0).self" } ?? ""
+            let optional = "\\\(type)?.?.\(path)"
+            return "\\\(type).\(path): SyncCore.SyncProperty(\"\(name)\"\(destination), inOptional: \(optional))"
         }
 
         /// The members of the enumeration `Columns`, for GRDB's query interface: `User.filter { $0.name == "Ann" }`.

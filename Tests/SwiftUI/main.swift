@@ -37,6 +37,8 @@ struct User: EntityRecord {
     @StoreQuery(countOf: User.self) var count
     @StoreQuery("User", where: "name == 'Ann'") var records
     @StoreQuery(User.self, skippingUnreadable: { _ in }) var readable
+    @StoreQuery(User.self, where: #Predicate { $0.id > 1 }, orderedBy: \.name, ascending: false) var later
+    @StoreQuery(countOf: User.self, where: #Predicate { $0.name == "Ann" }) var anns
 
     /// Updates the wrappers, as SwiftUI does before it draws a view, and returns the text of the view.
     func draw() -> String {
@@ -45,7 +47,10 @@ struct User: EntityRecord {
         _count.update()
         _records.update()
         _readable.update()
+        _later.update()
+        _anns.update()
         return "\(users.map { $0.name ?? "" }) \(second?.name ?? "-") \(count) \(records.count)"
+            + " \(later.map { $0.name ?? "" }) \(anns)"
     }
 
     /// Draws until the view has this text.
@@ -62,16 +67,16 @@ print("error:", list.$users.error?.localizedDescription ?? "")
 
 let stack = try DataStack.inMemory(SyncModel(User.self))
 EnvironmentValues.current.dataStack = stack
-while list.draw() != "[] - 0 0" || !list.$users.isLoaded { try await Task.sleep(for: .milliseconds(1)) }
+while list.draw() != "[] - 0 0 [] 0" || !list.$users.isLoaded { try await Task.sleep(for: .milliseconds(1)) }
 print("loaded:", list.$users.isLoaded, "error:", list.$users.error == nil ? "none" : "still")
 try stack.writer.write { db in
     for (id, name) in [(1, "Bob"), (2, "Ann")] {
         try db.execute(sql: "INSERT INTO User (id, name) VALUES (?, ?)", arguments: [id, name])
     }
 }
-try await list.expect(#"["Ann", "Bob"] Ann 2 1"#)
+try await list.expect(#"["Ann", "Bob"] Ann 2 1 ["Ann"] 1"#)
 try stack.writer.write { db in try db.execute(sql: "DELETE FROM User WHERE id = 2") }
-try await list.expect(#"["Bob"] - 1 0"#)
+try await list.expect(#"["Bob"] - 1 0 [] 0"#)
 try stack.writer.write { db in try db.execute(sql: "INSERT INTO User (id, name) VALUES (3, 'unreadable'), (4, 'Cy')") }
 while list.$users.error == nil || list.readable.count < 2 {
     _ = list.draw()

@@ -1,5 +1,6 @@
 #if canImport(SwiftUI)
     import Combine
+    public import Foundation
     public import SwiftUI
     public import SyncCore
     public import SyncSQLite
@@ -78,6 +79,35 @@
             limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
             including relationships: (any PartialKeyPath<Row> & Sendable)...
         ) where Value == [Row] {
+            self.init(type, predicate, order, limit, skip, relationships)
+        }
+
+        /// Creates a query that observes the rows of an entity that match a predicate, in the order of a key path.
+        ///
+        /// ```swift
+        /// @StoreQuery(User.self, where: #Predicate { $0.age >= 18 }, orderedBy: \.lastName) var users
+        /// ```
+        /// - Parameters:
+        ///   - predicate: The condition of the rows; nil for all rows. If it cannot be translated, the query has an
+        ///     error.
+        ///   - path: The attribute or to-one relationship that orders the rows; nil for the order by key.
+        ///   - isAscending: Whether the order is ascending.
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+        @_disfavoredOverload
+        public init<Row: EntityRecord>(
+            _ type: Row.Type, where predicate: Predicate<Row>? = nil, orderedBy path: PartialKeyPath<Row>? = nil,
+            ascending isAscending: Bool = true, limit: Int? = nil,
+            skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
+            including relationships: (any PartialKeyPath<Row> & Sendable)...
+        ) where Value == [Row] {
+            let (condition, order) = DataStack.selection(predicate, path, isAscending)
+            self.init(type, condition, order, limit, skip, relationships)
+        }
+
+        private init<Row: EntityRecord>(
+            _ type: Row.Type, _ predicate: RowPredicate, _ order: RowOrder, _ limit: Int?,
+            _ skip: (@Sendable (UnreadableRow) -> Void)?, _ relationships: [any PartialKeyPath<Row> & Sendable]
+        ) where Value == [Row] {
             self.init(
                 [Row.entityName, predicate, order, limit, skip != nil, relationships as [PartialKeyPath<Row>]],
                 placeholder: []
@@ -104,6 +134,13 @@
         public init<Row: EntityRecord>(countOf type: Row.Type, where predicate: RowPredicate = .all)
         where Value == Int {
             self.init([Row.entityName, predicate], placeholder: 0) { $0.observeCount(type, where: predicate) }
+        }
+
+        /// Creates a query that observes the number of rows of an entity that match a predicate of Foundation.
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+        public init<Row: EntityRecord>(countOf type: Row.Type, where predicate: Predicate<Row>)
+        where Value == Int {
+            self.init(countOf: type, where: RowPredicate(checkedInUse: predicate))
         }
 
         /// Creates a query that observes the rows of an entity. The entity is given by name.

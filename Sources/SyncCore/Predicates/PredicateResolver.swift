@@ -86,6 +86,10 @@ struct PredicateResolver {
         case .attribute(let slot):
             let entity = hops.last.map { model.entities[$0.destination] } ?? root
             return .attribute(model[entity.table].attributes[slot], slot: slot)
+        case .member(let slot, let keys):
+            let entity = hops.last.map { model.entities[$0.destination] } ?? root
+            let attribute = model[entity.table].attributes[slot]
+            return .member(attribute, slot: slot, keys: keys, type: try memberType(comparison))
         case .count(let last): return .count(last)
         case .relationship(let last):
             if comparison.literal == .null { return .target(last, key: nil) }
@@ -93,6 +97,17 @@ struct PredicateResolver {
             let hierarchy = model[model.entities[last.destination].table]
             return .target(last, key: ResolvedComparison.Key(attribute: hierarchy.attributes[slot], slot: slot))
         }
+    }
+
+    /// Returns the type of a member of JSON: that of the values that it is compared with.
+    private func memberType(_ comparison: PredicateComparison) throws -> AttributeType {
+        let types = Set(comparison.literal.elements.compactMap(\.memberType))
+        guard types.count <= 1 else {
+            throw comparison.valueLocation.error(
+                "the values that '\(comparison.path.name)' is compared with must all be strings, numbers or Booleans",
+                entity: root.name)
+        }
+        return types.first ?? .string
     }
 
     /// Returns the slot of the destination's primary key, which a relationship is compared by.
@@ -118,11 +133,20 @@ extension RowPredicate {
 }
 
 extension PredicateLiteral {
-    fileprivate var hasNull: Bool {
+    fileprivate var hasNull: Bool { elements.contains(.null) }
+
+    /// The elements of a list, or the literal itself.
+    fileprivate var elements: [PredicateLiteral] {
+        if case .list(let values) = self { values } else { [self] }
+    }
+
+    /// The type of a member of JSON that equals the literal; nil for null and lists.
+    fileprivate var memberType: AttributeType? {
         switch self {
-        case .null: true
-        case .list(let values): values.contains(.null)
-        default: false
+        case .text: .string
+        case .number: .decimal
+        case .boolean: .boolean
+        case .null, .list: nil
         }
     }
 }
@@ -236,6 +260,7 @@ extension PredicateResolver {
     /// The path and option that comparisons must share to become one `IN`.
     private struct Operand: Hashable {
         let path: PredicatePath
+        let type: AttributeType
         let ignoresCase: Bool
     }
 
@@ -262,7 +287,7 @@ extension PredicateResolver {
         guard case .comparison(let comparison) = node, case .comparison(let resolved) = part,
             case .equal = resolved.test, [nil, .any].contains(comparison.path.quantifier)
         else { return nil }
-        return Operand(path: comparison.path, ignoresCase: comparison.ignoresCase)
+        return Operand(path: comparison.path, type: resolved.subject.type, ignoresCase: comparison.ignoresCase)
     }
 
     /// Returns one `IN` in place of several equality comparisons; nil if they are not comparisons.

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A translator of the expressions of a Foundation predicate to the syntax tree of a condition.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -29,6 +29,8 @@ struct PredicateTranslator {
         var components: [String]
         /// The type of the rows at the end; nil for an attribute.
         var destination: (any SyncEntity.Type)?
+        /// Whether the path leads into the JSON of an attribute.
+        var isMember = false
     }
 
     private var variables: [PredicateExpressions.VariableID: Path] = [:]
@@ -195,6 +197,10 @@ struct PredicateTranslator {
     private func term(_ meaning: Meaning, _ expression: Any) throws -> PredicateTerm {
         switch meaning {
         case .term(let term): return term
+        case .path(let path) where path.isMember:
+            throw Self.refused(
+                "'\(path.components.joined(separator: "."))' is a member of JSON and can only be compared with a "
+                    + "constant")
         case .path(let path) where path.destination == nil: return .path(try named(path), .none)
         case .count(let path): return .path(try named(path, isCount: true), .none)
         case .literal(let literal): return .literal(literal, .none)
@@ -233,6 +239,46 @@ extension PredicateLiteral {
         switch (self, type) {
         case (.number, .decimal), (.boolean, .boolean), (.text, .string): true
         default: false
+        }
+    }
+}
+
+// MARK: - RowPredicate+Foundation
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension RowPredicate {
+    /// Creates a condition from a Foundation predicate on the rows of a type.
+    ///
+    /// ```swift
+    /// let busy = try RowPredicate(#Predicate<User> { user in
+    ///     user.age > 18 && user.notes.contains { $0.stars > 2 && !$0.isDraft }
+    /// })
+    /// ```
+    /// The condition has the same result as the predicate, with these exceptions:
+    ///
+    /// - Strings are compared, ordered and searched by their bytes. Two Unicode forms of `é` differ, and the decomposed
+    ///   form contains `e`.
+    /// - Dates have millisecond precision. A calculation with the result NaN is nil.
+    /// - Foundation traps on 64-bit overflow, on division by zero, and on unwrapping nil. In a condition, the result of
+    ///   these operations is nil. An order comparison with nil is false. Calculations with smaller integer types do not
+    ///   overflow.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` for an expression that cannot be translated. The message gives the
+    ///   reason.
+    public init<Value: SyncEntity>(_ predicate: Foundation.Predicate<Value>) throws {
+        var translator = PredicateTranslator()
+        translator.bind(predicate.variable.key, to: Value.self)
+        self.init(try translator.condition(predicate.expression))
+        if let error = node.firstError { throw error }
+    }
+
+    /// Creates a condition from a Foundation predicate; nil means all rows. If the predicate cannot be translated, each
+    /// call that uses the condition throws the error.
+    package init<Value: SyncEntity>(checkedInUse predicate: Foundation.Predicate<Value>?) {
+        do {
+            self = try predicate.map { try RowPredicate($0) } ?? .all
+        } catch {
+            self.init(.invalid(error as? SyncError ?? SyncError(.invalidPredicate, "\(error)"), text: ""))
         }
     }
 }

@@ -250,6 +250,18 @@ extension StoredValue {
     }
 }
 
+extension JSONValue {
+    /// A scalar in its comparable form, with a number as an exact number; nil for null, arrays and objects.
+    var constant: PredicateConstant? {
+        switch self {
+        case .bool(let value): .boolean(value)
+        case .number(let text): ExactNumber(text).map(PredicateConstant.exact)
+        case .string(let text): .text(text)
+        case .null, .array, .object: nil
+        }
+    }
+}
+
 // MARK: - PredicateLiteral+Constant
 
 extension PredicateLiteral {

@@ -309,6 +309,9 @@ extension PredicateResolver {
             let attribute = model[owner.table].attributes[slot]
             return (.attribute(route.hops, attribute, slot: slot), attribute.type)
         case .count(let last): return (.count(route.hops, last), .integer)
+        case .member:
+            throw location.error(
+                "'\(route.name)' is a member of JSON and can only be compared with a constant", entity: root.name)
         case .relationship(let last):
             throw location.error(
                 "'\(last.name)' is a relationship; name an attribute of its destination", entity: root.name)

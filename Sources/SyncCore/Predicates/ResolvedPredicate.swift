@@ -43,6 +43,9 @@ package struct ResolvedComparison: Sendable {
     /// The value to compare. It is a value of the row at the end of ``hops``.
     package enum Subject: Sendable {
         case attribute(SyncModel.Attribute, slot: Int)
+        /// A member of the JSON in an attribute. It is nil if it is absent or null. A member of another type than
+        /// `type` differs from every value.
+        case member(SyncModel.Attribute, slot: Int, keys: [String], type: AttributeType)
         /// The primary key of the row that a to-one relationship references; nil if it references none. The second
         /// associated value is nil if the comparison only tests for nil.
         case target(CompiledRelationship, key: Key?)
@@ -86,6 +89,7 @@ extension ResolvedComparison.Subject {
     package var type: AttributeType {
         switch self {
         case .attribute(let attribute, _): attribute.type
+        case .member(_, _, _, let type): type
         case .target(_, let key): key?.attribute.type ?? .integer
         case .targets, .count: .integer
         }
@@ -151,6 +155,10 @@ extension ResolvedComparison {
         case .attribute(let attribute, _):
             let value = try owner?.predicateValue(of: attribute.name) ?? .null
             return try holds(value.constant, isNull: value.isNull)
+        case .member(let attribute, _, let keys, _):
+            let document = try owner?.predicateValue(of: attribute.name).json
+            let member = keys.reduce(document) { json, key in json?[key] } ?? .null
+            return try holds(member.constant, isNull: member == .null)
         case .count(let relationship):
             let count = try owner?.predicateTargets(of: relationship.name).count ?? 0
             return try holds(.integer(Int64(count)), isNull: false)
@@ -247,7 +255,9 @@ extension ResolvedPredicate {
 
 extension ResolvedComparison {
     fileprivate var followsLinks: Bool {
-        if case .attribute = subject { return many != nil || !hops.isEmpty }
-        return true
+        switch subject {
+        case .attribute, .member: many != nil || !hops.isEmpty
+        case .target, .targets, .count: true
+        }
     }
 }

@@ -111,6 +111,8 @@ package struct RowPath: Sendable {
 struct ResolvedPredicatePath {
     enum End {
         case attribute(slot: Int)
+        /// A member of the JSON in an attribute, by the keys that lead to it.
+        case member(slot: Int, keys: [String])
         case relationship(CompiledRelationship)
         case count(CompiledRelationship)
     }
@@ -132,7 +134,12 @@ struct ResolvedPredicatePath {
         var hops: [CompiledRelationship] = []
         var entity = root
         name = path.name
-        for name in path.components.dropLast() {
+        for (index, name) in path.components.dropLast().enumerated() {
+            if let slot = entity.slotByName[name], model[entity.table].attributes[slot].type == .json, !path.isCount {
+                self.hops = hops
+                end = .member(slot: slot, keys: try Self.keys(path.components[(index + 1)...], location))
+                return
+            }
             guard let relationship = entity.relationship(named: name) else {
                 throw Self.unknown(name, "relationship", entity, model, location)
             }
@@ -154,6 +161,16 @@ struct ResolvedPredicatePath {
         } else {
             throw Self.unknown(last, "attribute or relationship", entity, model, location)
         }
+    }
+
+    /// Checks the keys of a member of JSON. Paths in SQL have no syntax for quotes and control characters.
+    private static func keys(
+        _ names: ArraySlice<String>, _ location: PredicateSourceLocation
+    ) throws -> [String] {
+        for name in names where name.utf8.contains(where: { $0 < .blank || $0 == .quote || $0 == .backslash }) {
+            throw location.error("a condition cannot name the JSON key '\(name)'")
+        }
+        return Array(names)
     }
 
     private static func unknown(

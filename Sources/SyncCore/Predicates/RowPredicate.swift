@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A condition on the rows of an entity.
 ///
 /// Create a condition from a string with arguments, and combine conditions with `&&`, `||` and `!`:
@@ -366,35 +364,5 @@ extension RowPredicate {
     /// Returns a condition that holds for exactly the rows for which the given condition does not hold.
     public static prefix func ! (predicate: RowPredicate) -> RowPredicate {
         RowPredicate(.not(predicate.node))
-    }
-}
-
-// MARK: - Foundation
-
-@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-extension RowPredicate {
-    /// Creates a condition from a Foundation predicate on the rows of a type.
-    ///
-    /// ```swift
-    /// let busy = try RowPredicate(#Predicate<User> { user in
-    ///     user.age > 18 && user.notes.contains { $0.stars > 2 && !$0.isDraft }
-    /// })
-    /// ```
-    /// The condition has the same result as the predicate, with these exceptions:
-    ///
-    /// - Strings are compared, ordered and searched by their bytes. Two Unicode forms of `é` differ, and the decomposed
-    ///   form contains `e`.
-    /// - Dates have millisecond precision. A calculation with the result NaN is nil.
-    /// - Foundation traps on 64-bit overflow, on division by zero, and on unwrapping nil. In a condition, the result of
-    ///   these operations is nil. An order comparison with nil is false. Calculations with smaller integer types do not
-    ///   overflow.
-    ///
-    /// - Throws: ``SyncError`` `invalidPredicate` for an expression that cannot be translated. The message gives the
-    ///   reason.
-    public init<Value: SyncEntity>(_ predicate: Foundation.Predicate<Value>) throws {
-        var translator = PredicateTranslator()
-        translator.bind(predicate.variable.key, to: Value.self)
-        self.init(try translator.condition(predicate.expression))
-        if let error = node.firstError { throw error }
     }
 }

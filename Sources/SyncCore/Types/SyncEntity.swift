@@ -36,6 +36,8 @@ public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
     /// The Swift type of the destination entity of a relationship; nil for an attribute, and for the key property of a
     /// to-one relationship.
     package let destination: (any SyncEntity.Type)?
+    // A key path without captured values can be used in several tasks.
+    nonisolated(unsafe) fileprivate let inOptional: AnyKeyPath?
 
     /// Creates a property for an attribute or relationship.
     ///
@@ -43,13 +45,57 @@ public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
     ///   - name: The name of the attribute or relationship in the model.
     ///   - destination: The Swift type of the destination entity of a relationship. Pass nil for an attribute, and for
     ///     the property with the key of the related row, such as `companyID`.
-    public init(_ name: String, to destination: (any SyncEntity.Type)? = nil) {
+    ///   - inOptional: The key path of the property in an optional value, such as `\Company?.?.owner`. Without it, the
+    ///     property cannot follow another one, as in `\.company?.owner`.
+    public init(_ name: String, to destination: (any SyncEntity.Type)? = nil, inOptional: AnyKeyPath? = nil) {
         self.name = name
         self.destination = destination
+        self.inOptional = inOptional
     }
 
     /// Creates a property for an attribute.
     public init(stringLiteral name: String) { self.init(name) }
+}
+
+extension Array where Element: SyncEntity {
+    /// Each row of a to-many relationship, in a key path: `\.todos.each?.owner`. The value is the first row.
+    public var each: Element? { first }
+}
+
+extension SyncEntity {
+    /// The largest number of properties in a key path.
+    private static var maximumSteps: Int { 4 }
+
+    private static var allProperties: [SyncProperty] { Array(syncProperties.values) }
+
+    /// Returns the names of a key path as a path of the model: `company.owner`. The path of another key path is not a
+    /// path of the model, so that the call that uses it reports it.
+    package static func modelPath(_ path: PartialKeyPath<Self>) -> String {
+        properties(along: path)?.map(\.name).joined(separator: ".") ?? "\(path)"
+    }
+
+    /// Returns the properties of a key path such as `\.company?.owner`; nil for a key path with other properties.
+    ///
+    /// A key path cannot be divided. So the method compares it with the key paths of all properties, then with those of
+    /// two properties, and so on.
+    package static func properties(along path: PartialKeyPath<Self>) -> [SyncProperty]? {
+        let own = syncProperties
+        if let property = own[path] { return [property] }
+        var reached = own.map { (path: $0.key as AnyKeyPath, properties: [$0.value]) }
+        for _ in 1..<maximumSteps {
+            var next: [(path: AnyKeyPath, properties: [SyncProperty])] = []
+            for (start, properties) in reached {
+                for property in properties.last?.destination?.allProperties ?? [] {
+                    // A list has no properties, so nothing is appended to its path.
+                    guard let last = property.inOptional, let longer = start.appending(path: last) else { continue }
+                    if longer == path { return properties + [property] }
+                    next.append((longer, properties + [property]))
+                }
+            }
+            reached = next
+        }
+        return nil
+    }
 }
 
 /// The loaded rows of a relationship: the storage that `@Entity` generates for a property with `@Relationship`.

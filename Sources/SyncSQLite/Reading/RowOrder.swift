@@ -60,10 +60,11 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
 // MARK: - Key paths
 
 extension RowOrder {
-    /// Creates an order by an attribute or a to-one relationship of a type.
+    /// Creates an order by an attribute or a to-one relationship of a type, or of a row at the end of to-one
+    /// relationships.
     ///
     /// ```swift
-    /// let order = RowOrder(\User.lastName, ascending: false)
+    /// let order = RowOrder(\User.company?.name, ascending: false)
     /// ```
     /// With any other key path, a call that uses the order throws ``SyncError`` `unknownAttribute` or `invalidOption`.
     public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
@@ -82,7 +83,7 @@ extension RowOrder {
 extension RowOrder.Term {
     /// Creates a term for an attribute or a to-one relationship of a type.
     package init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
-        self.init(Value.syncProperties[path]?.name ?? "\(path)", ascending: isAscending)
+        self.init(Value.modelPath(path), ascending: isAscending)
     }
 }
 

@@ -61,6 +61,20 @@ struct SQLiteDialect: SQLDialect {
         return "\(expression) IN (\(values.map { bind($0, &arguments) }.joined(separator: ", ")))"
     }
 
+    /// Skips a column of the app that is not JSON. `->` returns the text of a number, which loses no digits.
+    func member(_ keys: [String], of document: String, as type: AttributeType?) -> String {
+        let path = literal("$" + keys.map { ".\"\($0)\"" }.joined())
+        let member =
+            switch type {
+            case nil: "nullif(json_type(v, \(path)), 'null')"
+            case .boolean: "CASE json_type(v, \(path)) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+            case .decimal: "CASE WHEN json_type(v, \(path)) IN ('integer', 'real') THEN v -> \(path) END"
+            default: "CASE json_type(v, \(path)) WHEN 'text' THEN v ->> \(path) END"
+            }
+        let order = type.flatMap { collation(of: $0) }.map { " COLLATE \($0)" } ?? ""
+        return "(SELECT \(member) FROM (SELECT \(document) AS v) WHERE json_valid(v))\(order)"
+    }
+
     func collation(of type: AttributeType) -> String? {
         type == .decimal ? PredicateSQL.decimalCollation.name : equalityCollation(of: type)
     }

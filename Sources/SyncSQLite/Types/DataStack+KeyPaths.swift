@@ -1,5 +1,6 @@
 public import Foundation
-import SyncCore
+public import GRDB
+package import SyncCore
 
 // Queries with a predicate of Foundation and an order by a key path, instead of texts. A key path that is no attribute
 // or to-one relationship causes an error when the query runs.
@@ -16,8 +17,9 @@ extension DataStack {
     ///
     /// - Parameters:
     ///   - predicate: The condition of the rows; nil for all rows.
-    ///   - path: The attribute or to-one relationship that orders the rows; nil for the order by key. To order the rows
-    ///     by several attributes, pass a ``RowOrder`` to the other method.
+    ///   - path: The attribute or to-one relationship that orders the rows, also of a related row, such as
+    ///     `\.project?.title`; nil for the order by key. To order the rows by several attributes, pass a ``RowOrder`` to
+    ///     the other method.
     ///   - isAscending: Whether the order is ascending.
     @_disfavoredOverload
     public func fetch<Value: EntityRecord>(
@@ -26,9 +28,26 @@ extension DataStack {
         skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
     ) async throws -> [Value] {
-        let (condition, order) = try Self.selection(predicate, path, isAscending)
+        let (condition, order) = Self.selection(predicate, path, isAscending)
         let rows = try TypedRows(type, self, relationships, skipping: skip)
         return try await reading { db in try rows.fetch(condition, order, limit, db).map(\.element) }
+    }
+
+    /// Fetches the rows of an entity as values of a Swift type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// For the parameters, see
+    /// ``fetch(_:where:orderedBy:ascending:limit:skippingUnreadable:including:)``. Errors of SQLite are thrown as
+    /// GRDB's `DatabaseError`.
+    @_disfavoredOverload
+    public func fetch<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: Predicate<Value>? = nil, orderedBy path: PartialKeyPath<Value>? = nil,
+        ascending isAscending: Bool = true, limit: Int? = nil,
+        skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
+        including relationships: PartialKeyPath<Value>..., in db: Database
+    ) throws -> [Value] {
+        let (condition, order) = Self.selection(predicate, path, isAscending)
+        return try TypedRows(type, self, relationships, skipping: skip).fetch(condition, order, limit, db)
+            .map(\.element)
     }
 
     /// Counts the rows of an entity and its subentities that match a predicate.
@@ -38,13 +57,22 @@ extension DataStack {
         try await count(Value.entityName, where: RowPredicate(predicate))
     }
 
+    /// Counts the rows of an entity and its subentities that match a predicate, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate`, or `unknownEntity`.
+    public func count<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: Predicate<Value>, in db: Database
+    ) throws -> Int {
+        try count(Value.entityName, where: RowPredicate(predicate), in: db)
+    }
+
     /// Observes the rows of an entity as values of a Swift type. The sequence contains the current rows, then all rows
     /// again after each change.
     ///
     /// For the parameters, see ``fetch(_:where:orderedBy:ascending:limit:skippingUnreadable:including:)``.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate`, or `unknownRelationship` if a key path of `relationships` is not a
-    ///   relationship.
+    /// - Throws: ``SyncError`` `unknownRelationship` if a key path of `relationships` is not a relationship. If the
+    ///   predicate cannot be translated, the sequence fails.
     @_disfavoredOverload
     public func observe<Value: EntityRecord>(
         _ type: Value.Type, where predicate: Predicate<Value>? = nil, orderedBy path: PartialKeyPath<Value>? = nil,
@@ -52,7 +80,7 @@ extension DataStack {
         skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
     ) throws -> StoreObservation<[Value]> {
-        let (condition, order) = try Self.selection(predicate, path, isAscending)
+        let (condition, order) = Self.selection(predicate, path, isAscending)
         return try observe(
             type, where: condition, orderedBy: order, limit: limit, skipping: skip, including: relationships)
     }
@@ -67,12 +95,9 @@ extension DataStack {
         observeCount(Value.entityName, where: try RowPredicate(predicate))
     }
 
-    private static func selection<Value: EntityRecord>(
+    package static func selection<Value: EntityRecord>(
         _ predicate: Predicate<Value>?, _ path: PartialKeyPath<Value>?, _ isAscending: Bool
-    ) throws -> (RowPredicate, RowOrder) {
-        (
-            try predicate.map { try RowPredicate($0) } ?? .all,
-            path.map { RowOrder($0, ascending: isAscending) } ?? .byKey
-        )
+    ) -> (RowPredicate, RowOrder) {
+        (RowPredicate(checkedInUse: predicate), path.map { RowOrder($0, ascending: isAscending) } ?? .byKey)
     }
 }

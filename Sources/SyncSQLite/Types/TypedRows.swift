@@ -15,14 +15,8 @@ struct TypedRow<Value: EntityRecord>: ObservedListItem {
 
 /// Reads the rows of an entity as values of a Swift type, with the rows of some relationships.
 struct TypedRows<Value: EntityRecord>: Sendable {
-    /// A relationship whose rows are loaded.
-    private struct Loaded {
-        let relationship: String
-        let destination: any EntityRecord.Type
-    }
-
     private let stack: DataStack
-    private let loaded: [Loaded]
+    private let loaded: [LoadedRelationship]
     /// Called with each unreadable row, which is then left out; nil if such a row is an error.
     private let skip: (@Sendable (UnreadableRow) -> Void)?
 
@@ -33,16 +27,15 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     ) throws {
         self.stack = stack
         self.skip = skip
-        loaded = try relationships.map { path in
-            guard let property = Value.syncProperties[path],
-                let destination = property.destination as? any EntityRecord.Type
-            else {
+        var loaded: [LoadedRelationship] = []
+        for path in relationships {
+            guard let properties = Value.properties(along: path), loaded.add(properties[...]) else {
                 throw SyncError(
                     .unknownRelationship, "\(path) is not a relationship of \(Value.entityName)",
                     entity: Value.entityName)
             }
-            return Loaded(relationship: property.name, destination: destination)
         }
+        self.loaded = loaded
     }
 
     func fetch(
@@ -74,21 +67,32 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 
     /// Decodes a row and its related rows; nil for a row that is left out.
     private func typedRow(_ row: Row, _ entity: CompiledEntity, _ db: Database) throws -> TypedRow<Value>? {
-        guard var value = try readable(Value.self, row, row["sync_row"], entity, db) else { return nil }
-        let key: DatabaseValue = row["sync_row"]
-        var cells = Array(row.databaseValues)
-        for relationship in loaded {
-            let (target, targets) = try targets(of: key, relationship, entity, db)
-            cells += targets.flatMap(\.databaseValues)
-            cells.append(targets.count.databaseValue)
-            let rows = try targets.compactMap { row in
-                try readable(relationship.destination, row, row["sync_row"], target, db)
-            }
-            value.setRelated(rows, for: relationship.relationship)
-        }
-        let name = row[TableLayout.entityColumn] as String?
+        var cells: [DatabaseValue] = []
+        guard let value = try decoded(Value.self, row, entity, loaded, &cells, db) else { return nil }
+        let (key, name): (DatabaseValue, String?) = (row["sync_row"], row[TableLayout.entityColumn])
         let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? entity
         return TypedRow(element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: cells)
+    }
+
+    /// Decodes a row and the rows of relationships, and adds their columns to `cells`; nil for a row that is left out.
+    private func decoded<Record: EntityRecord>(
+        _ type: Record.Type, _ row: Row, _ entity: CompiledEntity, _ loaded: [LoadedRelationship],
+        _ cells: inout [DatabaseValue], _ db: Database
+    ) throws -> Record? {
+        let key: DatabaseValue = row["sync_row"]
+        cells += row.databaseValues
+        guard var value = try readable(type, row, key, entity, db) else { return nil }
+        for relationship in loaded {
+            let (target, targets) = try targets(of: key, relationship.name, entity, db)
+            cells.append(targets.count.databaseValue)
+            var rows: [any EntityRecord] = []
+            for row in targets {
+                let related = try decoded(relationship.destination, row, target, relationship.loaded, &cells, db)
+                if let related { rows.append(related) }
+            }
+            value.setRelated(rows, for: relationship.name)
+        }
+        return value
     }
 
     /// Decodes a row. If the row is unreadable, calls `skip` and returns nil, or throws if `skip` is nil.
@@ -123,10 +127,10 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 
     /// Fetches the related rows of a row.
     private func targets(
-        of row: DatabaseValue, _ loaded: Loaded, _ entity: CompiledEntity, _ db: Database
+        of row: DatabaseValue, _ name: String, _ entity: CompiledEntity, _ db: Database
     ) throws -> (CompiledEntity, [Row]) {
-        guard let relationship = entity.relationship(named: loaded.relationship) else {
-            throw DatabaseErrorMapper.unknownRelationship(loaded.relationship, of: entity)
+        guard let relationship = entity.relationship(named: name) else {
+            throw DatabaseErrorMapper.unknownRelationship(name, of: entity)
         }
         let targets = TargetSQL(relationship, of: entity, stack.layout)
         let columns = Self.columns(of: targets.select)
@@ -155,6 +159,24 @@ private struct RelatedKeySQL {
         let rows = "\(target.name.quoted) AS \("t".quoted) WHERE \("t".quoted).\(there.quoted) = \(here)"
         let name = relationship.end == .first ? column : relationship.relationship.keyColumn
         self.column = "(SELECT \("t".quoted).\(key.quoted) FROM \(rows)) AS \(name.quoted)"
+    }
+}
+
+/// A relationship whose rows are loaded, and the relationships of these rows that are loaded.
+private struct LoadedRelationship: Sendable {
+    let name: String
+    let destination: any EntityRecord.Type
+    var loaded: [LoadedRelationship] = []
+}
+
+extension [LoadedRelationship] {
+    /// Adds consecutive relationships. Returns false if one of the properties is not a relationship.
+    fileprivate mutating func add(_ properties: ArraySlice<SyncProperty>) -> Bool {
+        guard let first = properties.first else { return true }
+        guard let destination = first.destination as? any EntityRecord.Type else { return false }
+        let index = firstIndex { $0.name == first.name } ?? count
+        if index == count { append(LoadedRelationship(name: first.name, destination: destination)) }
+        return self[index].loaded.add(properties.dropFirst())
     }
 }
 

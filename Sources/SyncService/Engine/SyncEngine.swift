@@ -100,25 +100,6 @@ public actor SyncEngine {
         }
     }
 
-    /// Pulls remote changes of the entities of the given types, resolves conflicts and pushes local changes. See
-    /// ``sync(only:)-([String]?)``.
-    @discardableResult
-    public func sync(only types: [any SyncEntity.Type]) async throws -> SyncReport {
-        try await sync(only: types.map { $0.entityName })
-    }
-
-    /// Pulls remote changes of the entities of the given types. See ``pull(only:)-([String]?)``.
-    @discardableResult
-    public func pull(only types: [any SyncEntity.Type]) async throws -> SyncReport {
-        try await pull(only: types.map { $0.entityName })
-    }
-
-    /// Pushes local changes of the entities of the given types. See ``push(only:)-([String]?)``.
-    @discardableResult
-    public func push(only types: [any SyncEntity.Type]) async throws -> SyncReport {
-        try await push(only: types.map { $0.entityName })
-    }
-
     private func run(
         _ kind: EngineRunQueue.Kind, _ entities: [String]?, sendsRequests: Bool = true,
         _ phases: @escaping EngineRunQueue.Phases

@@ -59,26 +59,6 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
         self.cascades = cascades
     }
 
-    /// Creates a synced entity from a Swift type.
-    ///
-    /// ```swift
-    /// SyncedEntity(Todo.self, conflictPolicy: .serverWins, naturalKey: [\.title])
-    /// ```
-    /// For the parameters, see
-    /// ``init(_:conflictPolicy:deleteConflictPolicy:mergesWholeRow:fieldGroups:naturalKey:cascades:)-(String,_,_,_,_,_,_)``.
-    /// If a key path is not valid for its parameter, the initializer of ``SyncEngine`` throws `unknownAttribute`.
-    public init<Value: SyncEntity>(
-        _ type: Value.Type, conflictPolicy: ConflictPolicy? = nil, deleteConflictPolicy: DeleteConflictPolicy? = nil,
-        mergesWholeRow: Bool = false, fieldGroups: [[PartialKeyPath<Value>]] = [],
-        naturalKey: [PartialKeyPath<Value>] = [], cascades: Cascades? = nil
-    ) {
-        func name(_ path: PartialKeyPath<Value>) -> String { Value.syncProperties[path]?.name ?? "\(path)" }
-        self.init(
-            Value.entityName, conflictPolicy: conflictPolicy, deleteConflictPolicy: deleteConflictPolicy,
-            mergesWholeRow: mergesWholeRow, fieldGroups: fieldGroups.map { $0.map(name) },
-            naturalKey: naturalKey.map(name), cascades: cascades)
-    }
-
     /// Creates a synced entity that uses the conflict policies of the engine.
     public init(stringLiteral name: String) { self.init(name) }
 }

@@ -128,6 +128,11 @@ struct PredicateCompiler {
         let hops = comparison.hops
         switch comparison.subject {
         case .attribute(_, let slot): return compared(attribute(hops, slot, from: entity, alias), comparison)
+        case .member(_, let slot, let keys, let type):
+            let document = attribute(hops, slot, from: entity, alias).value
+            let value = dialect.member(keys, of: document, as: type)
+            let member = PredicateOperand(document, type, dialect) { _ in value }
+            return compared(member, comparison, existence: dialect.member(keys, of: document, as: nil))
         case .count(let last): return compared(count(hops, last, from: entity, alias), comparison)
         case .targets(let last):
             let rows = rows(hops + [last], from: entity, alias)

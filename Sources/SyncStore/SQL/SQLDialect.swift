@@ -47,6 +47,15 @@ package protocol SQLDialect: Sendable {
     /// Returns a JSON array of the values of expressions. An expression that is a JSON array itself is nested.
     func jsonArray(_ expressions: [String]) -> String
 
+    /// Returns a member of the JSON in an expression, as a column of the type stores it; NULL if the member is of
+    /// another type.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys that lead to the member. They contain no quotation marks, backslashes or control characters.
+    ///   - type: `string`, `decimal` or `boolean`. Nil for an expression that is NULL only if the member is absent or
+    ///     null.
+    func member(_ keys: [String], of document: String, as type: AttributeType?) -> String
+
     /// Returns the collation that orders numbers by value and text by bytes; nil if columns of the type have that order
     /// already.
     func collation(of type: AttributeType) -> String?

@@ -58,7 +58,12 @@ struct PredicateGenerator {
             return relationship(random.pick(entity.relationships), after: names, quantifier)
         }
         let attribute = random.pick(entity.slots.map { model[entity.table].attributes[$0] })
-        return test(PredicatePath(components: names + [attribute.name], quantifier: quantifier), attribute.type)
+        guard attribute.type == .json, random.chance(3, of: 4) else {
+            return test(PredicatePath(components: names + [attribute.name], quantifier: quantifier), attribute.type)
+        }
+        let keys = (0...Int.random(in: 0...1, using: &random)).map { _ in random.pick(PredicateValues.keys) }
+        let path = PredicatePath(components: names + [attribute.name] + keys, quantifier: quantifier)
+        return test(path, random.pick([.decimal, .boolean, .string]))
     }
 
     /// Returns a condition on a relationship: its count, whether it has rows, or the key of its rows.
@@ -132,10 +137,16 @@ enum PredicateValues {
             .compactMap { UUID(uuidString: $0).map(StoredValue.uuid) },
         .url: ["http://a.b/C", "http://a.b/c", "x:y"].map { .url($0) },
         .binary: [.binary(Data()), .binary(Data([1, 2, 3])), .binary(Data([0, 255]))],
-        .json: [.json(.number("1")), .json(.string("x")), .json(["b": 1, "a": [true]]), .json([])],
+        .json: [
+            .json(.number("1")), .json(.string("x")), .json(["b": 1, "a": [true]]), .json([]),
+            .json(["a": "Straße", "b": .number("10.50"), "x.y": true]), .json(["a": ["b": "ann", "x.y": nil]]),
+            .json(["a": nil, "b": "1", "é": ["b": .number("12345678901234567890.5")]]),
+            .json(["a": false, "b": .number("1e300"), "é": .number("-0.0")]),
+        ],
         .transformable: [.string("s")],
     ]
 
+    static let keys = ["a", "b", "b", "x.y", "é", "A"]
     static let numbers = ["0.0", "1.5", "16.99", "-0.5", "1e2", "-1e-2", "17", "10.50"]
     static let parts = ["", "a", "A", "n", "ss", "ß", "\0", "*", "\u{301}", "http", "é", "\n"]
     static let wildcards = ["*", "?", "A*", "?nn", "*ß*", "a\\*b", "*n", "x?y", "", "*/c", "straß?", "*:*"]

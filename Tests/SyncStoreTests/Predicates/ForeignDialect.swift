@@ -36,6 +36,10 @@ struct ForeignDialect: SQLDialect {
         "among(\(expression), \(values.map { bind($0, &arguments) }.joined(separator: ", ")))"
     }
 
+    func member(_ keys: [String], of document: String, as type: AttributeType?) -> String {
+        "member(\(document), \(keys.joined(separator: "/")), \(type?.rawValue ?? "any"))"
+    }
+
     func collation(of type: AttributeType) -> String? { type == .string ? "bytewise" : nil }
     func isLocalKey(_ column: String) -> String { "made_here(\(column))" }
 

@@ -78,6 +78,29 @@ struct KeyPathQueryTests {
         #expect(try await titles.next()?.map(\.title) == ["a", "b", "c"])
     }
 
+    @Test("Rows are fetched and counted by a predicate of Foundation inside a transaction")
+    func transaction() async throws {
+        let stack = try await stack()
+        let (ids, first, count) = try await stack.read { db in
+            (
+                try stack.fetch(Memo.self, where: #Predicate { $0.stars > 3 }, orderedBy: \.title, in: db).map(\.id),
+                try stack.fetch(Memo.self, orderedBy: \.stars, ascending: false, limit: 1, in: db).map(\.id),
+                try stack.count(Memo.self, where: #Predicate { $0.stars > 3 }, in: db)
+            )
+        }
+        #expect(ids == [1, 3])
+        #expect(first == [1])
+        #expect(count == 2)
+    }
+
+    @Test("A predicate without a translation ends an observation")
+    func untranslatablePredicate() async throws {
+        let stack = try await stack()
+        var memos = try stack.observe(Memo.self, where: #Predicate { $0.title.count > 3 }).makeAsyncIterator()
+        let error = await #expect(throws: SyncError.self) { try await memos.next() }
+        #expect(error?.code == .invalidPredicate)
+    }
+
     @Test("A key path that is no attribute is an error")
     func unknownKeyPath() async throws {
         let stack = try await stack()
@@ -96,6 +119,30 @@ struct KeyPathQueryTests {
         let report = try await engine.pull(only: [Memo.self])
         #expect(report[Memo.self].pulledInserts == 1)
         #expect(try await engine.sync(only: [Memo.self])[Memo.self] == SyncReport().total)
+    }
+
+    @Test("Conflicts and the sync status are those of types, and a key path names the field of a conflict")
+    func conflicts() async throws {
+        let service = InMemoryService()
+        await service.set("Memo", 1, ["title": "a", "stars": 1])
+        let stack = try DataStack.inMemory(SyncModel(Memo.self))
+        var configuration = SyncEngine.Configuration()
+        configuration.conflictPolicy = .manual
+        let engine = try SyncEngine(
+            stack: stack, service: service, entities: [Memo.self], configuration: configuration)
+        try await engine.sync()
+        try await stack.save(Memo(id: 1, title: "mine", stars: 1))
+        await service.set("Memo", 1, ["title": "theirs", "stars": 1])
+        try await engine.sync()
+        #expect(try await engine.conflicts(only: [Memo.self]).map(\.field) == ["title"])
+        #expect(try await engine.status(only: [Memo.self]).map(\.entity) == ["Memo"])
+        #expect(try await engine.blockedChanges(only: [Memo.self]).map(\.entity) == ["Memo"])
+        let error = await #expect(throws: SyncError.self) {
+            try await engine.resolve(Memo.self, key: 1, field: \.title.count, keeping: .remote)
+        }
+        #expect(error?.code == .invalidOption)
+        try await engine.resolve(Memo.self, key: 1, field: \.title, keeping: .remote)
+        #expect(try await stack.fetch(Memo.self, id: 1)?.title == "theirs")
     }
 
     @Test("The natural key of an entity can be given as key paths")

@@ -46,6 +46,25 @@ struct EntityTests {
         #expect(try await stack.count(User.self, where: "role == 'guest'") == 1)
     }
 
+    @Test("A key path leads along relationships")
+    func relationshipPaths() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        let bob = try #require(try await stack.fetch(User.self, id: 2, including: \.manager?.notes, \.friends))
+        #expect(bob.manager?.notes.map(\.id) == [11, 10])
+        #expect(bob.manager?.friends.isEmpty == true)
+        let ann = try #require(try await stack.fetch(User.self, id: 1, including: \.notes.each?.user?.manager))
+        #expect(ann.notes.map(\.user?.id) == [1, 1])
+        let notes = try await stack.fetch(Note.self, including: \.user?.notes.each?.user)
+        #expect(notes.map { $0.user?.notes.map(\.user?.name) } == [["Ann", "Ann"], ["Ann", "Ann"]])
+        #expect(try await stack.fetch(Note.self, orderedBy: \.user?.manager?.name).map(\.id) == [10, 11])
+        let users = try await stack.fetch(User.self, orderedBy: \.manager?.name, ascending: false)
+        #expect(users.map(\.id) == [2, 1])
+        #expect(
+            try await stack.fetch(User.self, where: #Predicate { $0.address?.street == "Main" }).map(\.id) == [1])
+        #expect(try await stack.fetch(User.self, where: #Predicate { $0.address?.floor == nil }).map(\.id) == [2])
+    }
+
     @Test("A condition may use the key of a to-one relationship")
     func keysInConditions() async throws {
         let stack = try stack()
