@@ -59,12 +59,9 @@ struct TwoDevicesTests {
         try await first.engine.sync()
         try await second.engine.sync()
 
-        let open = try await second.engine.conflicts().filter { $0.outcome?.winner == nil }
+        let open = try await second.engine.conflicts(only: [Errand.self]).filter { $0.outcome?.winner == nil }
         #expect(open.map(\.field) == ["title"])
-        for conflict in open {
-            try await second.engine.resolve(
-                conflict.entity, key: conflict.key.json, field: conflict.field, keeping: .remote)
-        }
+        try await second.engine.resolve(Errand.self, key: 1, field: \.title, keeping: .remote)
         try await second.engine.sync()
         try await first.engine.sync()
         let errands = try await [first.stack.fetch(Errand.self, id: 1), second.stack.fetch(Errand.self, id: 1)]
