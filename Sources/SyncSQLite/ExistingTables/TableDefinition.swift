@@ -303,10 +303,10 @@ struct TableIncompatibilities {
     /// - Parameter needsSQL: Returns whether to add SQL to the problems of a column, or of the whole table if the
     ///   column is nil.
     func problems(_ db: Database, _ needsSQL: (ExistingTable, String?) -> Bool) throws -> [Found] {
-        let needsSQL = { (column: String?) in
+        func isFixed(_ column: String?) -> Bool {
             needsSQL(table, column) && column.map { !meantColumns.contains($0) } ?? true
         }
-        let fixes = entries.filter { needsSQL($0.found.column) }.map(\.fix)
+        let fixes = entries.filter { isFixed($0.found.column) }.map(\.fix)
         let lookups = fixes.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
         let rebuilding = try rebuiltDefinition(fixes).map { try TableRebuild(table, $0, lookups, db).sql }
         var values: [Found] = []
@@ -314,7 +314,7 @@ struct TableIncompatibilities {
         var rest: [Found] = []
         for (found, fix) in entries {
             var found = found
-            switch needsSQL(found.column) ? fix : .none {
+            switch isFixed(found.column) ? fix : .none {
             case .values(let sql):
                 found.problem.fixSQL = sql
                 values.append(found)
