@@ -68,7 +68,7 @@ package struct SyncCall: Sendable {
         guard let run = options.payloadKind.run else {
             return try await store.sync(staged(), request(isDryRun: false))
         }
-        try run.beginPage(page) { [self] run in try await processRemovedListEntries(run) }
+        try run.beginPage(page, finalizer)
         do {
             let result = try await store.sync(staged(), request(isDryRun: false))
             run.endPage(succeeded: true)
@@ -137,6 +137,18 @@ package struct SyncCall: Sendable {
             operations: operations)
     }
 
+    /// The closure that ends the paged import of this call. The options would retain the import, which retains the
+    /// closure, so the closure gets the import as its argument.
+    private var finalizer: PagedImport.Finalizer {
+        var call = self
+        call.options.payloadKind = .automatic
+        return { [call] run in
+            var call = call
+            call.options.payloadKind = .page(of: run)
+            return try await call.processRemovedListEntries(run)
+        }
+    }
+
     /// Ends a paged import: applies a payload without records, which deletes the rows in scope that no page contains.
     func processRemovedListEntries(_ run: PagedImport) async throws -> SyncResult {
         try await store.processRemovedListEntries(ending, run, request(isDryRun: false))
@@ -178,7 +190,7 @@ extension SyncCall {
         guard let run = options.payloadKind.run, !isDryRun else {
             return try await write(chunks, total, isDryRun, ending: try ending)
         }
-        try run.beginPage(page) { [self] run in try await processRemovedListEntries(run) }
+        try run.beginPage(page, finalizer)
         do {
             let result = try await write(chunks, total, isDryRun, ending: nil)
             run.endPage(succeeded: true)

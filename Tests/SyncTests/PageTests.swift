@@ -255,6 +255,26 @@ struct PageTests {
         #expect(try await Sync.changes(pages: pages, inEntity: "User", stack: stack).isEmpty)
     }
 
+    @Test("A paged import does not keep itself and its stack in memory, finished or not", arguments: [true, false])
+    func released(finishes: Bool) async throws {
+        weak var released: DataStack?
+        weak var releasedImport: PagedImport?
+        do {
+            let run = PagedImport()
+            let stack = try DataStack.inMemory(
+                SyncModel(entities: [
+                    SyncModel.Entity("User", attributes: [.init("id", .integer)])
+                ]))
+            (released, releasedImport) = (stack, run)
+            try await Sync.changes(
+                Data(#"[{"id": 1}]"#.utf8), inEntity: "User", stack: stack,
+                options: SyncOptions(payloadKind: .page(of: run)))
+            if finishes { try await run.finish() }
+        }
+        #expect(released == nil)
+        #expect(releasedImport == nil)
+    }
+
     @Test("A paged import with a failed page cannot finish and deletes nothing")
     func failedPagePreventsTheEnd() async throws {
         let stack = try await store()
