@@ -20,6 +20,8 @@ DAY := Fixtures/Payloads
 DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
+# Without a limit, Swift Testing starts all tests at once, which takes twice the processor time.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 
 .PHONY: demo demo-engine services fuzz guard test check tsan soak portable man bench bench-full
 

@@ -137,7 +137,7 @@ struct ResolvedPredicatePath {
         for (index, name) in path.components.dropLast().enumerated() {
             if let slot = entity.slotByName[name], model[entity.table].attributes[slot].type == .json, !path.isCount {
                 self.hops = hops
-                end = .member(slot: slot, keys: try Self.keys(path.components[(index + 1)...], location))
+                end = .member(slot: slot, keys: try Self.keys(path.components[(index + 1)...], root, location))
                 return
             }
             guard let relationship = entity.relationship(named: name) else {
@@ -165,10 +165,10 @@ struct ResolvedPredicatePath {
 
     /// Checks the keys of a member of JSON. Paths in SQL have no syntax for quotes and control characters.
     private static func keys(
-        _ names: ArraySlice<String>, _ location: PredicateSourceLocation
+        _ names: ArraySlice<String>, _ root: CompiledEntity, _ location: PredicateSourceLocation
     ) throws -> [String] {
         for name in names where name.utf8.contains(where: { $0 < .blank || $0 == .quote || $0 == .backslash }) {
-            throw location.error("a condition cannot name the JSON key '\(name)'")
+            throw location.error("a condition cannot name the JSON key '\(name)'", entity: root.name)
         }
         return Array(names)
     }
