@@ -110,7 +110,7 @@ private struct SampleDecoder: Decoder {
             case is String.Type: isChanged ? " Sample b " : " Sample A "
             case is Bool.Type: isChanged
             case is Double.Type: isChanged ? 1.5 : 0.5
-            case is Float.Type: Float(0)
+            case is Float.Type: Float(isChanged ? 1.5 : 0.5)
             case is UUID.Type: UUID()
             case is URL.Type: URL(string: "sample:")
             case is Decimal.Type: Decimal()
