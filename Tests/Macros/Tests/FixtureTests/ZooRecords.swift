@@ -59,7 +59,6 @@ enum ZooRecords {
         var id: Int
         var badge: String?
         var deputyID: Int?
-        var deputyOfID: Int?
 
         static let databaseTableName = "Keeper"
 
@@ -67,7 +66,6 @@ enum ZooRecords {
             static let id = Column("id")
             static let badge = Column("badge")
             static let deputyID = Column("deputyID")
-            static let deputyOfID = Column("deputyOfID")
         }
     }
 
