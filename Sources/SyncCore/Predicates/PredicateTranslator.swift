@@ -29,8 +29,6 @@ struct PredicateTranslator {
         var components: [String]
         /// The type of the rows at the end; nil for an attribute.
         var destination: (any SyncEntity.Type)?
-        /// Whether the path leads into the JSON of an attribute.
-        var isMember = false
     }
 
     private var variables: [PredicateExpressions.VariableID: Path] = [:]
@@ -197,10 +195,6 @@ struct PredicateTranslator {
     private func term(_ meaning: Meaning, _ expression: Any) throws -> PredicateTerm {
         switch meaning {
         case .term(let term): return term
-        case .path(let path) where path.isMember:
-            throw Self.refused(
-                "'\(path.components.joined(separator: "."))' is a member of JSON and can only be compared with a "
-                    + "constant")
         case .path(let path) where path.destination == nil: return .path(try named(path), .none)
         case .count(let path): return .path(try named(path, isCount: true), .none)
         case .literal(let literal): return .literal(literal, .none)

@@ -51,8 +51,8 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
         throw PredicateTranslator.refused("\(keyPath) of a to-many relationship is not supported")
     }
 
-    /// Translates a property of an attribute's value: `rawValue` of an enum, `isEmpty` of a string, or a property of a
-    /// type that is stored as JSON.
+    /// Translates a property of an attribute's value: `rawValue` of an enum, or `isEmpty` of a string. A key path has no
+    /// name, so a property of a type that is stored as JSON cannot be translated.
     private func ofValue(
         _ path: PredicateTranslator.Path, _ translator: PredicateTranslator
     ) throws -> PredicateTranslator.Meaning {
@@ -60,22 +60,8 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
         if keyPath as AnyKeyPath == \String.isEmpty {
             return .condition(try translator.compared(path, .equal, .text("")))
         }
-        let name = path.components.joined(separator: ".")
-        guard let key = CodedMember.key(of: keyPath, in: Root.Output.self) else {
-            let isJSON = CodedMember.isCoded(Root.Output.self)
-            throw PredicateTranslator.refused(
-                "this property of the attribute '\(name)' is not supported"
-                    + (isJSON ? "; it must be a stored property of a type whose enumerations are CaseIterable" : ""))
-        }
-        guard CodedMember.isComparable(Output.self) else {
-            throw PredicateTranslator.refused(
-                "the property '\(key)' of the attribute '\(name)' is of type \(Output.self); only strings, Booleans, "
-                    + "integers, Double and enumerations of them are supported")
-        }
-        var member = path
-        member.components.append(key)
-        member.isMember = true
-        return .path(member)
+        throw PredicateTranslator.refused(
+            "this property of the attribute '\(path.components.joined(separator: "."))' is not supported")
     }
 }
 
@@ -179,7 +165,7 @@ extension PredicateLiteral {
 }
 
 extension RawRepresentable {
-    var anyRawValue: Any { rawValue }
+    fileprivate var anyRawValue: Any { rawValue }
 }
 
 extension CaseIterable {

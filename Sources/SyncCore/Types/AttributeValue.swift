@@ -156,13 +156,11 @@ extension JSONValue: AttributeValue {
 
 /// A protocol for all optionals, which lets code test whether a type is an optional.
 protocol OptionalValue {
-    static var wrappedType: Any.Type { get }
     /// The wrapped value; nil if the optional is nil.
     var content: Any? { get }
 }
 
 extension Optional: OptionalValue {
-    static var wrappedType: Any.Type { Wrapped.self }
     var content: Any? { map { $0 as Any } }
 }
 
