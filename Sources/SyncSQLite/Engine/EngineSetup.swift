@@ -211,13 +211,13 @@ struct EngineSetup {
         for statement in statements.joined() { try db.execute(sql: statement) }
         try db.execute(sql: "DELETE FROM sync_mute")
         let checksums = TriggerChecksums(found)
-        // The audits of referencing tables read these keys.
+        // The audits read these keys, also those of referenced rows.
         for table in tables { try SurrogateKeyRepair(table, among: tables, db).repair() }
         for (table, statements) in zip(tables, statements) {
             let isWatched = try !wasMuted && TriggerChecksums(text: storedChecksums(table)).areAll(in: checksums)
-            if !isWatched, !newTables.contains(table.number) { try audit(table, among: tables) }
+            if !isWatched, !newTables.contains(table.number) { try audit(table) }
             // `REPLACE` may have deleted rows through a unique index that the former triggers did not cover.
-            if isWatched { try table.recordMissing(among: tables, in: db) }
+            if isWatched { try table.recordMissing(in: db) }
             try SyncedColumns(table, db).pullNew()
             try db.execute(
                 sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?",
@@ -254,13 +254,9 @@ struct EngineSetup {
     /// created locally. The next pull gets all rows, and the merge compares the other rows. See ``EditRebase``.
     ///
     /// If the entity was only imported before, missing rows are not recorded as deleted, and the pull restores them.
-    private func audit(_ table: TrackedTable, among tables: [TrackedTable]) throws {
+    private func audit(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        if try table.isWatched(in: db) {
-            try table.recordMissing(among: tables, in: db)
-        } else {
-            try table.deleteMissing(among: tables, in: db)
-        }
+        try table.auditMissing(in: db)
         try reopenReinserted(table)
         try db.execute(
             sql: """

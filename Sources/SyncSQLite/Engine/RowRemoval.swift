@@ -32,11 +32,8 @@ struct RowRemoval {
         let tables = engine.tables + others
         for other in others {
             // Record earlier deletions first, to distinguish them from the rows that the cascades below delete.
-            if try other.isWatched(in: db) {
-                try other.recordMissing(among: tables, in: db)
-            } else {
-                try other.deleteMissing(among: tables, in: db)
-            }
+            try SurrogateKeyRepair(other, among: tables, db).repair()
+            try other.auditMissing(in: db)
             for table in engine.tables { try PreservedReferences(engine, other, to: table, db).preserve() }
         }
         let counts = try others.map { try $0.count(in: db) }
@@ -47,7 +44,8 @@ struct RowRemoval {
             try Self.deleteRows(of: table.entity, engine.stack.layout, in: db)
         }
         for (other, count) in zip(others, counts) {
-            try other.deleteMissing(among: tables, in: db)
+            try SurrogateKeyRepair(other, among: tables, db).repair()
+            try other.deleteMissing(in: db)
             // Rows that cascades deleted are pulled again.
             if try other.count(in: db) < count { try other.pullAll(in: db) }
         }

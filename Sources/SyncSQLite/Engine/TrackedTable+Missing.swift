@@ -1,13 +1,16 @@
 import GRDB
 import SyncStore
 
-// Rows that are missing in the store without a captured deletion.
+// Rows that are missing in the store without a captured deletion. The keys of the entries must be correct: see
+// `SurrogateKeyRepair`.
 extension TrackedTable {
+    /// Records missing rows as deleted. If the entity was only imported, deletes their entries instead.
+    func auditMissing(in db: Database) throws {
+        if try isWatched(in: db) { try recordMissing(in: db) } else { try deleteMissing(in: db) }
+    }
+
     /// Records a local deletion for each known row that is not stored.
-    ///
-    /// - Parameter tables: The tables whose rows may reference rows of this table.
-    func recordMissing(among tables: [TrackedTable], in db: Database) throws {
-        try SurrogateKeyRepair(self, among: tables, db).repair()
+    func recordMissing(in db: Database) throws {
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, seq)
@@ -20,11 +23,9 @@ extension TrackedTable {
     ///
     /// The deletion of these rows is not sent. The next pull gets all rows, and inserts the rows that the service has.
     ///
-    /// - Parameter tables: The tables whose rows may reference rows of this table.
     /// - Returns: Whether there were such rows.
     @discardableResult
-    func deleteMissing(among tables: [TrackedTable], in db: Database) throws -> Bool {
-        try SurrogateKeyRepair(self, among: tables, db).repair()
+    func deleteMissing(in db: Database) throws -> Bool {
         let keys = """
             SELECT k FROM (SELECT k FROM sync_known WHERE e = \(number) UNION SELECT k FROM sync_change WHERE e = \(number)) AS n
             WHERE \(isMissing("n")) AND NOT EXISTS (
