@@ -28,7 +28,7 @@ public final class DataStack: Sendable {
     /// Whether the app, and not the stack, opens and closes the database.
     let isAppDatabase: Bool
     /// Whether the tables are existing tables of the app.
-    let hasExistingTables: Bool
+    var hasExistingTables: Bool { layout.hasExistingTables }
 
     /// Creates a stack for an open store whose tables match its model.
     init(_ store: OpenStore) {
@@ -38,7 +38,6 @@ public final class DataStack: Sendable {
         watch = StoreMonitor(model, schemaVersion: store.schemaVersion, hasExistingTables: store.hasExistingTables)
         unlocked = store.unlocked
         isAppDatabase = store.isAppDatabase
-        hasExistingTables = store.hasExistingTables
     }
 
     deinit { if !isAppDatabase { releaseReaders() } }

@@ -82,14 +82,12 @@ struct PredicateResolver {
     private func subject(
         _ hops: [CompiledRelationship], _ end: ResolvedPredicatePath.End, _ comparison: PredicateComparison
     ) throws -> ResolvedComparison.Subject {
+        let entity = hops.last.map { model.entities[$0.destination] } ?? root
+        let attributes = model[entity.table].attributes
         switch end {
-        case .attribute(let slot):
-            let entity = hops.last.map { model.entities[$0.destination] } ?? root
-            return .attribute(model[entity.table].attributes[slot], slot: slot)
+        case .attribute(let slot): return .attribute(attributes[slot], slot: slot)
         case .member(let slot, let keys):
-            let entity = hops.last.map { model.entities[$0.destination] } ?? root
-            let attribute = model[entity.table].attributes[slot]
-            return .member(attribute, slot: slot, keys: keys, type: try memberType(comparison))
+            return .member(attributes[slot], slot: slot, keys: keys, type: try memberType(comparison))
         case .count(let last): return .count(last)
         case .relationship(let last):
             if comparison.literal == .null { return .target(last, key: nil) }

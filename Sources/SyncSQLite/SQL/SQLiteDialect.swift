@@ -71,7 +71,7 @@ struct SQLiteDialect: SQLDialect {
             case .decimal: "CASE WHEN json_type(v, \(path)) IN ('integer', 'real') THEN v -> \(path) END"
             default: "CASE json_type(v, \(path)) WHEN 'text' THEN v ->> \(path) END"
             }
-        let order = type.flatMap { collation(of: $0) }.map { " COLLATE \($0)" } ?? ""
+        let order = type.map(orderClause) ?? ""
         return "(SELECT \(member) FROM (SELECT \(document) AS v) WHERE json_valid(v))\(order)"
     }
 
