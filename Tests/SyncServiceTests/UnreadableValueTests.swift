@@ -12,6 +12,14 @@ struct UnreadableValueTests {
           "price": "decimal", "count": "integer", "title": "string"}}}}
         """
 
+    private static func service(requiresCompleteRecords: Bool) -> InMemoryService {
+        InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true,
+                maxBatchSize: 10, requiresCompleteRecords: requiresCompleteRecords))
+    }
+
     @Test(
         "A local value that the model cannot read blocks its change and is not sent as null",
         arguments: [
@@ -44,11 +52,7 @@ struct UnreadableValueTests {
 
     @Test("Unreadable values of the service are preserved if rows are sent whole", arguments: [true, false])
     func there(_ sendsWholeRows: Bool) async throws {
-        let service = InMemoryService(
-            ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
-                supportsPreconditions: true, providesModificationTimes: true,
-                maxBatchSize: 10, requiresCompleteRecords: sendsWholeRows))
+        let service = Self.service(requiresCompleteRecords: sendsWholeRows)
         let record: JSONValue = [
             "at": "next monday", "who": "nobody", "price": "1,50 €", "count": .number("10000000000000000000000000"),
             "title": "t",
@@ -109,11 +113,7 @@ struct UnreadableValueTests {
         "An unreadable value follows the key of its row, whatever the conflict clause of the statement",
         arguments: ["", "OR IGNORE", "OR REPLACE", "OR ABORT", "OR FAIL", "OR ROLLBACK"])
     func movedKey(_ clause: String) async throws {
-        let service = InMemoryService(
-            ServiceCapabilities(
-                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
-                supportsPreconditions: true, providesModificationTimes: true,
-                maxBatchSize: 10, requiresCompleteRecords: true))
+        let service = Self.service(requiresCompleteRecords: true)
         await service.set("Thing", 1, ["at": "first monday", "title": "a"])
         await service.set("Thing", 2, ["at": "second monday", "title": "b"])
         let device = try Device(service, schema: Self.schema, entities: ["Thing"])

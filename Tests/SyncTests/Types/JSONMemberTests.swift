@@ -4,7 +4,7 @@ import Sync
 import Testing
 
 @Suite("Conditions on members of JSON")
-struct CodedPredicateTests {
+struct JSONMemberTests {
     struct Home: Codable, Hashable, Sendable {
         var city: String?
         var floor: Int?
