@@ -49,7 +49,8 @@ extension [[String: Any]]: SyncPayloadConvertible {
 
 extension URL: SyncPayloadConvertible {
     /// Returns the file at the URL as a payload. A sync in the caller's transaction reads the whole file at once. Other
-    /// syncs read the file in chunks to limit memory use.
+    /// syncs read the file in chunks to limit memory use. A JSON:API file is one chunk if a relationship's destination
+    /// entity has a primary key other than the resource `id`.
     ///
     /// - Throws: ``SyncError`` `unreadableFile` if the URL is not a file URL. The sync also throws `unreadableFile` if
     ///   the file cannot be read.

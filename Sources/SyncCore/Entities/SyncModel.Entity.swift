@@ -320,7 +320,7 @@ extension SyncModel {
         ///   - remoteKey: The only JSON key of the relationship; nil for keys that are derived from the name of the
         ///     relationship. Dots lead into nested objects; `\.` is a dot in a key.
         ///   - isExported: Whether exports contain the relationship. If false, the records that an engine sends also
-        ///     omit the relationship.
+        ///     omit the relationship, unless it is part of the primary key.
         ///   - isOptional: Whether the relationship can be empty. Validation and engines use this value; syncs do not.
         ///   - renamedFrom: The name of the relationship in an earlier model.
         ///   - keyedBy: The attribute whose values are the object keys, if the destination records are members of an

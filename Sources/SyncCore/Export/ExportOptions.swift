@@ -47,8 +47,8 @@ public struct ExportOptions: Sendable, Hashable {
 
     /// Creates options.
     ///
-    /// By default, keys have the spelling and dates have the format that the model sets. Otherwise, keys are in
-    /// snake_case, and dates are in ISO 8601 and UTC. Relationships are objects and arrays.
+    /// By default, keys have the spelling and dates have the format that the model sets. If the model sets none, keys
+    /// are in snake_case, and dates are in ISO 8601 and UTC. Relationships are objects and arrays.
     ///
     /// - Parameters:
     ///   - keyCase: The spelling of the keys of attributes and relationships for which the model sets no remote key. If

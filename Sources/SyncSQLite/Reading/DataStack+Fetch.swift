@@ -285,7 +285,7 @@ public struct SyncRow: Sendable, Hashable {
 }
 
 extension SyncRow: CustomStringConvertible {
-    /// The entity, the key and the values that are not null, such as `User 6 (age: 20, firstName: "Ann")`.
+    /// The entity, the key and the values that are not null, such as `User 6 (id: 6, firstName: "Ann")`.
     public var description: String {
         let values = attributes.compactMap { name in
             self[name].flatMap { $0.isNull ? nil : "\(name): \(Self.text($0))" }

@@ -319,9 +319,9 @@ extension SyncEngine {
     ///   - type: The media type, such as `image/png`.
     ///   - key: The primary key of the row.
     ///   - attribute: The attribute for the file: an exported attribute of type `string`.
-    /// - Throws: ``SyncError`` `invalidOption` if ``SyncEngine/Configuration/fileStore`` is nil, if the service does
-    ///   not support files, if the primary key has several parts, or if the attribute is not an exported `string`. Also
-    ///   `unknownEntity`, `unknownAttribute`, `rowNotFound`; ``FileError``.
+    /// - Throws: ``SyncError`` `invalidOption` if ``SyncEngine/Configuration/fileStore`` is nil, or if the service does
+    ///   not support files. Also `invalidOption` if the primary key has several parts, or if the attribute is not an
+    ///   exported `string`. Also `unknownEntity`, `unknownAttribute`, `rowNotFound`; ``FileError``.
     public func attachFile(
         _ data: Data, named name: String, type: String = "application/octet-stream", to entity: String, key: JSONValue,
         attribute: String

@@ -71,8 +71,9 @@ public struct SyncReport: Sendable, Hashable, Codable {
 }
 
 extension SyncReport: CustomStringConvertible {
-    /// The changes as text, a line for each entity with changes, such as
-    /// `Project: pulled 3 inserted, 1 updated; pushed 2 inserted`; `nothing changed` if all counts are zero.
+    /// The changes as text, one line for each entity with changes, such as
+    /// `Project: pulled 3 inserted, 1 updated; pushed 2 inserted`. If all counts are zero, the text is
+    /// `nothing changed`.
     public var description: String {
         let lines = entities.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { "\($0): \($1)" }
         return lines.isEmpty ? "nothing changed" : lines.joined(separator: "\n")

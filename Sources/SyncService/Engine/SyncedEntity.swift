@@ -93,7 +93,8 @@ extension SyncEngine {
         package var isImport = false
         /// The largest number of attempts for a request that fails with a transient error, such as status 503.
         public var maxAttempts = 4
-        /// The total time that a run may wait: because the service fails or asks for a delay, and for in-doubt requests.
+        /// The total time that a run may wait after failures, for delays that the service requests, and for in-doubt
+        /// requests.
         /// A run that would wait longer ends with an error.
         public var retryTimeout = Duration.seconds(30)
         /// The kinds of stored delays that apply before the first request of a run. Earlier runs stored these delays.
