@@ -283,7 +283,7 @@ extension DataStack {
     package func pendingChangeCount() async throws -> Int {
         try await reading { db in
             guard try EngineSchema.isThere(in: db) else { return 0 }
-            return try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change") ?? 0
+            return try EngineLedger(db).changeCount()
         }
     }
 }

@@ -19,4 +19,10 @@ enum CaptureSuppression: Int {
     func clear(in db: Database) throws {
         try db.executeCached(sql: "DELETE FROM sync_mute WHERE n = \(rawValue)")
     }
+
+    static func isAnySet(in db: Database) throws -> Bool {
+        try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
+    }
+
+    static func clearAll(in db: Database) throws { try db.executeCached(sql: "DELETE FROM sync_mute") }
 }

@@ -1,7 +1,7 @@
 /// The mark of a pending change that the engine made because it deleted another row. The change is not an edit. If the
 /// service has another version of the row, that version wins.
 ///
-/// The `reason` in `sync_change` begins with the mark, also while the change is blocked. An edit of the row removes the
+/// The reason of the change begins with the mark, also while the change is blocked. An edit of the row removes the
 /// mark.
 enum CascadeMarker {
     /// The reason of a marked change that is not blocked.
@@ -24,6 +24,14 @@ enum CascadeMarker {
     /// Returns the SQL condition that a change is blocked for a reason. It is never NULL.
     static func isBlocked(for reason: String) -> String {
         "(coalesce(\"reason\", '') IN (\(reason.literal), \(prefix) || \(reason.literal)))"
+    }
+
+    /// The SQL condition that a change is blocked because the service does not have the row. It is never NULL.
+    static let isBlockedAsMissing = isBlocked(for: RequestCompletion.notFoundReason)
+
+    /// Returns whether a reason has the mark.
+    static func isMarked(_ reason: String?) -> Bool {
+        reason.map { $0 == text || $0.hasPrefix("\(text)\(separator)") } ?? false
     }
 
     /// Returns the reason of a blocked change without the mark, for users.

@@ -15,7 +15,7 @@ struct ChangeCaptureTriggers {
     /// values in such an index, and by default fires no delete trigger.
     private let uniqueColumns: [[String]]
     private let isRowID: Bool
-    private let family: String
+    let family: String
     /// The foreign key columns of registered tables that reference this table and are part of a key. When the
     /// referenced key changes, such a key changes too.
     let dependents: [(table: String, column: String)]
@@ -99,152 +99,6 @@ struct ChangeCaptureTriggers {
         return triggers + table.joinTables.flatMap(joinTableTriggers)
     }
 
-    // MARK: Rows
-
-    private var insertion: [String] {
-        [Self.count] + reinsertion + [
-            """
-            INSERT INTO "sync_change" ("e", "k", "kind", "birth", "seq")
-            SELECT \(table.number), NEW.\(key), CASE WHEN \(isKnown("NEW")) THEN 'update' ELSE 'create' END,
-              CASE WHEN \(isKnown("NEW")) THEN NULL ELSE lower(hex(randomblob(16))) END, (SELECT "seq" FROM "sync_engine")
-            WHERE NEW.\(key) IS NOT NULL
-            ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
-              "seq" = excluded."seq", "state" = \(Self.readyUnlessConflicted), "reason" = NULL, "rounds" = 0
-            """,
-            "DELETE FROM \"sync_made\" WHERE \(isRow("NEW"))",
-            """
-            INSERT INTO "sync_made" ("e", "k", "domain", "edited")
-            SELECT \(table.number), NEW.\(key), '', \(Self.now) WHERE NEW.\(key) IS NOT NULL AND NOT \(isKnown("NEW"))
-            ON CONFLICT DO NOTHING
-            """,
-        ]
-    }
-
-    /// The statement that records when columns of a row outside `sync_known` are set. For rows in `sync_known`, the
-    /// base values have these times.
-    private var times: String {
-        let columns = table.columns.map { "(\($0.name.literal), \(differs($0.name)))" }.joined(separator: ", ")
-        return """
-            INSERT INTO "sync_made" ("e", "k", "domain", "edited")
-            SELECT \(table.number), NEW.\(key), "column1", \(Self.now) FROM (VALUES \(columns))
-            WHERE "column2" AND NOT \(isKnown("NEW"))
-            ON CONFLICT DO UPDATE SET "edited" = excluded."edited"
-            """
-    }
-
-    /// The statements that move unreadable remote values to the new key of a row.
-    private var movedUnreadableValues: [String] {
-        EntryMove.ofRow(in: "sync_unread", table.number).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
-    }
-
-    /// The statements that move pending references of a row to its new key.
-    private var movedPendingReferences: [String] {
-        EntryMove(
-            table: "sync_pending", column: "owner_key", scope: "\"owner_entity\" IN (\(family))",
-            identity: ["owner_entity", "relationship", "target_key", "target_entity"]
-        ).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
-    }
-
-    private func isPendingOwner(_ row: String) -> String {
-        "\"owner_entity\" IN (\(family)) AND \"owner_key\" = +\(row).\(key)"
-    }
-
-    private var update: [String] {
-        let bases = table.columns.map { column -> String in
-            // A row to be created again (see `LocalEditTimes.isRestored`) has base values although it is not in
-            // `sync_known`.
-            let condition =
-                "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(LocalEditTimes.isRestored(isRow("NEW"))))"
-            return base(column, "OLD", "NEW", condition, edits: true)
-        }
-        let references = table.columns.compactMap { column -> String? in
-            guard let relationship = column.relationship else { return nil }
-            return """
-                DELETE FROM "sync_pending" WHERE \(differs(column.name)) AND "owner_entity" IN (\(family))
-                  AND "owner_key" = +NEW.\(key) AND "relationship" = \(relationship.literal)
-                """
-        }
-        // If a row references itself, a key change updates the foreign key before the trigger records the key change.
-        // So the new key may not be tracked yet.
-        return [Self.count] + bases + [times, touch("NEW.\(key)", isTracked("+NEW.\(key)"))] + references
-    }
-
-    private var deletion: [String] {
-        let isUnsent =
-            "\(isRow("OLD")) AND \"birth\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"sync_request\" WHERE \(isRow("OLD")))"
-        let bases = table.columns.flatMap { column in
-            [deletedValue(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
-        }
-        let preserved = moves(from: "+OLD.\(key)", to: deletedName)
-        return [Self.count] + bases + links("OLD", "NOT \(isKnown("OLD"))")
-            + [
-                """
-                INSERT INTO "sync_unsent" ("e", "k") SELECT "e", "k" FROM "sync_change" WHERE \(isUnsent) ON CONFLICT DO NOTHING
-                """,
-                """
-                DELETE FROM "sync_change" WHERE \(isUnsent)
-                """,
-                // A row to be created again keeps its base values, although it is not in `sync_known`.
-                """
-                DELETE FROM "sync_base" WHERE \(isRow("OLD")) AND NOT \(isKnown("OLD"))
-                  AND NOT EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
-                """,
-                "DELETE FROM \"sync_pending\" WHERE \(isPendingOwner("OLD"))",
-                """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
-                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")
-                WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
-                ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
-                """,
-            ] + preserved
-    }
-
-    /// Returns the statement that records the value of an edited column when its row is deleted. If the row is restored
-    /// later, the value is logged as lost.
-    private func deletedValue(_ column: TrackedTable.Column) -> String {
-        let value = "OLD.\(column.name.quoted)"
-        return """
-            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-            SELECT \(table.number), OLD.\(key), \(DeletedValues.field(column.name).literal), \(value), \(Self.now)
-            WHERE EXISTS (SELECT 1 FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)
-              AND "value" IS NOT \(value) COLLATE BINARY)
-            ON CONFLICT DO UPDATE SET "value" = excluded."value"
-            """
-    }
-
-    /// Returns statements that record the values of known rows that `REPLACE` may delete through one of the indexes. If
-    /// such a row is not deleted, the engine later finds no difference.
-    private func replaced(_ indexes: [[String]]) -> [String] {
-        indexes.flatMap { columns -> [String] in
-            let isKey = columns == [table.table.keyColumn]
-            let match = columns.map { "r.\($0.quoted) = NEW.\($0.quoted)" }.joined(separator: " AND ")
-            let rows =
-                "FROM \(table.table.name.quoted) AS r WHERE \(match)" + (isKey ? "" : " AND r.\(key) IS NOT NEW.\(key)")
-                + table.isOwn("r")
-                + " AND EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +r.\(key))"
-            return [
-                """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
-                SELECT \(table.number), r.\(key), 'update', (SELECT "seq" FROM "sync_engine") \(rows) ON CONFLICT DO NOTHING
-                """
-            ]
-                + table.columns.map { column in
-                    """
-                    INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-                    SELECT \(table.number), r.\(key), \(column.name.literal), r.\(column.name.quoted), \(Self.now) \(rows)
-                    ON CONFLICT DO NOTHING
-                    """
-                }
-        }
-    }
-
-    /// Returns statements that delete the recorded join edits of a row if a condition is true.
-    func links(_ row: String, _ condition: String = "true") -> [String] {
-        table.joinTables.map {
-            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key) AND \(condition)"
-        }
-    }
-
     // MARK: SQL
 
     /// The SQL condition that writes are captured: no mode of ``CaptureSuppression`` is set.
@@ -253,7 +107,7 @@ struct ChangeCaptureTriggers {
     static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
     /// The SQL of the state of a change after an edit. The edit unblocks the change, but does not resolve an open
     /// conflict.
-    private static let readyUnlessConflicted = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
+    static let readyUnlessConflicted = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
 
     /// The SQL list of the key columns. For an integer key it includes `rowid` and its synonyms, by which SQLite also
     /// updates the key.
@@ -262,49 +116,8 @@ struct ChangeCaptureTriggers {
             .joined(separator: ", ")
     }
 
-    func isRow(_ row: String) -> String { "\"e\" = \(table.number) AND \"k\" = +\(row).\(key)" }
-
-    func isKnown(_ row: String) -> String { isKnown(key: "\(row).\(key)") }
-
-    func isKnown(key: String) -> String {
-        "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(key))"
-    }
-
-    /// Returns the SQL condition that `sync_known` or `sync_change` has an entry for a key.
-    func isTracked(_ key: String) -> String {
-        let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
-        let tables = ["sync_known", "sync_change"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
-        return "(\(tables.joined(separator: " OR ")))"
-    }
-
-    private func differs(_ column: String) -> String {
+    func differs(_ column: String) -> String {
         "OLD.\(column.quoted) IS NOT NEW.\(column.quoted) COLLATE BINARY"
-    }
-
-    func touch(_ owner: String, _ condition: String) -> String {
-        """
-        INSERT INTO "sync_change" ("e", "k", "kind", "seq")
-        SELECT \(table.number), \(owner), 'update', (SELECT "seq" FROM "sync_engine") WHERE \(condition)
-        ON CONFLICT DO UPDATE SET "seq" = excluded."seq", "state" = \(Self.readyUnlessConflicted), "reason" = NULL, "rounds" = 0
-        """
-    }
-
-    private func base(
-        _ column: TrackedTable.Column, _ version: String, _ row: String, _ condition: String, edits: Bool
-    ) -> String {
-        var value = "\(version).\(column.name.quoted)"
-        if let relationship = column.relationship {
-            // If the foreign key has a pending reference, its base value is the key of the row that is not stored yet.
-            value = """
-                coalesce((SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
-                  AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)), \(value))
-                """
-        }
-        return """
-            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-            SELECT \(table.number), \(row).\(key), \(column.name.literal), \(value), \(Self.now) WHERE \(condition)
-            ON CONFLICT DO \(edits ? "UPDATE SET \"edited\" = excluded.\"edited\"" : "NOTHING")
-            """
     }
 
     private func trigger(_ name: String, _ event: String, when condition: String, _ body: [String]) -> String {
@@ -317,5 +130,57 @@ struct ChangeCaptureTriggers {
     ) -> String {
         TriggerSQL.create(
             EngineSchema.triggerPrefix + name, event, on: table, when: condition, body.map { $0 + ";" })
+    }
+}
+
+// MARK: - Join tables
+
+// The triggers that record added and removed join rows, and the order of a list before its first edit.
+//
+// If a row is deleted, its join rows stay recorded as removed. The row may be inserted again, or `REPLACE` may give its
+// key to another row.
+extension ChangeCaptureTriggers {
+    func joinTableTriggers(_ joinTable: TrackedTable.JoinTable) -> [String] {
+        func insertEdit(_ row: String, _ op: Int) -> [String] {
+            let (owner, other) = ("\(row).\(joinTable.table.mine)", "\(row).\(joinTable.table.other)")
+            let isThere = isStored(owner)
+            let isNoted = op > 0 ? isThere : "(\(isThere) OR \(isKnown(key: owner)))"
+            let isPair =
+                "\"link\" = \(joinTable.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
+            return [
+                Self.count,
+                """
+                INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
+                SELECT \(joinTable.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isNoted)
+                ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
+                """,
+                "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
+                // When the key of a row changes, SQLite updates its join rows before the trigger of the row runs. That
+                // trigger records the row as new, so this statement must not record it as updated.
+                touch(owner, "\(isThere) AND \(self.isTracked("+\(owner)"))"),
+            ]
+        }
+        let after = [
+            ("insert", "AFTER INSERT", insertEdit("NEW", 1)), ("delete", "AFTER DELETE", insertEdit("OLD", -1)),
+            ("update", "AFTER UPDATE", insertEdit("OLD", -1) + insertEdit("NEW", 1)),
+        ]
+        // `REPLACE` fires no delete trigger, so inserting a join row may also change its position.
+        let before = [
+            ("order_insert", "BEFORE INSERT", order(joinTable, "NEW")),
+            ("order_delete", "BEFORE DELETE", order(joinTable, "OLD")),
+            ("order_update", "BEFORE UPDATE", order(joinTable, "OLD")),
+        ]
+        let owner = table.isPart ? "_\(table.entity.name)" : ""
+        let part = Self.trigger(
+            "\(joinTable.name)_part_\(joinTable.end)\(owner)", "AFTER DELETE", on: joinTable.name,
+            when: CaptureSuppression.deleting.isSet, [engineJoinRowDeletion(joinTable)])
+        return [part]
+            + (after + (joinTable.isOrdered ? before : [])).map { name, event, body in
+                let condition =
+                    Self.isCapturing + (name.hasSuffix("update") ? named.isNoRenumbering(of: joinTable) : "")
+                return Self.trigger(
+                    "\(joinTable.name)_\(name)_\(joinTable.end)\(owner)", event, on: joinTable.name, when: condition,
+                    body)
+            }
     }
 }

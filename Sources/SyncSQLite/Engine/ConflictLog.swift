@@ -106,9 +106,7 @@ struct ConflictLog {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 1) }) else { continue }
             let key: DatabaseValue = row[2]
             guard let values = try table.fieldReader.values(of: key, in: db) else {
-                let isDeletedHere = try db.finds(
-                    sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'delete'",
-                    arguments: [table.number, key])
+                let isDeletedHere = try EngineLedger(db).change(of: key, table)?.kind == .delete
                 try close(
                     row.decode(atIndex: 0), isDeletedHere ? .local : .remote,
                     "the row was deleted \(isDeletedHere ? "locally" : "by the service")")
@@ -120,17 +118,8 @@ struct ConflictLog {
                 continue
             }
             try close(row.decode(atIndex: 0), .remote, "the row was edited to the service's value")
-            try release(table, key)
+            try EngineLedger(db).endConflict(key, table)
         }
-    }
-
-    /// Makes the change of a row ready to be sent if the row has no open conflict any more.
-    func release(_ table: TrackedTable, _ key: DatabaseValue) throws {
-        try db.executeCached(
-            sql: """
-                UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
-                  AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
-                """, arguments: [table.number, key, table.number, key])
     }
 
     /// Returns the current value of a field; nil if the row is not stored, or has no such field.
@@ -158,9 +147,105 @@ struct ConflictLog {
             arguments: [resolution.winner.rawValue, resolution.reason, table.number, key])
     }
 
-    private func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ reason: String) throws {
+    func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ reason: String) throws {
         try db.execute(
             sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE id = ?",
             arguments: [winner.rawValue, reason, id])
+    }
+
+    /// Closes the open conflicts of an entity, because its state at the service is reset.
+    func closeAll(of table: TrackedTable) throws {
+        try db.execute(
+            sql: "UPDATE sync_conflict SET open = 0, winner = 'local', why = 'reset' WHERE e = ? AND open = 1",
+            arguments: [table.number])
+    }
+
+    /// Updates both values of the open conflict of a field.
+    ///
+    /// - Returns: Whether the field has an open conflict.
+    func update(
+        _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
+    ) throws -> Bool {
+        try db.executeCached(
+            sql: "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
+            arguments: [local, remote, table.number, key, field])
+        return db.changesCount > 0
+    }
+
+    /// Closes the open conflict of a field if the service has the base value again, or the local value.
+    func closeReverted(
+        _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
+    ) throws {
+        try db.executeCached(
+            sql: """
+                UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the service returned to this value'
+                WHERE e = ? AND k = ? AND domain = ? AND open = 1 AND (base IS ? OR ? IS ?)
+                """, arguments: [table.number, key, field, remote, local, remote])
+    }
+
+    // MARK: Reading
+
+    /// Returns the ID of the last entry; 0 if the log is empty.
+    func lastEntry() throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_conflict")) ?? 0
+    }
+
+    /// Returns whether a deletion logged edited rows of entities after the entry `line`.
+    func hasEdits(of tables: [TrackedTable], since line: Int) throws -> Bool {
+        let numbers = tables.map { "\($0.number)" }.joined(separator: ", ")
+        return try db.finds(
+            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why NOT IN (?, ?, ?)",
+            arguments: [line, Self.cascaded, Self.preexisting, Self.audited])
+    }
+
+    /// Sets the local value of a field in the entries of a row after the entry `line`.
+    func setLocal(
+        _ value: DatabaseValue, of field: String, _ keys: [DatabaseValue], _ table: TrackedTable, since line: Int
+    )
+        throws
+    {
+        for key in keys {
+            try db.executeCached(
+                sql: "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k = ? AND domain = ?",
+                arguments: [value, line, table.number, key, field])
+        }
+    }
+
+    /// Returns the open conflicts of a row: the ID, the field and the remote value.
+    ///
+    /// - Parameter field: The field; nil for all fields.
+    func open(
+        of key: DatabaseValue, _ table: TrackedTable, _ field: String?
+    ) throws -> [(id: DatabaseValue, field: String, remote: DatabaseValue)] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT id, domain, remote FROM sync_conflict WHERE e = ? AND k = ? AND open = 1 AND (? IS NULL OR domain = ?)
+                """, arguments: [table.number, key, field, field]
+        ).map { ($0[0], try $0.decode(atIndex: 1), $0[2]) }
+    }
+
+    /// Returns the winner of the last conflict of a row or of a field; nil if there was none.
+    func lastWinner(of key: DatabaseValue, _ table: TrackedTable, _ field: String?) throws -> String? {
+        try String.fetchOne(
+            db,
+            sql: """
+                SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR domain = ?) ORDER BY id DESC LIMIT 1
+                """, arguments: [table.number, key, field, field])
+    }
+
+    /// Returns the number of rows and of fields with open conflicts.
+    func openCounts(of table: TrackedTable) throws -> (rows: Int, fields: Int) {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT count(DISTINCT k), count(*) FROM sync_conflict WHERE e = ? AND open = 1",
+            arguments: [table.number])
+        return (try row?.decode(atIndex: 0) ?? 0, try row?.decode(atIndex: 1) ?? 0)
+    }
+
+    /// Returns all entries, open conflicts first: entity, key, field, base, local, remote, winner, reason and time.
+    func all() throws -> [Row] {
+        try Row.fetchAll(
+            db,
+            sql: "SELECT e, k, domain, base, local, remote, winner, why, at FROM sync_conflict ORDER BY open DESC, id")
     }
 }

@@ -73,19 +73,11 @@ struct ConflictResolver {
 
     /// Returns whether a field has an open conflict, and updates both values of that conflict.
     func isOpen(_ field: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws -> Bool {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
-            arguments: [here, there, row.table.number, row.key, field])
-        return db.changesCount > 0
+        try ConflictLog(db).update(field, row.key, row.table, local: here, remote: there)
     }
 
     /// Closes an open conflict if the service has the base value again, or the local value.
     func close(_ field: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the service returned to this value'
-                WHERE e = ? AND k = ? AND domain = ? AND open = 1 AND (base IS ? OR ? IS ?)
-                """
-        ).execute(arguments: [row.table.number, row.key, field, there, here, there])
+        try ConflictLog(db).closeReverted(field, row.key, row.table, local: here, remote: there)
     }
 }

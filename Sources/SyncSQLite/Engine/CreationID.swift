@@ -26,10 +26,8 @@ struct CreationID {
     static func restoration(
         ofAny ids: [String], _ table: TrackedTable, _ key: DatabaseValue, in db: Database
     ) throws -> CreationID? {
-        let creationID = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT birth FROM sync_change WHERE e = ? AND k = ? AND kind = 'create'"),
-            arguments: [table.number, key])
-        return ids.map { CreationID(reviving: $0, of: table.entity.name) }.first { $0.text == creationID }
+        guard let change = try EngineLedger(db).change(of: key, table), change.kind == .create else { return nil }
+        return ids.map { CreationID(reviving: $0, of: table.entity.name) }.first { $0.text == change.creationID }
     }
 
     /// Returns an ID of the given length, of the characters a to z and 0 to 9. Returns a UUID if no length is given.

@@ -32,17 +32,11 @@ struct CreationIDIndex {
         into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
     ) throws {
         let registration = engine.registration
-        let found = try db.rowsCached(
-            sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"
-                + (key == nil ? "" : " AND k = ?"),
-            arguments: StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
+        let found = try EngineLedger(db).creationIDs(of: table, key)
         var byCreationID = rows.byCreationID ?? [:]
         rows.byCreationID = nil
-        for row in found {
-            let creationID = try row.decode(String.self, atIndex: 0)
-            byCreationID[
-                registration.markerField == nil ? CreationID(creationID).text(of: registration.idLength) : creationID] =
-                row[1]
+        for (id, key) in found {
+            byCreationID[registration.markerField == nil ? CreationID(id).text(of: registration.idLength) : id] = key
         }
         rows.byCreationID = byCreationID
     }
@@ -58,18 +52,14 @@ struct CreationIDIndex {
         else { return nil }
         guard !own.isExactly(key) else { return key }
         // The response to a request in flight decides whether the request created this record.
-        let isOnItsWay = try db.finds(
-            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND taken IS NULL",
-            arguments: [table.number, own])
-        guard !isOnItsWay, try table.isStored(own, in: db) else { return nil }
+        guard try !EngineLedger(db).isInFlight(own, table), try table.isStored(own, in: db) else { return nil }
         let replacement = KeyReplacement(engine, table, db)
         return try table.isStored(key, in: db) ? replacement.unite(own, with: key) : replacement.rekey(own, to: id)
     }
 
     private func isNew(_ key: DatabaseValue) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create' AND birth IS NOT NULL",
-            arguments: [table.number, key])
+        guard let change = try EngineLedger(db).change(of: key, table) else { return false }
+        return change.kind == .create && change.creationID != nil
     }
 
     private func name(of row: PulledPage.Record) -> String? {

@@ -32,7 +32,7 @@ extension DataStack {
     }
 
     private func deleteRowsInStep(_ db: Database) throws {
-        for name in try String.fetchAll(db, sql: "SELECT name FROM sync_entity") {
+        for (_, name) in try EngineLedger(db).entities() {
             guard let entity = try? model.compiled.entity(named: name) else { continue }
             try RowRemoval.deleteRows(of: entity, layout, in: db)
         }

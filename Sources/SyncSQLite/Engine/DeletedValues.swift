@@ -2,8 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The values that edited columns had when their row was deleted locally. `sync_base` stores them next to the base
-/// values.
+/// The values that edited columns had when their row was deleted locally. They are stored like base values.
 struct DeletedValues {
     struct Edit {
         let key: DatabaseValue
@@ -12,7 +11,7 @@ struct DeletedValues {
         let value: DatabaseValue
     }
 
-    /// Returns the field name in `sync_base` for the value that a column had when its row was deleted.
+    /// Returns the field name, among the base values, for the value that a column had when its row was deleted.
     static func field(_ column: String) -> String { "\(column) when it was deleted" }
 
     private let table: TrackedTable
@@ -22,15 +21,10 @@ struct DeletedValues {
 
     /// Returns the edits that a row had when it was deleted.
     func edits(of key: DatabaseValue) throws -> [Edit] {
-        let rows = try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
-            arguments: [table.number, key])
-        let values = Dictionary(try rows.map { (try $0.decode(String.self, atIndex: 0), $0[1] as DatabaseValue) }) {
-            first, _ in first
-        }
+        let bases = try EngineLedger(db).bases(of: key, table)
         return table.columns.compactMap { column in
-            guard let base = values[column.name], let value = values[Self.field(column.name)] else { return nil }
-            return Edit(key: key, field: column.name, base: base, value: value)
+            guard let base = bases[column.name], let value = bases[Self.field(column.name)] else { return nil }
+            return Edit(key: key, field: column.name, base: base.value, value: value.value)
         }
     }
 

@@ -26,18 +26,15 @@ struct DirtyFields {
     ///
     /// - Returns: The fields; nil if fields differ and all of them must be pulled first.
     func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField]? {
-        let rows = try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
-            arguments: [table.number, key])
+        let ledger = EngineLedger(db)
         func isInStep(_ column: String) -> Bool { syncedColumns.isEmpty || syncedColumns.contains(column) }
         var editedNames: Set<String> = []
         let lists = Set(table.joinTables.map(\.field))
-        for row in rows where try !lists.contains(row.decode(atIndex: 0)) {
-            let name = try row.decode(String.self, atIndex: 0)
-            if let value = values[name], !value.isExactly(row[1]) {
+        for (name, base) in try ledger.bases(of: key, table) where !lists.contains(name) {
+            if let value = values[name], !value.isExactly(base.value) {
                 editedNames.insert(name)
             } else {
-                try table.setBase(nil, of: name, key, in: db)
+                try ledger.setBase(nil, of: name, key, table)
             }
         }
         let editedJoinRows = try table.joinTables.filter { try isEdited($0, key) }
@@ -60,15 +57,14 @@ struct DirtyFields {
 
     /// Returns whether rows were added to, removed from or moved in a list. If not, deletes the base order of the list.
     private func isEdited(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> Bool {
-        let base = BaseListOrder(table, joinTable, db)
-        if let agreed = try base.keys(of: key) {
+        let ledger = EngineLedger(db)
+        if let agreed = try ledger.baseOrder(of: joinTable, key, table) {
             if ListOrderMerge.isMoved(try LinkedRowList(joinTable).others(of: key, in: db), from: agreed) {
                 return true
             }
         }
-        let isEdited = try db.finds(
-            sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
-        if !isEdited { try base.set(nil, of: key) }
+        let isEdited = try ledger.hasJoinEdits(of: key, joinTable)
+        if !isEdited { try ledger.setBaseOrder(nil, of: joinTable, key, table) }
         return isEdited
     }
 

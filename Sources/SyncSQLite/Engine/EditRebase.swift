@@ -9,7 +9,7 @@ struct EditRebase {
     private struct Edit {
         let row: ConflictResolver.Subject
         /// The kind of the pending change; nil if the outbox has none for the row.
-        let kind: String?
+        let kind: PendingChange.Kind?
         /// The columns that could not be reset to their base value, because a constraint rejects that value.
         let unrevertedColumns: Set<String>
         /// The columns and join tables that were pulled for all rows. See ``SyncedColumns``.
@@ -17,10 +17,11 @@ struct EditRebase {
         /// Whether the row may have local edits from a time without change capture.
         let mayHaveUncapturedEdits: Bool
         /// The base value of each edited column, and when the column was edited.
-        var base: [String: (value: DatabaseValue, editTime: Int64)]
+        var base: [String: EngineLedger.Base]
         /// The edit times of a row to be created at the service; nil for other rows.
         let creationTimes: LocalEditTimes?
-        /// The values of each field that were sent and not confirmed. See ``AttemptedValues``.
+        /// The values of each field that were sent and not confirmed. See
+        /// ``EngineLedger/attemptedValues(of:_:)``.
         let triedValues: [String: [DatabaseValue]]
         /// The columns whose base value is a sent value that the service has.
         var agreed: Set<String> = []
@@ -50,9 +51,10 @@ struct EditRebase {
         func agreeing(with remote: [String: DatabaseValue]) -> Edit {
             var edit = self
             for (name, values) in triedValues
-            where !unrevertedColumns.contains(name) && (base[name] != nil || kind == "create") {
+            where !unrevertedColumns.contains(name) && (base[name] != nil || kind == .create) {
                 guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
-                edit.base[name] = (there, editTime(of: name) ?? SQLiteEngineStore.now)
+                edit.base[name] = EngineLedger.Base(
+                    value: there, editTime: editTime(of: name) ?? SQLiteEngineStore.now)
                 edit.agreed.insert(name)
             }
             return edit
@@ -91,18 +93,13 @@ struct EditRebase {
         else {
             return
         }
-        let kind = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT kind FROM sync_change WHERE e = ? AND k = ?"),
-            arguments: [table.number, key])
-        var base: [String: (value: DatabaseValue, editTime: Int64)] = [:]
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(sql: "SELECT domain, value, edited FROM sync_base WHERE e = ? AND k = ?"),
-            arguments: [table.number, key])
-        while let row = try rows.next() { base[try row.decode(atIndex: 0)] = (row[1], try row.decode(atIndex: 2)) }
+        let ledger = EngineLedger(db)
+        let kind = try ledger.change(of: key, table)?.kind
+        var base = try ledger.bases(of: key, table)
         let row = ConflictResolver.Subject(table: table, key: key, changed: changed, known: known)
         let syncedColumns = try syncedColumns(of: table)
-        let tried = kind == nil ? [:] : try AttemptedValues(table, db).all(of: key)
-        let made = kind == "create" ? try LocalEditTimes(of: key, table, db) : nil
+        let tried = kind == nil ? [:] : try ledger.attemptedValues(of: key, table)
+        let made = kind == .create ? try LocalEditTimes(of: key, table, db) : nil
         let joinRowEdits = try JoinRowEdits(
             row, isNew: made?.isRestored == false, mayHaveUncapturedEdits: mayHaveUncapturedEdits, isCurrent: isCurrent,
             syncedColumns: syncedColumns,
@@ -175,7 +172,8 @@ struct EditRebase {
         let joinRows = try edit.joinRowEdits.reapply(resolver)
         merged.isOpen = merged.isOpen || joinRows.isOpen
         try record(merged, edit)
-        try finish(edit)
+        if edit.kind == .create { try EngineLedger(db).deleteOpenCreate(of: edit.key, edit.table) }
+        try EngineLedger(db).finishMerge(edit.key, edit.table)
         return merged.conflicts + joinRows.conflicts
     }
 
@@ -287,38 +285,13 @@ struct EditRebase {
     // MARK: Outbox
 
     private func record(_ merged: Merged, _ edit: Edit) throws {
+        let ledger = EngineLedger(db)
         for (name, base) in merged.bases {
             let editTime = edit.editTime(of: name) ?? SQLiteEngineStore.now
-            try edit.table.setBase(base, of: name, edit.key, editTime: editTime, in: db)
+            try ledger.setBase(base, of: name, edit.key, edit.table, editTime: editTime)
         }
-        if edit.kind == nil, !merged.bases.isEmpty { try edit.table.touch(edit.key, in: db) }
-        if merged.isOpen {
-            try db.executeCached(
-                sql: "UPDATE sync_change SET state = 'conflicted' WHERE e = ? AND k = ?",
-                arguments: [edit.table.number, edit.key])
-        }
-    }
-
-    /// Updates the outbox after a merge. A create becomes an update, because the service has the row. A change without
-    /// differences and without a request is deleted.
-    private func finish(_ edit: Edit) throws {
-        let (e, k) = (edit.table.number, edit.key)
-        if edit.kind == "create" { try engine.answerOpen(k, edit.table, in: db) }
-        try db.executeCached(
-            sql: """
-                UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0, rounds = 0, reason = NULL,
-                  state = CASE state WHEN 'parked' THEN 'ready' ELSE state END WHERE e = ? AND k = ? AND kind = 'create'
-                """,
-            arguments: [e, k])
-        try ConflictLog(db).release(edit.table, k)
-        let names = edit.table.joinTables.map(\.name.literal).joined(separator: ", ")
-        try db.executeCached(
-            sql: """
-                DELETE FROM sync_change WHERE e = ? AND k = ? AND kind = 'update'
-                  AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = ? AND k = ?)
-                  AND NOT EXISTS (SELECT 1 FROM sync_link WHERE owner = ? AND link IN (\(names)))
-                  AND NOT EXISTS (SELECT 1 FROM sync_request WHERE e = ? AND k = ?)
-                """, arguments: [e, k, e, k, k, e, k])
+        if edit.kind == nil, !merged.bases.isEmpty { try ledger.insertUpdate(of: edit.key, edit.table) }
+        if merged.isOpen { try ledger.setConflicted(edit.key, edit.table) }
     }
 
     // MARK: Rows

@@ -9,9 +9,7 @@ extension EngineMigration {
         let fields = MigratedFields(from: entity.old, to: entity.new, map, keys, senders).all
         let names = Dictionary((fields + fields.map(\.whenDeleted)).map { ($0.old, $0) }) { first, _ in first }
         var moved: [[DatabaseValue]] = []
-        for row in try Row.fetchAll(
-            db, sql: "SELECT k, domain, value, edited FROM sync_base WHERE e = ?", arguments: [entity.number])
-        {
+        for row in try EngineLedger(db).allBases(of: entity.number) {
             guard let field = try names[row.decode(atIndex: 1)] else { continue }
             guard let name = field.new, let value = try field.converted(row.wholeValue(at: 2)) else {
                 try lose(field, row, of: entity)
@@ -19,13 +17,7 @@ extension EngineMigration {
             }
             moved.append([row[0], name.databaseValue, value, row[3]])
         }
-        try db.execute(sql: "DELETE FROM sync_base WHERE e = ?", arguments: [entity.number])
-        for values in moved {
-            let value = ColumnValue.bound(values[2])
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, \(value.sql), ?)",
-                arguments: [entity.number, values[0], values[1], value.value, values[3]])
-        }
+        try EngineLedger(db).replaceBases(of: entity.number, with: moved)
         try migrateUnreadable(of: entity, names)
         try migrateSent(of: entity, names)
         try migrateTried(of: entity, names)
@@ -61,23 +53,14 @@ extension EngineMigration {
 
     /// Migrates the values of stored requests. Values that do not fit the new model are deleted.
     private func migrateSent(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT request, domain, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)
-                """, arguments: [entity.number])
-        for row in rows where try names[row.decode(atIndex: 1)] != nil {
-            try db.execute(
-                sql: "DELETE FROM sync_sent WHERE request = ? AND domain = ?", arguments: [row[0], row[1]])
-        }
-        for row in rows {
-            guard let field = try names[row.decode(atIndex: 1)], let name = field.new,
-                let value = try field.converted(row.wholeValue(at: 2))
-            else { continue }
-            let bound = ColumnValue.bound(value)
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO sync_sent (request, domain, value) VALUES (?, ?, \(bound.sql))",
-                arguments: [row[0], name, bound.value])
+        let ledger = EngineLedger(db)
+        let sent = try ledger.sentFields(of: entity.number).filter { names[$0.field.name] != nil }
+        for (request, field) in sent { try ledger.deleteSentField(field.name, ofRequest: request) }
+        for (request, field) in sent {
+            guard let new = names[field.name], let name = new.new, let value = try new.converted(field.value) else {
+                continue
+            }
+            try ledger.insertSentField(SentField(name: name, value: value), ofRequest: request)
         }
     }
 
@@ -133,25 +116,19 @@ extension EngineMigration {
                         """, arguments: [row[0]])
             }
         }
-        try db.execute(
-            sql: """
-                UPDATE sync_change SET state = 'ready' WHERE e = ? AND state = 'conflicted' AND NOT EXISTS (
-                  SELECT 1 FROM sync_conflict AS c WHERE c.e = sync_change.e AND c.k = sync_change.k AND open = 1)
-                """, arguments: [entity.number])
+        try EngineLedger(db).endConflicts(of: entity.number)
     }
 
     private func migrateColumns(of entity: Registered, _ fields: [MigratedFields.Field]) throws {
         let names = Dictionary(fields.map { ($0.column, $0.newColumn) }) { first, _ in first }
-        let text = try String.fetchOne(
-            db, sql: "SELECT columns FROM sync_entity WHERE e = ?", arguments: [entity.number])
-        let columns = PulledColumn.all(in: text ?? "").compactMap { column -> PulledColumn? in
+        let ledger = EngineLedger(db)
+        let columns = PulledColumn.all(in: try ledger.pulledColumns(of: entity.number)).compactMap {
+            column -> PulledColumn? in
             guard let name = names[column.name] ?? column.name else { return nil }
             var column = column
             column.name = name
             return column
         }
-        try db.execute(
-            sql: "UPDATE sync_entity SET columns = ? WHERE e = ?",
-            arguments: [PulledColumn.text(columns.sorted { $0.name < $1.name }), entity.number])
+        try ledger.setPulledColumns(PulledColumn.text(columns.sorted { $0.name < $1.name }), of: entity.number)
     }
 }

@@ -49,43 +49,29 @@ struct EngineMigration {
     /// are excluded too, because each run repeats the request anyway.
     static func unblockRows(in db: Database) throws {
         guard try EngineSchema.isThere(in: db) else { return }
-        try db.execute(
-            sql: """
-                UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved), rounds = 0
-                WHERE state = 'parked' AND NOT \(RequestCompletion.isNotFound) AND NOT EXISTS (
-                  SELECT 1 FROM sync_request AS r WHERE r.e = sync_change.e AND r.k = sync_change.k)
-                """)
+        try EngineLedger(db).unblock(.model)
     }
 
     /// Migrates the engine's tables. Call this method in the transaction that migrates the store.
     mutating func migrate() throws {
         guard try EngineSchema.isThere(in: db) else { return }
-        if let version = try Int.fetchOne(db, sql: "SELECT protocol FROM sync_engine") {
-            try EngineSchema.upgrade(from: version, in: db)
-        }
+        let ledger = EngineLedger(db)
+        if let version = try ledger.version() { try EngineSchema.upgrade(from: version, in: db) }
         try EngineSchema.createAddedTables(in: db)
-        for row in try Row.fetchAll(db, sql: "SELECT e, k FROM sync_change WHERE kind = 'delete'") {
-            deleted[row[0], default: []].insert((row[1] as DatabaseValue).exact)
-        }
-        let names = try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity")
+        deleted = try ledger.deletedKeys()
         var registered: [Registered] = []
-        for row in names {
-            let old = try map.old.model.entityID(row.decode(atIndex: 1)).map { map.old.model.entities[$0] }
-            guard let old else { continue }
+        for (number, name) in try ledger.entities() {
+            guard let old = map.old.model.entityID(name).map({ map.old.model.entities[$0] }) else { continue }
             if let new = map.successors[old.id].map({ map.new.model.entities[$0] }) {
-                registered.append(Registered(number: try row.decode(atIndex: 0), old: old, new: new))
+                registered.append(Registered(number: number, old: old, new: new))
             } else {
-                try deleteEntity(row.decode(atIndex: 0), old)
+                try deleteEntity(number, old)
             }
         }
         // Rename to unused names first, since entities may exchange their names.
+        for entity in registered { try ledger.renameEntity(entity.number, to: "sync \(entity.number)") }
         for entity in registered {
-            try db.execute(
-                sql: "UPDATE sync_entity SET name = ? WHERE e = ?", arguments: ["sync \(entity.number)", entity.number])
-        }
-        for entity in registered {
-            try db.execute(
-                sql: "UPDATE sync_entity SET name = ? WHERE e = ?", arguments: [entity.new.name, entity.number])
+            try ledger.renameEntity(entity.number, to: entity.new.name)
             try migrateFields(of: entity)
             try migrateKeys(of: entity)
         }
@@ -94,13 +80,13 @@ struct EngineMigration {
 
     /// Deletes the entries of an entity that is not in the new model, and reports its pending changes as losses.
     private mutating func deleteEntity(_ number: Int, _ entity: CompiledEntity) throws {
-        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change WHERE e = ?", arguments: [number]) ?? 0
+        let ledger = EngineLedger(db)
         lose(
-            "entities.\(entity.name)", "the entity is synced with a service, and changes are still pending", count,
-            "change")
+            "entities.\(entity.name)", "the entity is synced with a service, and changes are still pending",
+            try ledger.changeCount(of: number), "change")
         // Leave no entries, since another entity may get the number.
-        try EngineSchema.deleteEntity(number, in: db)
-        try db.execute(sql: "DELETE FROM sync_entity WHERE e = ?", arguments: [number])
+        try ledger.deleteEntries(of: number)
+        try ledger.deleteEntity(number)
     }
 
     /// Returns whether the row with this old key was deleted locally. Edits of deleted rows are not losses.

@@ -253,23 +253,43 @@ enum EngineSchema {
             "sync_alias", "sync_lease", "sync_mute",
         ] + addedTableNames
 
+    /// The tables with entries of rows with surrogate keys, by entity and key. `sync_known` comes last, because it has
+    /// the names that other statements look up.
+    static let surrogateKeyTables = [
+        "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_tried",
+        "sync_made", "sync_known",
+    ]
+
     /// The tables that identify a row by entity (column `e`) and key (column `k`), except `sync_alias`.
-    static let rowTables = SurrogateKeyRepair.tables + ["sync_file", "sync_unsent"]
+    static let rowTables = surrogateKeyTables + ["sync_file", "sync_unsent"]
 
     /// The tables whose entries belong to an entity (column `e`).
-    private static let entityTables =
-        rowTables + ["sync_cursor", "sync_sweep", "sync_gone", "sync_inbound", "sync_alias"]
+    static let entityTables = rowTables + ["sync_cursor", "sync_sweep", "sync_gone", "sync_inbound", "sync_alias"]
 
-    /// Deletes all entries of an entity, except its row in `sync_entity` and its join edits.
-    /// ``SQLiteEngineStore/removeLinks(of:in:)`` deletes the join edits.
-    static func deleteEntity(_ number: Int, in db: Database) throws {
-        try db.execute(
-            sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
-            arguments: [number])
-        for name in entityTables {
-            try db.execute(sql: "DELETE FROM \(name) WHERE e = ?", arguments: [number])
+    /// The columns whose values are always JSON or NULL, by table.
+    static let jsonColumns: [String: Set<String>] = [
+        "sync_request": ["remote", "body", "natural"], "sync_known": ["remote"], "sync_inbound": ["k", "body"],
+        "sync_gone": ["id"], "sync_unread": ["value"],
+    ]
+
+    /// Returns the columns that identify an entry of a row besides its entity and key; nil if a row may have several
+    /// entries that are not distinguished.
+    static func identity(of table: String) -> [String]? {
+        switch table {
+        case "sync_conflict", "sync_tried": nil
+        case "sync_base", "sync_made", "sync_unread": ["domain"]
+        default: []
         }
     }
+
+    /// The tables with the pending change of a row.
+    static let changeTables = ["sync_change", "sync_base", "sync_tried"]
+    /// The tables with what the engine knows of a row at the service.
+    static let knownTables = ["sync_known", "sync_unread", "sync_alias"]
+    /// The tables with the state of an entity's rows at the service.
+    static let serviceTables = ["sync_request", "sync_change", "sync_base", "sync_known", "sync_tried", "sync_made"]
+    /// The tables with the progress of an entity's pull.
+    static let pullTables = ["sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound"]
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
 
@@ -317,6 +337,6 @@ enum EngineSchema {
     }
 
     static func unmute(in db: Database) throws {
-        if try isThere(in: db) { try db.execute(sql: "DELETE FROM sync_mute") }
+        if try isThere(in: db) { try CaptureSuppression.clearAll(in: db) }
     }
 }

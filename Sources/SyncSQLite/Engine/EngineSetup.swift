@@ -8,6 +8,7 @@ struct EngineSetup {
     private let stack: DataStack
     private let registration: EngineRegistration
     private let db: Database
+    private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ stack: DataStack, _ registration: EngineRegistration, _ db: Database) {
         self.stack = stack
@@ -23,28 +24,23 @@ struct EngineSetup {
         let isNew = try !EngineSchema.isThere(in: db)
         if isNew {
             try EngineSchema.create(in: db)
-            try db.execute(
-                sql: "INSERT INTO sync_engine (id, protocol, service, user) VALUES (1, ?, ?, ?)",
-                arguments: [EngineSchema.version, registration.service, registration.user])
+            try ledger.insertScope(
+                .init(version: EngineSchema.version, service: registration.service, user: registration.user))
         } else {
             try checkScope()
         }
         try EngineSchema.createAddedTables(in: db)
         var newTables: Set<Int> = []
         let tables = try registration.entities.map { entity -> TrackedTable in
-            let isThere = try Int.fetchOne(
-                db, sql: "SELECT e FROM sync_entity WHERE name = ?", arguments: [entity.name])
-            if isThere == nil {
-                try db.execute(sql: "INSERT INTO sync_entity (name) VALUES (?)", arguments: [entity.name])
-            }
-            let number = isThere ?? Int(db.lastInsertedRowID)
+            let known = try ledger.number(of: entity.name)
+            let number = try known ?? ledger.insertEntity(entity.name)
             let table = try TrackedTable(
                 entity, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model,
                 stack.layout)
-            if isThere == nil {
+            if known == nil {
                 // An earlier version of the library may have left entries of a former entity with this number.
-                try EngineSchema.deleteEntity(number, in: db)
-                try insertPreexistingRows(table)
+                try ledger.deleteEntries(of: number)
+                try ledger.insertPreexisting(table)
                 newTables.insert(number)
             }
             return table
@@ -62,8 +58,7 @@ struct EngineSetup {
     private func otherTables(than tables: [TrackedTable]) throws -> [TrackedTable] {
         let compiled = stack.model.compiled
         let families = Set(tables.flatMap(\.entity.family))
-        return try Row.fetchAll(db, sql: "SELECT name, e FROM sync_entity ORDER BY e").compactMap { row in
-            let (name, number) = try (row.decode(String.self, atIndex: 0), row.decode(Int.self, atIndex: 1))
+        return try ledger.entities().compactMap { number, name in
             guard let entity = try? compiled.entity(named: name), families.isDisjoint(with: entity.family) else {
                 return nil
             }
@@ -82,15 +77,12 @@ struct EngineSetup {
     ///
     /// A database that has not exchanged data yet is assigned to this service and user.
     private func checkScope() throws {
-        let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
-        guard let row else {
-            throw SyncError(.databaseError, "the engine's tables are damaged: sync_engine has no row")
-        }
-        try EngineSchema.upgrade(from: row.decode(atIndex: 0), in: db)
+        let scope = try ledger.scope()
+        try EngineSchema.upgrade(from: scope.version, in: db)
         guard registration.isScopeKnown else { return }
-        let (service, user) = try (row.decode(String.self, atIndex: 1), row.decode(String.self, atIndex: 2))
+        let (service, user) = (scope.service, scope.user)
         if service == registration.service, user == registration.user { return }
-        guard try !hasExchangedData() else {
+        guard try !ledger.hasExchangedData() else {
             let isMoved = service != registration.service
             throw SyncError(
                 isMoved ? .serviceMismatch : .userMismatch,
@@ -100,18 +92,7 @@ struct EngineSetup {
                     + "(DataStack.removeSyncState, or 'syncdb reset local', which also deletes the rows)"
                     + (isMoved ? "; if the service has moved, set 'identity': \"\(service)\"" : ""))
         }
-        try db.execute(
-            sql: "UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0",
-            arguments: [registration.service, registration.user])
-    }
-
-    /// Returns whether data was pulled from the service or sent to it.
-    private func hasExchangedData() throws -> Bool {
-        try db.finds(
-            sql: """
-                SELECT 1 FROM sync_cursor UNION ALL SELECT 1 FROM sync_request UNION ALL SELECT 1 FROM sync_alias
-                UNION ALL SELECT 1 FROM sync_known WHERE version IS NOT NULL OR seq > 0
-                """, arguments: [])
+        try ledger.setScope(service: registration.service, user: registration.user)
     }
 
     private func checkKeys(_ tables: [TrackedTable]) throws {
@@ -159,26 +140,6 @@ struct EngineSetup {
         }
     }
 
-    /// Records the stored rows of an entity that is synced for the first time. Rows with a temporary key are recorded
-    /// as new, and all others as preexisting. The `seq` of a preexisting row is -1 until the service confirms that it
-    /// has the row.
-    private func insertPreexistingRows(_ table: TrackedTable) throws {
-        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        let isLocal = table.key.isLocal
-        try db.execute(
-            sql: """
-                INSERT INTO sync_change (e, k, kind, birth, seq)
-                SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name) AS r
-                WHERE \(isLocal)\(table.isOwn("r"))
-                """)
-        try db.execute(
-            sql: """
-                INSERT INTO sync_known (e, k, seq, name)
-                SELECT \(table.number), \(key), -1, \(table.key.isSurrogate ? table.key.name(of: "r") : "NULL")
-                FROM \(name) AS r WHERE \(key) IS NOT NULL AND NOT (\(isLocal))\(table.isOwn("r"))
-                """)
-    }
-
     // MARK: Triggers
 
     /// Creates the triggers, unless identical triggers exist. Drops triggers that are not needed. If triggers were
@@ -199,31 +160,31 @@ struct EngineSetup {
         }
         let found = try String.fetchSet(
             db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
-        let wasMuted = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
+        let wasMuted = try CaptureSuppression.isAnySet(in: db)
         let owned = Set(own.map(\.number))
         if Set(statements.joined()) == found, !wasMuted,
-            try tables.allSatisfy({ try TriggerChecksums.isOfOther(storedChecksums($0)) != owned.contains($0.number) })
+            try tables.allSatisfy({
+                try TriggerChecksums.isOfOther(ledger.triggerChecksums(of: $0.number)) != owned.contains($0.number)
+            })
         {
             for table in tables { try SyncedColumns(table, db).pullNew() }
             return
         }
         try EngineSchema.removeTriggers(from: db)
         for statement in statements.joined() { try db.execute(sql: statement) }
-        try db.execute(sql: "DELETE FROM sync_mute")
+        try CaptureSuppression.clearAll(in: db)
         let checksums = TriggerChecksums(found)
         // The audits read these keys, also those of referenced rows.
         for table in tables { try SurrogateKeyRepair(table, among: tables, db).repair() }
         for (table, statements) in zip(tables, statements) {
-            let isWatched = try !wasMuted && TriggerChecksums(text: storedChecksums(table)).areAll(in: checksums)
+            let stored = TriggerChecksums(text: try ledger.triggerChecksums(of: table.number))
+            let isWatched = !wasMuted && stored.areAll(in: checksums)
             if !isWatched, !newTables.contains(table.number) { try audit(table) }
             // `REPLACE` may have deleted rows through a unique index that the former triggers did not cover.
-            if isWatched { try table.recordMissing(in: db) }
+            if isWatched { try ledger.insertMissing(table) }
             try SyncedColumns(table, db).pullNew()
-            try db.execute(
-                sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?",
-                arguments: [
-                    TriggerChecksums(statements).text(isOfOther: !owned.contains(table.number)), table.number,
-                ])
+            try ledger.setTriggerChecksums(
+                TriggerChecksums(statements).text(isOfOther: !owned.contains(table.number)), of: table.number)
         }
     }
 
@@ -237,17 +198,13 @@ struct EngineSetup {
                 SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(EngineSchema.triggerPrefix)*'
                 """
         ).map { (name: try $0.decode(String.self, atIndex: 0), sql: try $0.decode(String.self, atIndex: 1)) }
-        let last = try storedChecksums(table)
+        let last = try ledger.triggerChecksums(of: table.number)
         let checksums = TriggerChecksums(text: last)
         if !TriggerChecksums.isOfOther(last), checksums.areAll(in: TriggerChecksums(found.map(\.sql))) { return }
         for trigger in found where TriggerChecksums([trigger.sql]).areAll(in: checksums) {
             try db.execute(sql: "DROP TRIGGER \(trigger.name.quoted)")
         }
-        try db.execute(sql: "UPDATE sync_entity SET triggers = '' WHERE e = ?", arguments: [table.number])
-    }
-
-    private func storedChecksums(_ table: TrackedTable) throws -> String {
-        try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
+        try ledger.setTriggerChecksums("", of: table.number)
     }
 
     /// Finds edits that the triggers may have missed. Missing rows are recorded as deleted locally, and unknown rows as
@@ -255,44 +212,11 @@ struct EngineSetup {
     ///
     /// If the entity was only imported before, missing rows are not recorded as deleted, and the pull restores them.
     private func audit(_ table: TrackedTable) throws {
-        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         try table.auditMissing(in: db)
-        try reopenReinserted(table)
-        try db.execute(
-            sql: """
-                INSERT INTO sync_change (e, k, kind, birth, seq)
-                SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name) AS r
-                WHERE \(key) IS NOT NULL AND NOT EXISTS (
-                  SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +r.\(key))\(table.isOwn("r"))
-                ON CONFLICT DO NOTHING
-                """)
-        try table.pullAll(in: db)
-        // 2 and 4: edits of the row may not have been captured. 3 and 4: the row is known only from inside other
-        // records.
-        try db.execute(
-            sql: "UPDATE sync_known SET whole = CASE WHEN whole < 3 THEN 2 ELSE 4 END WHERE e = ?",
-            arguments: [table.number])
-    }
-
-    /// Turns the pending deletions of rows that were inserted again into updates or creates, and unblocks them. Deletes
-    /// join edits that contradict the stored join rows.
-    private func reopenReinserted(_ table: TrackedTable) throws {
-        try db.execute(sql: ChangeCaptureTriggers.count)
-        try db.execute(
-            sql: """
-                UPDATE sync_change SET kind = CASE WHEN birth IS NULL THEN 'update' ELSE 'create' END,
-                  seq = (SELECT seq FROM sync_engine), state = 'ready', reason = NULL, rounds = 0
-                WHERE e = ? AND kind = 'delete' AND EXISTS (
-                  SELECT 1 FROM \(table.table.name.quoted) AS r
-                  WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k\(table.isOwn("r")))
-                """, arguments: [table.number])
-        for joinTable in table.joinTables {
-            try db.execute(
-                sql: """
-                    DELETE FROM sync_link WHERE link = ? AND (op > 0) <> EXISTS (
-                      SELECT 1 FROM \(joinTable.table.table) AS p
-                      WHERE p.\(joinTable.table.mine) = +owner AND p.\(joinTable.table.other) = +other)
-                    """, arguments: [joinTable.name])
-        }
+        try ledger.reopenReinserted(table)
+        for joinTable in table.joinTables { try ledger.deleteContradictingJoinEdits(of: joinTable) }
+        try ledger.insertUnknown(table)
+        try ledger.clearCursor(of: table)
+        try ledger.setUncaptured(table)
     }
 }

@@ -39,12 +39,6 @@ enum EngineTableCheck {
 
     // MARK: Search
 
-    /// The columns whose values are always JSON or NULL, by table.
-    private static let jsonColumns: [String: Set<String>] = [
-        "sync_request": ["remote", "body", "natural"], "sync_known": ["remote"], "sync_inbound": ["k", "body"],
-        "sync_gone": ["id"], "sync_unread": ["value"],
-    ]
-
     private static func firstDamage(in db: Database) throws -> String? {
         for table in try declaredTables() where try db.tableExists(table.name, in: "main") {
             let stored = Set(try db.columns(in: table.name, in: "main").map(\.name))
@@ -97,7 +91,7 @@ enum EngineTableCheck {
                     table.columns.append(
                         Column(
                             column.name, type: column.type, isRequired: column.isNotNull || isKey,
-                            isJSON: jsonColumns[name]?.contains(column.name) ?? false))
+                            isJSON: EngineSchema.jsonColumns[name]?.contains(column.name) ?? false))
                 }
                 return table
             }

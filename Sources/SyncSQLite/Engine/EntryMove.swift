@@ -18,13 +18,8 @@ struct EntryMove {
 
     /// Returns the move of a row's entries in a table that identifies rows by entity and key.
     static func ofRow(in table: String, _ entity: Int) -> EntryMove {
-        let identity: [String]? =
-            switch table {
-            case "sync_conflict", "sync_tried": nil
-            case "sync_base", "sync_made", "sync_unread": ["domain"]
-            default: []
-            }
-        return EntryMove(table: table, column: "k", scope: "\"e\" = \(entity)", identity: identity)
+        EntryMove(
+            table: table, column: "k", scope: "\"e\" = \(entity)", identity: EngineSchema.identity(of: table))
     }
 
     /// Returns the statements.

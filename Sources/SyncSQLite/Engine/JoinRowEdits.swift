@@ -13,8 +13,8 @@ struct JoinRowEdits {
     private struct Change {
         let joinTable: TrackedTable.JoinTable
         let other: DatabaseValue
-        /// 1 if the join row was added, -1 if it was removed.
-        let op: Int
+        /// Whether the join row was added. Otherwise it was removed.
+        let isAdded: Bool
     }
 
     /// A list before the edits were removed.
@@ -26,7 +26,7 @@ struct JoinRowEdits {
         let local: [DatabaseValue]
     }
 
-    /// A list that was sent and not confirmed. See ``AttemptedValues``.
+    /// A list that was sent and not confirmed. See ``EngineLedger/attemptedValues(of:_:)``.
     private struct Tried {
         let joinTable: TrackedTable.JoinTable
         let lists: [[DatabaseValue]]
@@ -51,6 +51,7 @@ struct JoinRowEdits {
     private var changes: [Change] = []
     private var lists: [List] = []
     private var tried: [Tried] = []
+    private var ledger: EngineLedger { EngineLedger(db) }
 
     /// Reads the edits from the engine's tables.
     ///
@@ -61,7 +62,7 @@ struct JoinRowEdits {
     init(
         _ row: ConflictResolver.Subject, isNew: Bool, mayHaveUncapturedEdits: Bool, isCurrent: Bool,
         syncedColumns: Set<String>,
-        base: [String: (value: DatabaseValue, editTime: Int64)], tried: [String: [DatabaseValue]],
+        base: [String: EngineLedger.Base], tried: [String: [DatabaseValue]],
         _ engine: SQLiteEngineStore, _ db: Database
     ) throws {
         self.row = row
@@ -72,13 +73,11 @@ struct JoinRowEdits {
         self.isCurrent = isCurrent
         self.syncedColumns = syncedColumns
         for joinTable in row.table.joinTables {
-            let sql =
-                isNew
-                ? "SELECT \(joinTable.table.other), 1 FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ?"
-                : "SELECT other, op FROM sync_link WHERE owner = ? AND link = \(joinTable.name.literal) AND op <> 0"
-            changes += try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [row.key]).map {
-                Change(joinTable: joinTable, other: $0[0], op: try $0.decode(atIndex: 1))
-            }
+            let edits =
+                try isNew
+                ? LinkedRowList(joinTable).others(of: row.key, in: db).map { (other: $0, isAdded: true) }
+                : ledger.joinEdits(of: row.key, joinTable)
+            changes += edits.map { Change(joinTable: joinTable, other: $0.other, isAdded: $0.isAdded) }
             if let sent = tried[joinTable.field] {
                 self.tried.append(
                     Tried(
@@ -98,7 +97,7 @@ struct JoinRowEdits {
     // MARK: Removing edits
 
     func revert() throws {
-        for change in changes { try set(change.op < 0, change.joinTable, change.other) }
+        for change in changes { try set(!change.isAdded, change.joinTable, change.other) }
         for list in lists {
             if let base = list.base { try LinkedRowList(list.joinTable).order(base, of: row.key, in: db) }
         }
@@ -121,13 +120,11 @@ struct JoinRowEdits {
 
     private func reapply(_ change: Change) throws {
         let (joinTable, other) = (change.joinTable, change.other)
-        if try isLinked(joinTable, other) == (change.op > 0) {
-            return try db.executeCached(
-                sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
-                arguments: [joinTable.name, row.key, other])
+        if try isLinked(joinTable, other) == change.isAdded {
+            return try ledger.deleteJoinEdit(other, of: row.key, joinTable)
         }
-        try set(change.op > 0, joinTable, other)
-        if isNew { try record(1, joinTable, other) }
+        try set(change.isAdded, joinTable, other)
+        if isNew { try ledger.insertJoinEdit(other, of: row.key, joinTable, isAdded: true) }
     }
 
     /// Reapplies the local differences from a list that was sent. If the service has the sent state of a join row, a
@@ -141,10 +138,8 @@ struct JoinRowEdits {
             }
             try set(!isThere, list.joinTable, other)
             guard try isLinked(list.joinTable, other) != isThere else { continue }
-            try db.executeCached(
-                sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
-                arguments: [list.joinTable.name, row.key, other])
-            try record(isThere ? -1 : 1, list.joinTable, other)
+            try ledger.deleteJoinEdit(other, of: row.key, list.joinTable)
+            try ledger.insertJoinEdit(other, of: row.key, list.joinTable, isAdded: !isThere)
         }
     }
 
@@ -156,12 +151,6 @@ struct JoinRowEdits {
         var list = list
         list.base = order
         return list
-    }
-
-    private func record(_ op: Int, _ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws {
-        try db.executeCached(
-            sql: "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            arguments: [joinTable.name, row.key, other, op, SQLiteEngineStore.now])
     }
 
     /// Merges join rows that may have been edited while changes were not captured.
@@ -181,13 +170,14 @@ struct JoinRowEdits {
                 row.table, row.key, field: list.joinTable.field, base: .null, local: LinkedRowList.text(list.local),
                 remote: LinkedRowList.text(there), .missedEdits)
         }
-        for (others, op) in [(added, 1), (removed, -1)] {
+        for (others, isAdded) in [(added, true), (removed, false)] {
             for other in others {
-                try set(op > 0, list.joinTable, other)
-                if try isLinked(list.joinTable, other) == (op > 0) { try record(op, list.joinTable, other) }
+                try set(isAdded, list.joinTable, other)
+                guard try isLinked(list.joinTable, other) == isAdded else { continue }
+                try ledger.insertJoinEdit(other, of: row.key, list.joinTable, isAdded: isAdded)
             }
         }
-        try row.table.touch(row.key, in: db)
+        try ledger.insertUpdate(of: row.key, row.table)
     }
 
     // MARK: Order
@@ -237,9 +227,9 @@ struct JoinRowEdits {
 
     /// Stores the service's order as the base order, or deletes the base order if the merged list has the same order.
     private func setBase(_ list: List, to there: [DatabaseValue], isEdited: Bool) throws {
-        try BaseListOrder(row.table, list.joinTable, db).set(
-            isEdited ? there : nil, of: row.key, editTime: list.editTime)
-        if isEdited { try row.table.touch(row.key, in: db) }
+        try ledger.setBaseOrder(
+            isEdited ? there : nil, of: list.joinTable, row.key, row.table, editTime: list.editTime)
+        if isEdited { try ledger.insertUpdate(of: row.key, row.table) }
     }
 
     // MARK: IDs

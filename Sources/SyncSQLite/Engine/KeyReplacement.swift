@@ -10,6 +10,7 @@ struct KeyReplacement {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
     private let db: Database
+    private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         self.engine = engine
@@ -23,21 +24,7 @@ struct KeyReplacement {
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
-                let key = "r.\(other.table.keyColumn.quoted)"
-                let rows = """
-                    FROM \(other.table.name.quoted) AS r WHERE r.\(column.name.quoted) = ?\(other.isOwn("r"))
-                      AND EXISTS (SELECT 1 FROM sync_known WHERE e = \(other.number) AND k = +\(key))
-                    """
-                try db.execute(
-                    sql: """
-                        INSERT INTO sync_base (e, k, domain, value, edited) SELECT \(other.number), \(key), ?, ?, ? \(rows)
-                        ON CONFLICT DO NOTHING
-                        """, arguments: [column.name, old, SQLiteEngineStore.now, new])
-                try db.execute(
-                    sql: """
-                        INSERT INTO sync_change (e, k, kind, seq)
-                        SELECT \(other.number), \(key), 'update', (SELECT seq FROM sync_engine) \(rows) ON CONFLICT DO NOTHING
-                        """, arguments: [new])
+                try ledger.insertUpdates(ofRowsReferencing: new, formerly: old, in: column, of: other)
             }
         }
     }
@@ -54,19 +41,11 @@ struct KeyReplacement {
     /// have them.
     func assignFreedKeys() throws {
         guard table.isPart, !table.key.isSurrogate else { return }
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT r.\(table.table.keyColumn.quoted), n.remote FROM \(table.table.name.quoted) AS r
-                JOIN sync_known AS n ON n.e = \(table.number) AND n.k = +r.\(table.table.keyColumn.quoted)
-                WHERE n.remote IS NOT NULL AND \(table.key.isLocal)\(table.isOwn("r"))
-                """)
-        for row in rows {
-            guard let id = table.key.rowKey(try EngineTableCheck.json(row.decode(atIndex: 1))),
-                let new = try table.key.k(of: id, in: db), try !isOfAnotherEntity(new),
-                try !table.isStored(new, in: db)
+        for (key, id) in try ledger.rowsWithUnusedID(of: table) {
+            guard let id = table.key.rowKey(id), let new = try table.key.k(of: id, in: db),
+                try !isOfAnotherEntity(new), try !table.isStored(new, in: db)
             else { continue }
-            try engine.muted(in: db) { _ = try rekey(row[0], to: id) }
+            try engine.muted(in: db) { _ = try rekey(key, to: id) }
         }
     }
 
@@ -83,13 +62,11 @@ struct KeyReplacement {
     func rekey(_ old: DatabaseValue, to key: RowKey) throws -> DatabaseValue {
         if let row = try stored(old) {
             try KeyUpdate(engine.stack, row, db).rekey(to: key)
-            try db.executeCached(
-                sql: "UPDATE sync_known SET name = NULL WHERE e = ? AND k = ?", arguments: [table.number, old])
-            try table.key.insertName(old, table.number, in: db)
+            try ledger.updateName(of: old, table)
         }
         // The engine's tables may have entries of a row that was deleted locally in the meantime.
         guard let new = try table.key.k(of: key, in: db), !new.isExactly(old) else { return old }
-        try rekey(old, new)
+        try ledger.rekey(old, to: new, table, among: engine.tables)
         try addArrival(of: key)
         return new
     }
@@ -123,78 +100,27 @@ struct KeyReplacement {
                 arguments: [old, new])
         }
         for joinTable in engine.tables.flatMap(\.joinTables) where joinTable.destination == table.entity.table {
-            try db.executeCached(
-                sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
-                arguments: [old, joinTable.name, new])
+            try ledger.rekeyJoinEdits(of: joinTable, .other, from: new, to: old)
         }
         // Record the pulled row as deleted, so that the trigger does not log it.
-        try db.executeCached(
-            sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, new])
+        try ledger.setDeletion(of: new, table)
         try db.executeCached(
             sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
-        try engine.deleteState(new, table, in: db)
+        try ledger.deleteEntries(of: new, table)
         // A deleted row with a surrogate key has its entries under its name.
         if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {
-            try engine.deleteState(name, table, in: db)
+            try ledger.deleteEntries(of: name, table)
         }
         return try rekey(old, to: RowKey(key, table.key.type))
     }
 
     private func logEdits(of key: DatabaseValue) throws {
         guard let values = try table.fieldReader.values(of: key, in: db) else { return }
-        let bases = try Row.fetchAll(
-            db, sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
-        for row in bases {
-            let (field, base) = (try row.decode(String.self, atIndex: 0), row[1] as DatabaseValue)
-            guard let value = values[field], !value.isExactly(base) else { continue }
+        for (field, base) in try ledger.bases(of: key, table).sorted(by: { $0.key < $1.key }) {
+            guard let value = values[field], !value.isExactly(base.value) else { continue }
             try ConflictLog(db).add(
-                table, key, field: field, base: base, local: value, remote: base,
+                table, key, field: field, base: base.value, local: value, remote: base.value,
                 ConflictOutcome(winner: .local, reason: SyncConflict.Reason.duplicateRow.rawValue))
         }
-    }
-
-    /// Replaces a key in the engine's tables.
-    private func rekey(_ old: DatabaseValue, _ new: DatabaseValue) throws {
-        let e = table.number
-        for name in EngineSchema.rowTables {
-            // Log entries of a deletion belong to an earlier row with the same key.
-            let isOf = name == "sync_conflict" ? " AND why NOT IN (\(ConflictLog.deletionReasons))" : ""
-            try db.executeCached(
-                sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", arguments: [new, e, old])
-        }
-        for other in engine.tables {
-            for column in other.columns where column.destination == table.entity.table {
-                try db.executeCached(
-                    sql: """
-                        UPDATE sync_base INDEXED BY sync_base_value SET value = :new
-                        WHERE e = :e AND domain = :domain AND \(EngineSchema.isBase("sync_base", ":old"))
-                        """, arguments: ["new": new, "e": other.number, "domain": column.name, "old": old])
-                try db.executeCached(
-                    sql: """
-                        UPDATE sync_sent SET value = ? WHERE domain = ? AND value = ?
-                          AND request IN (SELECT id FROM sync_request WHERE e = ?)
-                        """, arguments: [new, column.name, old, other.number])
-                try db.executeCached(
-                    sql: "UPDATE sync_tried SET value = ? WHERE e = ? AND domain = ? AND value = ?",
-                    arguments: [new, other.number, column.name, old])
-            }
-            for joinTable in other.joinTables {
-                if other.entity.table == table.entity.table {
-                    try db.executeCached(
-                        sql: "UPDATE OR REPLACE sync_link SET owner = ? WHERE link = ? AND owner = ?",
-                        arguments: [new, joinTable.name, old])
-                }
-                if joinTable.destination == table.entity.table {
-                    try BaseListOrder(other, joinTable, db).rekey(old, new)
-                    try db.executeCached(
-                        sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
-                        arguments: [new, joinTable.name, old])
-                }
-            }
-        }
-        try db.executeCached(sql: "UPDATE sync_alias SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
-        try db.executeCached(
-            sql: "INSERT INTO sync_alias (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k",
-            arguments: [e, old, new])
     }
 }

@@ -1,7 +1,7 @@
 import GRDB
 
 /// The edit times of a row to be created at the service: when the row was created locally, and when its columns were
-/// set since. The edit times of other rows are in `sync_base`.
+/// set since. The edit times of other rows are stored with their base values.
 struct LocalEditTimes {
     /// The field name of the whole row in `sync_made`.
     private static let row = ""
@@ -46,14 +46,5 @@ struct LocalEditTimes {
         try db.executeCached(
             sql: "INSERT INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",
             arguments: [table.number, key, row, restored])
-    }
-
-    /// Deletes the times of rows that are not to be created any more.
-    static func deleteAcknowledged(in db: Database) throws {
-        try db.executeCached(
-            sql: """
-                DELETE FROM sync_made WHERE NOT EXISTS (
-                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_made.e AND c.k = sync_made.k AND c.birth IS NOT NULL)
-                """)
     }
 }

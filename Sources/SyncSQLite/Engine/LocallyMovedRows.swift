@@ -48,19 +48,7 @@ struct LocallyMovedRows {
         let link = engine.model.compiled[id]
         let goesAlong = link.second.relationship?.deleteRule == .cascade
         guard goesAlong || link.first.relationship?.deleteRule == .cascade, !link.isKeyPart else { return }
-        let (name, key) = (column.name.quoted, table.table.keyColumn.quoted)
-        let destination = engine.stack.layout[link.second.table]
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT b.k, coalesce(n.name, n.k), b.value, r.\(name), b.value IS NULL OR EXISTS (
-                  SELECT 1 FROM \(destination.name.quoted) AS t WHERE t.\(destination.keyColumn.quoted) = +b.value)
-                FROM sync_base AS b JOIN sync_known AS n ON n.e = b.e AND n.k = b.k
-                  JOIN sync_change AS c ON c.e = b.e AND c.k = b.k AND c.kind = 'update'
-                  JOIN \(table.table.name.quoted) AS r ON r.\(key) = +b.k
-                WHERE b.e = ? AND b.domain = ? AND r.\(name) IS NOT NULL AND r.\(name) IS NOT +b.value\(table.isOwn("r"))
-                """, arguments: [table.number, column.name])
-        for row in rows {
+        for row in try EngineLedger(db).movedRows(of: table, column, engine.stack.layout[link.second.table]) {
             let isFormerThere = try row.decode(Bool.self, atIndex: 4)
             guard isFormerThere || column.isOptional else { continue }
             all.append(
@@ -100,9 +88,8 @@ struct LocallyMovedRows {
     func reapply(_ moves: [Move], since line: Int) throws {
         for move in moves {
             if try !move.table.isStored(move.key, in: db) {
-                try db.executeCached(
-                    sql: "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k IN (?, ?) AND domain = ?",
-                    arguments: [move.target, line, move.table.number, move.key, move.name, move.column.name])
+                try ConflictLog(db).setLocal(
+                    move.target, of: move.column.name, [move.key, move.name], move.table, since: line)
             } else if try isThere(move) {
                 try set(move.target, move)
             } else {
@@ -113,16 +100,13 @@ struct LocallyMovedRows {
 
     private func discard(_ move: Move) throws {
         let table = move.table
-        if move.former.isExactly(move.base) { try table.setBase(nil, of: move.column.name, move.key, in: db) }
+        let ledger = EngineLedger(db)
+        if move.former.isExactly(move.base) { try ledger.setBase(nil, of: move.column.name, move.key, table) }
         try ConflictLog(db).add(
             table, move.key, field: move.column.name, base: move.base, local: move.target, remote: move.base,
             OrphanedRows.resolution)
         // The service may have rejected the change because of the row that it references.
-        try db.executeCached(
-            sql: """
-                UPDATE sync_change SET state = 'ready', reason = NULL
-                WHERE e = ? AND k = ? AND state = 'parked' AND reason IS NOT ?
-                """, arguments: [table.number, move.key, RequestCompletion.notFoundReason])
+        try ledger.unblock(.row(table, move.key))
     }
 
     private func isThere(_ move: Move) throws -> Bool {

@@ -39,13 +39,7 @@ struct NaturalKeyMatcher {
         into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
     ) throws {
         let slots = slots(engine, table)
-        let columns = slots.map { "r.\($0.column.quoted)" }.joined(separator: ", ")
-        let found = try db.rowsCached(
-            sql: """
-                SELECT c.k, \(columns) FROM sync_change c
-                JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
-                WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))\(key == nil ? "" : " AND c.k = ?")
-                """, arguments: StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
+        let found = try EngineLedger(db).newRows(of: table, slots.map(\.column), key)
         var natural = rows.byNaturalKey ?? [:]
         rows.byNaturalKey = nil
         for row in found {
@@ -56,12 +50,8 @@ struct NaturalKeyMatcher {
 
     /// Returns whether a row is still new and still has these values of its natural key.
     private func isNew(_ key: DatabaseValue, _ values: [DatabaseValue]) throws -> Bool {
-        let condition = slots.map { " AND r.\($0.column.quoted) IS ? COLLATE BINARY" }.joined()
-        return try db.finds(
-            sql: """
-                SELECT 1 FROM sync_change c JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
-                WHERE c.e = ? AND c.k = ? AND c.kind = 'create'\(table.isOwn("r"))\(condition)
-                """, arguments: StatementArguments([table.number.databaseValue, key] + values))
+        try EngineLedger(db).isNew(
+            key, table, having: zip(slots, values).map { (column: $0.column, value: $1) })
     }
 
     /// Finds the new row with the natural key of a pulled record, and gives it the key of the record.

@@ -28,14 +28,13 @@ struct NestedListLinks {
         [(table: TrackedTable, joinTable: TrackedTable.JoinTable, key: DatabaseValue, other: DatabaseValue)] = []
     /// The ordered lists of new rows.
     private var lists: [(joinTable: TrackedTable.JoinTable, key: DatabaseValue, others: [DatabaseValue])] = []
+    private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
         self.engine = engine
         self.db = db
         for table in engine.tables {
-            guard try db.finds(sql: "SELECT 1 FROM sync_change WHERE e = ?", arguments: [table.number]) else {
-                continue
-            }
+            guard try ledger.hasChanges(of: table) else { continue }
             for column in table.columns {
                 guard case .toOne(let link) = column.field else { continue }
                 let lists = try Self.lists(plan, link, of: .second, engine, db)
@@ -82,70 +81,26 @@ struct NestedListLinks {
     }
 
     private mutating func find(_ column: TrackedTable.Column, of table: TrackedTable, _ lists: Lists) throws {
-        let (rows, key, name) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
-        for k in lists.named {
-            let isEdited = try db.finds(
-                sql: """
-                    SELECT 1 FROM sync_base b JOIN sync_change c ON c.e = b.e AND c.k = b.k
-                    WHERE b.e = ? AND b.k = ? AND b.domain = ? AND c.kind = 'update'
-                    """, arguments: [table.number, k, column.name])
-            if isEdited { editedRows.append((table, k)) }
-        }
+        for key in lists.named where try ledger.isEdited(column, of: key, table) { editedRows.append((table, key)) }
         for owner in lists.owners {
-            // Find the edited rows whose foreign key referenced the owner before the edit or references it now.
-            editedRows += try db.rowsCached(
-                sql: """
-                    SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
-                    WHERE b.e = :e AND b.domain = :domain AND \(EngineSchema.isBase("b", ":owner")) AND c.kind = 'update'
-                    UNION
-                    SELECT b.k FROM \(rows) AS r
-                    CROSS JOIN sync_base AS b ON b.e = :e AND b.k = +r.\(key) AND b.domain = :domain
-                    CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
-                    WHERE r.\(name) = :owner AND c.kind = 'update'
-                    """, arguments: ["e": table.number, "domain": column.name, "owner": owner]
-            ).map { (table, $0[0]) }
-            columns += try db.rowsCached(
-                sql: """
-                    SELECT c.k, r.\(name) FROM \(rows) AS r CROSS JOIN sync_change AS c ON c.e = ? AND c.k = +r.\(key)
-                    WHERE r.\(name) = ? AND c.kind = 'create'
-                    """, arguments: [table.number, owner]
-            ).map { (table, column, $0[0], $0[1]) }
+            editedRows += try ledger.rowsEdited(in: column, of: table, referencing: owner).map { (table, $0) }
+            columns += try ledger.newRows(of: table, referencing: owner, in: column)
+                .map { (table, column, $0, owner) }
         }
     }
 
     private mutating func find(_ joinTable: TrackedTable.JoinTable, of table: TrackedTable, _ lists: Lists) throws {
-        let names = joinTable.table
-        for k in lists.named {
-            let isEdited = try db.finds(
-                sql: """
-                    SELECT 1 FROM sync_link l JOIN sync_change c ON c.k = l.owner
-                    WHERE l.link = ? AND l.owner = ? AND c.e = ? AND c.kind = 'update'
-                    """, arguments: [joinTable.name, k, table.number])
-            if isEdited { editedRows.append((table, k)) }
-        }
-        var new: [Row] = []
+        for key in lists.named where try ledger.isEdited(joinTable, of: key, table) { editedRows.append((table, key)) }
+        var new: [(key: DatabaseValue, other: DatabaseValue)] = []
         for other in lists.owners {
-            editedRows += try db.rowsCached(
-                sql: """
-                    SELECT l.owner FROM sync_link AS l CROSS JOIN sync_change AS c ON c.e = :e AND c.k = l.owner
-                    WHERE l.link = :link AND l.other = :other AND c.kind = 'update'
-                    UNION
-                    SELECT c.k FROM \(names.table) AS p CROSS JOIN sync_change AS c ON c.e = :e AND c.k = +p.\(names.mine)
-                    WHERE p.\(names.other) = :other AND c.kind = 'update'
-                      AND EXISTS (SELECT 1 FROM sync_link AS l WHERE l.link = :link AND l.owner = c.k)
-                    """, arguments: ["e": table.number, "link": joinTable.name, "other": other]
-            ).map { (table, $0[0]) }
-            new += try db.rowsCached(
-                sql: """
-                    SELECT c.k, p.\(names.other) FROM \(names.table) AS p
-                    CROSS JOIN sync_change AS c ON c.e = ? AND c.k = +p.\(names.mine)
-                    WHERE p.\(names.other) = ? AND c.kind = 'create'
-                    """, arguments: [table.number, other])
+            editedRows += try ledger.rowsEdited(in: joinTable, of: table, with: other).map { (table, $0) }
+            new += try ledger.newRows(of: table, with: other, in: joinTable).map { ($0, other) }
         }
-        self.joinRows += new.map { (table, joinTable, $0[0], $0[1]) }
+        self.joinRows += new.map { (table, joinTable, $0.key, $0.other) }
         guard joinTable.isOrdered else { return }
-        let owners = Set(new.map { $0[0] as DatabaseValue })
-        self.lists += try owners.map { (joinTable, $0, try LinkedRowList(joinTable).others(of: $0, in: db)) }
+        self.lists += try Set(new.map(\.key)).map {
+            (joinTable, $0, try LinkedRowList(joinTable).others(of: $0, in: db))
+        }
     }
 
     func revertEdits(_ edits: inout EditRebase) throws {
@@ -156,28 +111,30 @@ struct NestedListLinks {
 
     /// Restores the links of the new rows that are still new after the page.
     func reapply() throws {
-        for (table, column, key, value) in columns {
+        for (table, column, key, value) in columns where try isNew(key, table) {
             let name = column.name.quoted
             try db.executeCached(
                 sql: """
                     UPDATE OR IGNORE \(table.table.name.quoted) SET \(name) = ? WHERE \(table.table.keyColumn.quoted) = ?
                       AND \(name) IS NULL
-                      AND EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create')
-                    """, arguments: [value, key, table.number, key])
+                    """, arguments: [value, key])
         }
-        for (table, joinTable, key, other) in joinRows {
+        for (table, joinTable, key, other) in joinRows where try isNew(key, table) {
             let destination = engine.stack.layout[joinTable.destination]
             try db.executeCached(
                 sql: """
                     INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
                     WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
-                      AND EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create')
-                    """, arguments: [key, other, other, table.number, key])
+                    """, arguments: [key, other, other])
         }
         for (joinTable, key, others) in lists {
             let stored = try LinkedRowList(joinTable).others(of: key, in: db)
             try LinkedRowList(joinTable).order(
                 ListOrderMerge.merged(leader: others, follower: stored, of: stored), of: key, in: db)
         }
+    }
+
+    private func isNew(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
+        try ledger.change(of: key, table)?.kind == .create
     }
 }

@@ -61,18 +61,7 @@ struct NestedRecordMerge {
                 try remove(key, table)
                 continue
             }
-            // 3: the row is known only from inside other records. 4: in addition, its edits may not have been captured.
-            // The merge of this page handles such edits, so 4 becomes 3. The record also confirms a preexisting row.
-            try db.cachedStatement(
-                sql: """
-                    INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))
-                    ON CONFLICT DO UPDATE SET whole = 3, seq = max(seq, 0) WHERE whole = 4 OR \(PreexistingRows.condition)
-                    """
-            ).execute(arguments: [table.number, key])
-            try table.key.insertName(key, table.number, in: db)
-            // Count the row as listed, because a record contains it.
-            try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
-                .execute(arguments: [table.number, key])
+            try EngineLedger(db).insertNested(key, table)
         }
     }
 

@@ -16,7 +16,7 @@ struct OrphanedRows {
 
     func removeDanglingReferences() throws {
         while try deleteOrphansOnce() {}
-        try db.executeCached(sql: "DELETE FROM sync_unsent")
+        try EngineLedger(db).deleteUnsent()
         for table in engine.tables {
             for column in table.columns where column.isOptional { try unlink(column, of: table) }
         }
@@ -27,12 +27,7 @@ struct OrphanedRows {
     ///
     /// - Returns: Whether rows were changed. Their deletion may have left other orphans.
     private func deleteOrphansOnce() throws -> Bool {
-        let numbers = try Set(
-            Int.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT e FROM sync_change WHERE kind = 'delete' AND state = 'ready' UNION SELECT e FROM sync_unsent
-                        """)))
+        let numbers = try EngineLedger(db).entitiesWithDeletions()
         guard !numbers.isEmpty else { return false }
         var count = 0
         for table in engine.tables where numbers.contains(table.number) {
@@ -43,13 +38,7 @@ struct OrphanedRows {
 
     private func deleteOrphans(_ link: CompiledAssociation, _ names: LinkTable, of table: TrackedTable) throws -> Int {
         // A deleted row with a surrogate key is recorded by its name, which foreign keys do not contain.
-        let deleted =
-            table.key.isSurrogate
-            ? ""
-            : """
-            \(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready'
-              UNION ALL SELECT k FROM sync_unsent WHERE e = \(table.number)) AND\u{20}
-            """
+        let deleted = table.key.isSurrogate ? "" : "\(EngineLedger.isDeletedKey(names.mine, of: table)) AND "
         let orphans =
             deleted + "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
         let goes =
@@ -65,25 +54,13 @@ struct OrphanedRows {
     /// dangling value.
     private func unlink(_ column: TrackedTable.Column, of table: TrackedTable) throws {
         guard let destination = column.destination.map({ engine.stack.layout[$0] }) else { return }
-        let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
-        let rows = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT r.\(key), r.\(own) FROM sync_change AS c CROSS JOIN \(name) AS r ON r.\(key) = c.k
-                    WHERE c.e = \(table.number) AND c.kind <> 'delete'\(table.isOwn("r")) AND r.\(own) IS NOT NULL
-                      AND r.\(own) NOT IN (SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
-                    """))
-        for row in rows {
-            let base = try DatabaseValue.fetchOne(
-                db,
-                sql: """
-                    SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ? AND value IN (
-                      SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
-                    """, arguments: [table.number, row[0], column.name])
+        let (name, keyColumn, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
+        for (key, value) in try EngineLedger(db).danglingReferences(of: table, column, destination) {
+            let base = try EngineLedger(db).storedBase(of: column, key, table, destination)
             try ConflictLog(db).add(
-                table, row[0], field: column.name, base: base ?? .null, local: row[1], remote: .null, Self.resolution)
+                table, key, field: column.name, base: base ?? .null, local: value, remote: .null, Self.resolution)
             try db.executeCached(
-                sql: "UPDATE \(name) SET \(own) = ? WHERE \(key) = ?", arguments: [base, row[0]])
+                sql: "UPDATE \(name) SET \(own) = ? WHERE \(keyColumn) = ?", arguments: [base, key])
         }
     }
 }

@@ -30,9 +30,7 @@ final class OutgoingRecordBuilder {
 
     /// Returns the remote ID of a row, as the service spells it; the primary key if the row has no remote ID.
     func remoteID(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {
-        let statement = try db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?")
-        let spelled = try String.fetchOne(statement, arguments: [table.number, key])
-        return try spelled.map { try EngineTableCheck.json($0) } ?? table.json(key, in: db)
+        try EngineLedger(db).spelledID(of: key, table) ?? table.json(key, in: db)
     }
 
     /// Returns the ID of a referenced row: its remote ID if the row is synced, otherwise its primary key.

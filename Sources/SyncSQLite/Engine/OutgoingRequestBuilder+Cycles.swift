@@ -24,10 +24,7 @@ extension OutgoingRequestBuilder {
             let destination = field.column?.destination ?? field.joinTable?.destination
             return try (field.joinTable == nil ? [field.value] : field.others).compactMap { key -> RowName? in
                 guard !key.isNull, let table = try engine.table(destination, holding: key, among: tables, in: db),
-                    try hasTombstone(key, table)
-                        || db.finds(
-                            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
-                            arguments: [table.number, key])
+                    try hasTombstone(key, table) || ledger.change(of: key, table)?.creationID != nil
                 else { return nil }
                 return RowName(table: table.number, key: key)
             }
@@ -44,7 +41,7 @@ extension OutgoingRequestBuilder {
         while let row = rest.popLast() {
             guard pendingByTarget[row] == nil else { continue }
             guard let table = order.first(where: { $0.number == row.table }), let edits = edits[row.table],
-                try isSendable(row), let values = try table.fieldReader.values(of: row.key, in: db)
+                try isSendable(row, table), let values = try table.fieldReader.values(of: row.key, in: db)
             else { return false }
             let next = try pendingRows(of: edits.all(of: row.key, values))
             pendingByTarget[row] = next
@@ -63,9 +60,8 @@ extension OutgoingRequestBuilder {
     }
 
     /// Returns whether a new row will be sent: its create is neither blocked nor in conflict.
-    private func isSendable(_ row: RowName) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create' AND state = 'ready'",
-            arguments: [row.table, row.key])
+    private func isSendable(_ row: RowName, _ table: TrackedTable) throws -> Bool {
+        guard let change = try ledger.change(of: row.key, table) else { return false }
+        return change.kind == .create && change.state == .ready
     }
 }

@@ -24,21 +24,8 @@ struct OutgoingRequestBuilder {
     /// The changes that were blocked because they cannot be sent.
     private(set) var blocked: [BlockedChange] = []
 
-    private struct Change {
-        let key: DatabaseValue
-        let kind: String
-        let creationID: String?
-        let seq: Int64
-        let attempts: Int
-
-        init(_ row: Row) throws {
-            key = row[0]
-            kind = try row.decode(atIndex: 1)
-            creationID = try row.decode(atIndex: 2)
-            seq = try row.decode(atIndex: 3)
-            attempts = try row.decode(atIndex: 4)
-        }
-    }
+    private typealias Change = PendingChange
+    var ledger: EngineLedger { EngineLedger(db) }
 
     /// - Parameters:
     ///   - order: The tables, referenced tables before referencing tables.
@@ -54,10 +41,7 @@ struct OutgoingRequestBuilder {
                 (table.number, try DirtyFields(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
             }
         ) { first, _ in first }
-        tablesWithTombstones = try Set(
-            order.map(\.number).filter {
-                try db.finds(sql: "SELECT 1 FROM sync_gone WHERE e = ?", arguments: [$0])
-            })
+        tablesWithTombstones = try Set(order.filter(EngineLedger(db).hasTombstones).map(\.number))
         scan = engine.memory.outboxScan
     }
 
@@ -94,7 +78,7 @@ struct OutgoingRequestBuilder {
 
     /// Examines the rows that are marked to be examined again, then continues after the last examined row.
     private mutating func prepareRequests(_ pass: OutboxScan.Pass, _ table: TrackedTable, _ limit: Int) throws {
-        let kinds: Kinds = pass == .rows ? .rows : .deletions
+        let selection: EngineLedger.Selection = pass == .rows ? .rows : .deletions
         func prepare(_ builder: inout OutgoingRequestBuilder, at change: Change) throws {
             if pass == .rows { builder.scan.hasNoCycle = false }
             let pending =
@@ -104,62 +88,28 @@ struct OutgoingRequestBuilder {
             builder.scan.add(RowName(table: table.number, key: change.key), dependingOn: pending)
         }
         while requests.count < limit, let key = scan.next(pass, table.number) {
-            let row = try db.rowCached(sql: Self.changes("k = ?", kinds), arguments: [table.number, key, lastEdit])
-            if let row { try prepare(&self, at: try Change(row)) }
+            if let change = try ledger.changeToSend(of: key, table, selection, upTo: lastEdit) {
+                try prepare(&self, at: change)
+            }
         }
-        try self.forEachChange(of: table, kinds, limit, after: scan.lastKey(pass, table.number)) { builder, change in
+        try self.forEachChange(of: table, selection, limit, after: scan.lastKey(pass, table.number)) {
+            builder, change in
             try prepare(&builder, at: change)
             builder.scan.advance(pass, table.number, to: change.key)
         }
     }
 
     private mutating func forEachChange(
-        of table: TrackedTable, _ kinds: Kinds, _ limit: Int, after key: DatabaseValue = .null,
+        of table: TrackedTable, _ selection: EngineLedger.Selection, _ limit: Int, after key: DatabaseValue = .null,
         _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
     ) throws {
         var last = key
         while requests.count < limit {
-            let isFirst = last.isNull
-            let changes = try db.rowsCached(
-                sql: Self.changes(isFirst ? "true" : "k > ?", kinds) + " ORDER BY k LIMIT 1000",
-                arguments: StatementArguments(
-                    [table.number.databaseValue] + (isFirst ? [] : [last]) + [lastEdit.databaseValue])
-            ).map(Change.init)
+            let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit)
             guard let end = changes.last else { return }
             for change in changes where requests.count < limit { try body(&self, change) }
             last = end.key
         }
-    }
-
-    /// The kinds of changes that are examined.
-    private enum Kinds {
-        /// New and changed rows.
-        case rows
-        case newRows
-        case deletions
-
-        /// The clause that names the index. Without it, SQLite would also scan the deletions.
-        var index: String { self == .deletions ? "" : " INDEXED BY sync_change_row" }
-
-        var condition: String {
-            switch self {
-            case .rows: "kind <> 'delete'"
-            case .newRows: "kind <> 'delete' AND kind = 'create'"
-            case .deletions: "kind = 'delete'"
-            }
-        }
-    }
-
-    /// Returns the query for changes to send. Changes that have a request are excluded.
-    ///
-    /// A create with an earlier attempt is not excluded if its outcome is unknown and the row was edited since.
-    private static func changes(_ keys: String, _ kinds: Kinds) -> String {
-        """
-        SELECT k, kind, birth, seq, attempts FROM sync_change AS c\(kinds.index)
-        WHERE e = ? AND \(keys) AND seq <= ? AND state = 'ready' AND \(kinds.condition)
-          AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
-            AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.taken IS NULL))
-        """
     }
 
     /// Builds a request for one row in a cycle of new rows, without its reference. The reference is sent when both rows
@@ -208,7 +158,7 @@ struct OutgoingRequestBuilder {
             try insertTombstone(change, table)
             return []
         }
-        let isNew = change.kind == "create"
+        let isNew = change.kind == .create
         let outgoing = isNew ? try edits.all(of: change.key, values) : try edits.dirty(of: change.key, values)
         guard var fields = outgoing else { return [] }
         if fields.isEmpty, !isNew {
@@ -240,15 +190,13 @@ struct OutgoingRequestBuilder {
 
     func hasTombstone(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         guard tablesWithTombstones.contains(table.number) else { return false }
-        return try db.finds(
-            sql: "SELECT 1 FROM sync_gone WHERE e = ? AND id = ?",
-            arguments: [table.number, bodies.remoteID(of: key, table).text])
+        return try ledger.hasTombstone(bodies.remoteID(of: key, table), of: table)
     }
 
     // MARK: Requests
 
     private mutating func send(_ change: Change, _ table: TrackedTable, _ fields: [OutgoingField]) throws {
-        let isNew = change.kind == "create"
+        let isNew = change.kind == .create
         let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
         if isNew, engine.registration.clientAssignsIDs, remoteID == nil {
             return try block(
@@ -284,61 +232,33 @@ struct OutgoingRequestBuilder {
         _ change: Change, _ table: TrackedTable, _ remoteID: JSONValue?, _ body: JSONValue, _ natural: JSONValue?,
         _ fields: [OutgoingField]
     ) throws {
-        let version = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
-            arguments: [table.number, change.key])
+        let version = try ledger.knownRow(change.key, table)?.version
         let creationID = change.creationID ?? "\(UUID().uuidString.lowercased())"
         let own = try table.json(change.key, in: db)
-        let open = try removeOpenRequest(change, table)
+        let open = try ledger.takeRequest(of: change.key, table)
         let isRestoration =
             try creationID == CreationID(reviving: own.text, of: table.entity.name).text
-            || change.kind == "create" && LocalEditTimes(of: change.key, table, db).isRestored
+            || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored
         // All devices that create the row again must use the same key, so the key of a restoration has no attempt
         // number.
         let idem =
             open?.key ?? (change.attempts == 0 || isRestoration ? creationID : "\(creationID)-\(change.attempts)")
         let kind: OutgoingRequest.Kind =
             switch change.kind {
-            case "create": .create
-            case "delete": .delete
-            default: .update
+            case .create: .create
+            case .delete: .delete
+            case .update: .update
             }
         let now = SQLiteEngineStore.now
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen, attempts)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                table.number, change.key, kind.rawValue, idem, remoteID?.text, version, body.text, natural?.text,
-                change.seq, now, open?.attempts ?? 0,
-            ])
-        let id = db.lastInsertedRowID
-        for field in fields {
-            try db.cachedStatement(sql: "INSERT INTO sync_sent (request, domain, value) VALUES (?, ?, ?)").execute(
-                arguments: [id, field.name, field.value])
-        }
+        let id = try ledger.insertRequest(
+            of: change, table, idempotencyKey: idem, remoteID: remoteID, version: version, body: body,
+            naturalKey: natural, preparedAt: now, attempts: open?.attempts ?? 0, fields)
         requests.append(
             OutgoingRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
-                idempotencyKey: idem, edit: change.seq, preparedAt: now, attempts: open?.attempts ?? 0,
+                idempotencyKey: idem, edit: change.edit, preparedAt: now, attempts: open?.attempts ?? 0,
                 naturalKey: natural,
                 isRestoration: isRestoration))
-    }
-
-    /// Deletes the earlier request of a change, whose outcome is unknown.
-    ///
-    /// - Returns: The idempotency key and the number of attempts, for the next request; nil if there is no such
-    ///   request.
-    private func removeOpenRequest(_ change: Change, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
-        let row = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?"),
-            arguments: [table.number, change.key])
-        guard let row else { return nil }
-        try AttemptedValues.insert(row[0], in: db)
-        try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [row[0]])
-        try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [row[0]])
-        return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
     }
 
     // MARK: Deletions
@@ -349,9 +269,7 @@ struct OutgoingRequestBuilder {
     private mutating func prepareDeletion(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
-        let isKnown = try db.finds(
-            sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, change.key])
-        guard isKnown else {
+        guard try ledger.isKnown(change.key, table) else {
             try drop(change, table)
             return []
         }
@@ -365,14 +283,9 @@ struct OutgoingRequestBuilder {
     /// first.
     private func referencingRow(to change: Change, _ table: TrackedTable) throws -> RowName? {
         for column in table.columns where column.destination == table.entity.table {
-            let row = try db.rowCached(
-                sql: """
-                    SELECT c.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
-                    WHERE b.e = :e AND b.domain = :domain AND \(EngineSchema.isBase("b", ":key"))
-                      AND c.kind = 'delete' AND c.state = 'ready' AND c.k IS NOT :key
-                    LIMIT 1
-                    """, arguments: ["e": table.number, "domain": column.name, "key": change.key])
-            if let row { return RowName(table: table.number, key: row[0]) }
+            if let key = try ledger.deletedRow(of: table, referencing: change.key, in: column) {
+                return RowName(table: table.number, key: key)
+            }
         }
         return nil
     }
@@ -380,19 +293,16 @@ struct OutgoingRequestBuilder {
     // MARK: Changes without a request
 
     private func insertTombstone(_ change: Change, _ table: TrackedTable) throws {
-        if change.kind == "create" { return try drop(change, table) }
-        try db.executeCached(
-            sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, change.key])
+        if change.kind == .create { return try drop(change, table) }
+        try ledger.setDeletion(of: change.key, table)
     }
 
     private func drop(_ change: Change, _ table: TrackedTable) throws {
-        try engine.deleteState(change.key, table, isKnown: true, in: db)
+        try ledger.deleteEntries(of: change.key, table, isKnown: true)
     }
 
     private mutating func block(_ change: Change, _ table: TrackedTable, _ reason: String) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMarker.blocked()) WHERE e = ? AND k = ?",
-            arguments: [reason, table.number, change.key])
+        try ledger.block(change.key, table, reason)
         blocked.append(
             BlockedChange(entity: table.entity.name, key: try table.recordKey(change.key, in: db), reason: reason))
     }

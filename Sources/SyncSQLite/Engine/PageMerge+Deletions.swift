@@ -11,7 +11,7 @@ extension PageMerge {
         let isChanged =
             try standing.version != nil && standing.version != recorded(row, standing).version
             && !isAsSent(row, standing.key)
-        let wentAlong = try isCascade(standing.key)
+        let wentAlong = try ledger.change(of: standing.key, table)?.isCascade ?? false
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
             let reason = wentAlong ? "the local deletion was a cascade" : comesBack ? "editWins" : "deleteWins"
@@ -24,7 +24,7 @@ extension PageMerge {
             try deleteState(standing.key)
         } else {
             // A row that is not known was created by a request whose response was lost.
-            if !standing.isKnown { try engine.answerOpen(standing.key, table, in: db) }
+            if !standing.isKnown { try ledger.deleteOpenCreate(of: standing.key, table) }
             try recordLocalDelete(row, standing)
         }
         return comesBack
@@ -33,12 +33,8 @@ extension PageMerge {
     /// Returns whether the pulled record of a locally deleted row has only base values and sent values.
     private func isAsSent(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> Bool {
         guard let record = row.record else { return false }
-        let tried = try AttemptedValues(table, db).all(of: key)
-        let known = try db.rowsCached(
-            sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
-        let bases = Dictionary(try known.map { (try $0.decode(String.self, atIndex: 0), $0[1] as DatabaseValue) }) {
-            first, _ in first
-        }
+        let tried = try ledger.attemptedValues(of: key, table)
+        let bases = try ledger.bases(of: key, table)
         var isSame = false
         do {
             // Write the record in a savepoint to compare its columns, then roll back.
@@ -53,7 +49,7 @@ extension PageMerge {
                 isSame =
                     try table.columns.allSatisfy { column in
                         guard let value = there[column.name] else { return true }
-                        let known = tried[column.name, default: []] + (bases[column.name].map { [$0] } ?? [])
+                        let known = tried[column.name, default: []] + (bases[column.name].map { [$0.value] } ?? [])
                         return known.contains(where: value.isExactly)
                     } && table.joinTables.allSatisfy { try hasAsSent($0, tried[$0.field] ?? [], of: key) }
                 return .rollback
@@ -74,57 +70,33 @@ extension PageMerge {
         let sent = try tried.map { try engine.sentKeys($0, joinTable, in: db) }
         if sent.contains(where: { Set($0) == Set(there) && !ListOrderMerge.isMoved(there, from: $0) }) { return true }
         // The join rows that were deleted with the row.
-        let before = try DatabaseValue.fetchSet(
-            db.cachedStatement(sql: "SELECT other FROM sync_link WHERE link = ? AND owner = ? AND op < 0"),
-            arguments: [joinTable.name, key])
-        return before == Set(there)
+        let before = try ledger.joinEdits(of: key, joinTable).filter { !$0.isAdded }.map(\.other)
+        return Set(before) == Set(there)
     }
 
     /// Records the pulled version of a locally deleted row, so that the deletion is sent for this version. The row need
     /// not be known, since the response to its create may be lost.
     private func recordLocalDelete(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
         let (version, time) = recorded(row, standing)
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
-                VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
-                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
-                """,
-            arguments: [
-                table.number, standing.key, version, time,
-                try table.spelling(of: row.id, standing.key, in: db),
-            ])
-        try db.executeCached(
-            sql: "UPDATE sync_change SET birth = NULL WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
-    }
-
-    /// Returns whether a cascade deleted the row, because the service deleted another row.
-    private func isCascade(_ key: DatabaseValue) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND \(CascadeMarker.isSet)",
-            arguments: [table.number, key])
+        try ledger.insertDeleted(
+            standing.key, table, version: version, time: time,
+            spelled: table.spelling(of: row.id, standing.key, in: db))
+        try ledger.setKnownDeletion(of: standing.key, table)
     }
 
     /// Turns a row that the service deleted into a new row, so that it is created again with all values.
     mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ reason: String) throws {
-        // The creation ID is made of the old ID, and `attempts` is 0 so that it gets no suffix. Two devices that create
-        // the row again therefore create only one row.
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_change (e, k, kind, birth, seq) VALUES (?, ?, 'create', ?, (SELECT seq FROM sync_engine))
-                ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready', reason = NULL,
-                  attempts = 0, rounds = 0
-                """,
-            arguments: [table.number, standing.key, CreationID(reviving: row.id.text, of: table.entity.name).text])
+        // The creation ID is made of the old ID. Two devices that create the row again therefore create only one row.
+        try ledger.insertRestoration(
+            of: standing.key, table, CreationID(reviving: row.id.text, of: table.entity.name))
         try engine.insertNew(standing.key, table, in: db)
         // The base values stay. If another device also creates the row again, only fields that were edited locally are
         // merged as local edits.
         try LocalEditTimes.recordRestored(standing.key, table, in: db)
-        try AttemptedValues(table, db).delete(standing.key)
-        try db.executeCached(
-            sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
+        try ledger.deleteAttemptedValues(of: standing.key, table)
+        try ledger.deleteKnown(standing.key, table)
         try ReferencingRows(engine, table, db).release(from: standing.key)
-        try engine.answerOpen(standing.key, table, in: db)
+        try ledger.deleteOpenCreate(of: standing.key, table)
         // The service has no values any more, and all local values are sent.
         try ConflictLog(db).closeAll(standing.key, table, .init(winner: .local, reason: reason))
         try log(standing.key, field: "", local: .null, remote: .null, .init(winner: .local, reason: reason))
@@ -151,7 +123,7 @@ extension PageMerge {
         _ rows: ArraySlice<(row: PulledPage.Record, standing: LocalRowState)>, _ moved: LocallyMovedRows,
         _ later: RemotelyChangedChildren
     ) throws {
-        let before = try lastConflict()
+        let before = try ConflictLog(db).lastEntry()
         var keys: Set<StoredRow> = []
         var names: [DatabaseValue] = []
         let pulledAgain = try later.tables(below: rows)
@@ -159,10 +131,7 @@ extension PageMerge {
             guard let key = RowKey(standing.key), try table.isStored(standing.key, in: db) else { continue }
             keys.insert(StoredRow(table: table.entity.table, key: key))
             // The log identifies a deleted row with a surrogate key by its name.
-            let name = try DatabaseValue.fetchOne(
-                db.cachedStatement(sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?"),
-                arguments: [table.number, standing.key])
-            if let name { names.append(name) }
+            if let name = try ledger.loggedKey(of: standing.key, table) { names.append(name) }
             // The service may have rejected a change because it references this row.
             try ReferencingRows(engine, table, db).release(from: standing.key)
         }
@@ -176,7 +145,7 @@ extension PageMerge {
                 result = try deleteByRules(keys)
                 keepsEdits = try deletedEditedRows(since: before)
                 // Triggers log edited rows when they are deleted. Without new log entries, no moved row was deleted.
-                if try !keepsEdits && lastConflict() > before {
+                if try !keepsEdits && ConflictLog(db).lastEntry() > before {
                     followed = try moved.cascaded(by: keys, excluding: taken)
                 }
                 return keepsEdits || !followed.isEmpty ? .rollback : .commit
@@ -189,7 +158,7 @@ extension PageMerge {
         if keepsEdits, let (row, standing) = rows.first {
             return try bringBack(row, standing, "editWins: a row that it owns was edited")
         }
-        for table in pulledAgain { try table.pullAll(in: db) }
+        for table in pulledAgain { try ledger.clearCursor(of: table) }
         for name in names { try ConflictLog(db).recordDeleted(name, table, since: before) }
         if isMissing { try ConflictLog(db).recordMissing(since: before) }
         for (_, standing) in rows { try deleteState(standing.key) }
@@ -205,27 +174,20 @@ extension PageMerge {
         let visit = try engine.stack.watch.visit(db, isOwn: false)
         let result = try engine.stack.session(visit, SyncRequest()).delete(rows, of: table.entity)
         for checksum in [CaptureSuppression.cascading, .deleting] { try checksum.clear(in: db) }
-        try db.executeCached(sql: "DELETE FROM sync_parting")
+        try ledger.deleteRemovedJoinRows()
         return result
     }
 
     /// Returns whether a deletion also deleted edited rows of entities with `editWins`.
     private func deletedEditedRows(since conflict: Int) throws -> Bool {
-        let numbers = engine.tables.filter { $0.registration.deletions == .editWins }
-            .map { "\($0.number)" }.joined(separator: ", ")
-        return try db.finds(
-            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why NOT IN (?, ?, ?)",
-            arguments: [conflict, ConflictLog.cascaded, ConflictLog.preexisting, ConflictLog.audited])
+        try ConflictLog(db).hasEdits(
+            of: engine.tables.filter { $0.registration.deletions == .editWins }, since: conflict)
     }
 
-    private func lastConflict() throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_conflict")) ?? 0
-    }
-
-    /// Deletes the open create request of a row, and the entries that
-    /// ``SQLiteEngineStore/deleteState(_:_:isKnown:in:)`` deletes.
+    /// Deletes the open create request of a row, and the entries that ``EngineLedger/deleteEntries(of:_:isKnown:)``
+    /// deletes.
     func deleteState(_ key: DatabaseValue) throws {
-        try engine.answerOpen(key, table, in: db)
-        try engine.deleteState(key, table, in: db)
+        try ledger.deleteOpenCreate(of: key, table)
+        try ledger.deleteEntries(of: key, table)
     }
 }

@@ -13,6 +13,7 @@ struct PageMerge {
     let table: TrackedTable
     private let clock: Int64
     let db: Database
+    var ledger: EngineLedger { EngineLedger(db) }
     /// Whether a locally created row with the key of a pulled row is that row.
     var isSame = false
     /// Whether the service lacks the rows without a record. If false, the service reported these rows as deleted.
@@ -106,11 +107,8 @@ struct PageMerge {
     }
 
     private func isThereAfterAll(_ row: PulledPage.Record, _ key: DatabaseValue) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved) WHERE e = ? AND k = ?",
-            arguments: [table.number, key])
-        try db.executeCached(
-            sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, row.id.text])
+        try ledger.unblock(.storedRow(table, key))
+        try ledger.deleteTombstone(row.id, of: table)
     }
 
     // MARK: Writing
@@ -204,20 +202,7 @@ struct PageMerge {
         try QuarantinedRecords(engine, table, db).remove(row.id)
         let spelled = try table.spelling(of: row.id, key, in: db)
         let (version, time) = recorded(row, standing)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
-                VALUES (?, ?, ?, ?, ?, (SELECT seq FROM sync_engine), ?)
-                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, whole = excluded.whole,
-                  remote = excluded.remote, seq = max(seq, 0)
-                WHERE seq < 0 OR version IS NOT excluded.version OR time IS NOT excluded.time OR whole <> excluded.whole
-                  OR remote IS NOT excluded.remote
-                """
-        ).execute(
-            arguments: [
-                table.number, key, version, time, row.isWhole ? 1 : 0, spelled,
-            ])
-        try table.key.insertName(key, table.number, in: db)
+        try ledger.insertPulled(key, table, version: version, time: time, isWhole: row.isWhole, spelled: spelled)
         try UnreadableValues(engine, table, db).record(row.record, of: key, isAny: !result.diagnostics.isEmpty)
     }
 

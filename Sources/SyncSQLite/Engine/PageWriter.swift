@@ -16,6 +16,7 @@ struct PageWriter {
     /// Whether a row keeps its known version if its record has none. See ``PageMerge/keepsVersions``.
     var keepsVersions = false
     private(set) var outcome = AppliedChanges()
+    private var ledger: EngineLedger { EngineLedger(db) }
     private let clock: Int64
     private let serverTime: Int64?
 
@@ -24,11 +25,11 @@ struct PageWriter {
         self.table = table
         self.db = db
         self.serverTime = serverTime
-        let known = try Int64.fetchOne(db.cachedStatement(sql: "SELECT clock FROM sync_engine")) ?? 0
+        let known = try EngineLedger(db).clockOffset()
         let difference = serverTime.map { $0 - SQLiteEngineStore.now } ?? known
         // Ignore differences up to two seconds, since the `Date` of a response is in whole seconds.
         if difference.clampedSubtracting(known).magnitude > 2000 {
-            try db.execute(sql: "UPDATE sync_engine SET clock = ?", arguments: [difference])
+            try EngineLedger(db).setClockOffset(difference)
             clock = difference
         } else {
             clock = known
@@ -50,9 +51,7 @@ struct PageWriter {
     /// may have meant another row, which only a pull of all rows returns.
     private func isNewAndWithoutKey(_ row: PulledPage.Record) throws -> Bool {
         guard let record = row.record, table.key.rowKey(row.id) == nil else { return false }
-        return try !db.finds(
-            sql: "SELECT 1 FROM sync_inbound WHERE e = ? AND k = ? AND body = ?",
-            arguments: [table.number, row.id.text, record.text])
+        return try !QuarantinedRecords(engine, table, db).contains(row.id, record)
     }
 
     /// Returns the rows. If versions are ordered, omits rows in an older version than the known version, which come
@@ -93,8 +92,7 @@ struct PageWriter {
     /// whole pull, since later pages may move rows that reference them.
     private func record(_ row: PulledPage.Record) throws {
         guard row.record != nil else { return try insertTombstone(row.id, isLimited: false, time: row.time) }
-        try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?").execute(
-            arguments: [table.number, row.id.text])
+        try ledger.deleteTombstone(row.id, of: table)
     }
 
     /// Records in `sync_gone` that the service deleted or lacks a row.
@@ -105,12 +103,7 @@ struct PageWriter {
     ///   - time: When the service deleted the row, in milliseconds since 1970; nil if not known.
     func insertTombstone(_ id: JSONValue, isLimited: Bool, time: Int64? = nil) throws {
         try QuarantinedRecords(engine, table, db).remove(id)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO sync_gone (e, id, guarded, time) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET guarded = min(guarded, excluded.guarded), time = coalesce(excluded.time, time)
-                """
-        ).execute(arguments: [table.number, id.text, isLimited, time])
+        try ledger.insertTombstone(id, of: table, isLimited: isLimited, time: time)
     }
 
     // MARK: Quarantine
@@ -136,25 +129,15 @@ struct PageWriter {
     }
 
     private mutating func setAside(_ row: PulledPage.Record, _ reason: String) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_inbound (e, k, body, version, time, reason) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET body = excluded.body, version = excluded.version, time = excluded.time,
-                  reason = excluded.reason
-                """,
-            arguments: [
-                table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason,
-            ])
+        try QuarantinedRecords(engine, table, db).insert(row, reason)
         outcome[table.entity.name].blocked += 1
     }
 
     // MARK: Pull progress
 
     private func insertListed(_ rows: [PulledPage.Record]) throws {
-        let statement = try db.cachedStatement(
-            sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
         for row in rows where row.record != nil {
-            try statement.execute(arguments: [table.number, QuarantinedRecords.listed(row.id, table, in: db)])
+            try ledger.insertListed(QuarantinedRecords.listed(row.id, table, in: db), table)
         }
     }
 
@@ -168,30 +151,17 @@ struct PageWriter {
         switch page.end {
         case .none: return
         case .anew:
-            return try db.execute(sql: "UPDATE sync_cursor SET next = NULL WHERE e = ?", arguments: [table.number])
+            return try ledger.clearNextPage(of: table)
         case .more(let page): (cursor, next) = (nil, page)
         case .last(let word):
             (cursor, next) = (word, nil)
             try SyncedColumns(table, db).insertPulled()
         }
-        let isForgotten = "SELECT 1 FROM sync_cursor WHERE e = ? AND cursor IS NULL"
-        if try hasUnreadableIDs || !page.acceptsOlderVersions && db.finds(sql: isForgotten, arguments: [table.number]) {
+        if try hasUnreadableIDs || !page.acceptsOlderVersions && ledger.isCursorCleared(of: table) {
             (cursor, next) = (nil, nil)
         }
-        let fingerprint = engine.registration.filters[table.entity.name] ?? ""
-        let isSame = try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT cursor IS ? AND next IS ? AND fingerprint = ? FROM sync_cursor WHERE e = ?"),
-            arguments: [cursor, next, fingerprint, table.number])
-        if isSame == true { return }
-        let keepsCursor = next != nil
-        try db.execute(
-            sql: """
-                INSERT INTO sync_cursor (e, cursor, fingerprint, next) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET cursor = \(keepsCursor ? "cursor" : "excluded.cursor"),
-                  fingerprint = excluded.fingerprint, next = excluded.next
-                """,
-            arguments: [table.number, cursor, fingerprint, next])
+        try ledger.setPullState(
+            of: table, cursor: cursor, next: next, filter: engine.registration.filters[table.entity.name] ?? "")
     }
 }
 

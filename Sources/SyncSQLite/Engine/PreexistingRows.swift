@@ -11,9 +11,6 @@ struct PreexistingRows {
         let values: [String: DatabaseValue]
     }
 
-    /// The SQL condition of such a row in `sync_known`. `seq` is -1 until the service confirms the row.
-    static let condition = "\"seq\" < 0 AND \"whole\" <> 3"
-
     static let resolution = ConflictOutcome(winner: .remote, reason: SyncConflict.Reason.preexisting.rawValue)
 
     private let db: Database

@@ -11,6 +11,7 @@ struct PreservedReferences {
     private let owners: TrackedTable
     private let targets: TrackedTable
     private let db: Database
+    private var ledger: EngineLedger { EngineLedger(db) }
 
     /// - Parameters:
     ///   - owners: The table of the rows that stay.
@@ -48,48 +49,30 @@ struct PreservedReferences {
     /// Resets edited foreign keys to removed rows to their base values, and logs the edits. The value becomes NULL if
     /// the row with that key is not stored.
     private func revert(_ column: TrackedTable.Column) throws {
-        let (name, own) = (owners.table.name.quoted, column.name.quoted)
-        let (key, target) = ("r.\(owners.table.keyColumn.quoted)", "t.\(targets.table.keyColumn.quoted)")
-        let destination = targets.table.name.quoted
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT b.k, b.value, r.\(own), b.value IS NULL OR EXISTS (SELECT 1 FROM \(destination) AS t WHERE \(target) = +b.value)
-                FROM sync_base AS b JOIN \(name) AS r ON \(key) = +b.k JOIN \(destination) AS t ON \(target) = r.\(own)
-                WHERE b.e = ? AND b.domain = ?\(owners.isOwn("r"))\(targets.isOwn("t"))
-                """, arguments: [owners.number, column.name])
+        let (name, own, key) = (owners.table.name.quoted, column.name.quoted, owners.table.keyColumn.quoted)
+        let rows = try ledger.editedReferences(of: owners, column, to: targets)
         for row in rows {
             let base = row[1] as DatabaseValue
             try log(row[0], column.name, base: base, local: row[2], remote: base)
-            try owners.setBase(nil, of: column.name, row[0], in: db)
+            try ledger.setBase(nil, of: column.name, row[0], owners)
             let former = try row.decode(Bool.self, atIndex: 3) || !column.isOptional ? base : .null
             try db.execute(
-                sql: "UPDATE OR IGNORE \(name) AS r SET \(own) = ? WHERE \(key) = ?", arguments: [former, row[0]])
+                sql: "UPDATE OR IGNORE \(name) SET \(own) = ? WHERE \(key) = ?", arguments: [former, row[0]])
         }
     }
 
     private func revert(_ joinTable: TrackedTable.JoinTable) throws {
         let names = joinTable.table
-        let edits = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT l.owner, l.other, l.op FROM sync_link AS l
-                JOIN sync_change AS c ON c.e = ? AND c.k = l.owner AND c.kind = 'update'
-                JOIN \(targets.table.name.quoted) AS t ON t.\(targets.table.keyColumn.quoted) = +l.other
-                WHERE l.link = ?\(targets.isOwn("t"))
-                """, arguments: [owners.number, joinTable.name])
-        for (owner, edits) in Dictionary(grouping: edits, by: { ($0[0] as DatabaseValue).exact }) {
+        let edits = try ledger.editedLinks(of: owners, joinTable, to: targets)
+        for (owner, edits) in Dictionary(grouping: edits, by: \.owner.exact) {
             let local = try LinkedRowList(joinTable).others(of: owner.value, in: db)
             for edit in edits {
-                let pair: StatementArguments = [owner.value, edit[1] as DatabaseValue]
                 try db.execute(
-                    sql: edit[2] as Int > 0
+                    sql: edit.isAdded
                         ? "DELETE FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?"
                         : "INSERT OR IGNORE INTO \(names.table) (\(names.mine), \(names.other)) VALUES (?, ?)",
-                    arguments: pair)
-                try db.execute(
-                    sql: "DELETE FROM sync_link WHERE owner = ? AND other = ? AND link = ?",
-                    arguments: pair + [joinTable.name])
+                    arguments: [owner.value, edit.other])
+                try ledger.deleteJoinEdit(edit.other, of: owner.value, joinTable)
             }
             let remote = LinkedRowList.text(try LinkedRowList(joinTable).others(of: owner.value, in: db))
             try log(owner.value, joinTable.field, base: .null, local: LinkedRowList.text(local), remote: remote)
@@ -109,14 +92,10 @@ struct PreservedReferences {
     private func insertPending(
         for destination: Int, _ relationship: String, target: String, position: String, from join: String = ""
     ) throws {
-        let (key, entity) = ("r.\(owners.table.keyColumn.quoted)", owners.entity.name.literal)
+        let entity = owners.entity.name.literal
         let kind = owners.table.hasEntityColumn ? "ifnull(r.\(TableLayout.entityColumn.quoted), \(entity))" : entity
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT \(key), \(kind), n.k, \(position) FROM \(owners.table.name.quoted) AS r \(join)
-                JOIN sync_known AS n ON n.e = \(targets.number) AND n.k = +\(target) WHERE true\(owners.isOwn("r"))
-                """)
+        let rows = try ledger.knownTargets(
+            of: owners, in: targets, kind: kind, target: target, position: position, join: join)
         guard !rows.isEmpty else { return }
         for row in rows {
             guard let id = try targets.key.recordKey(row[2], in: db) else { continue }
@@ -130,10 +109,8 @@ struct PreservedReferences {
                     try row.decode(Int64.self, atIndex: 3),
                     engine.model.compiled.entities[destination].name, RowKey(id, targets.key.type).databaseValue,
                 ])
-            try db.execute(
-                sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1",
-                arguments: [owners.number, row[0]])
+            try ledger.recheck(row[0], owners)
         }
-        try owners.pullAll(in: db)
+        try ledger.clearCursor(of: owners)
     }
 }

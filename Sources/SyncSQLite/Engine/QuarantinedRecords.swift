@@ -22,6 +22,35 @@ struct QuarantinedRecords {
             sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id.text])
     }
 
+    func contains(_ id: JSONValue, _ record: JSONValue) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_inbound WHERE e = ? AND k = ? AND body = ?",
+            arguments: [table.number, id.text, record.text])
+    }
+
+    /// Quarantines a record, in place of an earlier record of the row.
+    func insert(_ row: PulledPage.Record, _ reason: String) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_inbound (e, k, body, version, time, reason) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET body = excluded.body, version = excluded.version, time = excluded.time,
+                  reason = excluded.reason
+                """,
+            arguments: [table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason])
+    }
+
+    /// Returns the IDs of the records, with the reasons.
+    static func reasons(of table: TrackedTable, in db: Database) throws -> [(id: JSONValue, reason: String)] {
+        try Row.fetchAll(
+            db, sql: "SELECT k, reason FROM sync_inbound WHERE e = ?", arguments: [table.number]
+        ).map { (try EngineTableCheck.json($0.decode(atIndex: 0)), try $0.decode(String?.self, atIndex: 1) ?? "") }
+    }
+
+    static func count(of table: TrackedTable, in db: Database) throws -> Int {
+        try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM sync_inbound WHERE e = ?", arguments: [table.number]) ?? 0
+    }
+
     /// Returns the value for a listed row in `sync_seen`: its key, or the bytes of an ID that is not a valid key.
     static func listed(_ id: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue {
         try table.key.k(of: id, in: db) ?? Data(id.text.utf8).databaseValue
@@ -30,9 +59,7 @@ struct QuarantinedRecords {
     /// Removes the records that a finished listing lacks.
     func removeUnlisted() throws {
         for row in try all() {
-            let isListed = try db.finds(
-                sql: "SELECT 1 FROM sync_seen WHERE e = ? AND k = ?",
-                arguments: [table.number, Self.listed(row.id, table, in: db)])
+            let isListed = try EngineLedger(db).isListed(Self.listed(row.id, table, in: db), table)
             if !isListed { try remove(row.id) }
         }
     }
@@ -99,7 +126,7 @@ struct QuarantinedRecords {
     private func clearUniqueValues(_ row: PulledPage.Record) throws {
         guard let record = row.record, case .object = record,
             let key = try table.key.k(of: row.id, in: db),
-            try !db.finds(sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
+            try EngineLedger(db).change(of: key, table) == nil
         else { return }
         let said = try AttributeMapper(record, of: table.entity, in: engine.model).values
         let unique = Set(try UniqueColumns(table.table, db).indexes.joined())

@@ -28,12 +28,7 @@ struct ReferencingRows {
                 "SELECT \(joinTable.table.mine) FROM \(joinTable.table.table) WHERE \(joinTable.table.other) = :key"
             }
             guard !rows.isEmpty || !owners.isEmpty else { continue }
-            try db.executeCached(
-                sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
-                    WHERE e = :e AND state = 'parked' AND NOT \(RequestCompletion.isNotFound)
-                      AND k IN (\((rows + owners).joined(separator: " UNION ALL ")))
-                    """, arguments: ["e": other.number, "key": key])
+            try EngineLedger(db).unblock(.rows(other, keys: (rows + owners).joined(separator: " UNION ALL "), key))
         }
     }
 
@@ -53,18 +48,9 @@ struct ReferencingRows {
             let relationship = try row.decode(String.self, atIndex: 2)
             for other in engine.tables where other.entity.family.contains(kind) {
                 for column in other.columns where column.relationship == relationship && column.isOptional {
-                    try db.executeCached(
-                        sql: """
-                            UPDATE \(other.table.name.quoted) SET \(column.name.quoted) = NULL
-                            WHERE \(other.table.keyColumn.quoted) = :k
-                              AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = :e AND k = :k AND domain = :domain)
-                            """, arguments: ["e": other.number, "k": owner, "domain": column.name])
+                    try EngineLedger(db).clearUnedited(column, of: owner, other)
                 }
-                try db.executeCached(
-                    sql: """
-                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
-                        WHERE e = ? AND k = ? AND state = 'parked' AND NOT \(RequestCompletion.isNotFound)
-                        """, arguments: [other.number, owner])
+                try EngineLedger(db).unblock(.row(other, owner))
             }
         }
     }

@@ -31,11 +31,7 @@ struct RemotelyChangedChildren {
         _ child: TrackedTable, _ names: LinkTable, than deleted: (row: PulledPage.Record, standing: LocalRowState)
     ) throws -> Bool {
         guard let time = deleted.row.time else { return false }
-        return try db.finds(
-            sql: """
-                SELECT 1 FROM \(names.table) AS r JOIN sync_known AS n ON n.e = ? AND n.k = r.\(names.other)
-                WHERE r.\(names.mine) = ? AND n.time > ?
-                """, arguments: [child.number, deleted.standing.key, time])
+        return try EngineLedger(db).isChanged(child, names, of: deleted.standing.key, after: time)
     }
 
     private func add(_ table: TrackedTable, to found: inout Set<Int>) {

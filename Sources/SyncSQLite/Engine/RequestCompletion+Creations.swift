@@ -8,9 +8,9 @@ extension RequestCompletion {
     /// Completes a create of a row that the service already has. This request, an earlier one or another device created
     /// the row, possibly with other values.
     mutating func mergeDuplicate(_ row: PulledPage.Record, _ old: DatabaseValue) throws {
-        let sent = try sentFields()
-        try AttemptedValues.insert(reply.request.id, in: db)
-        try removeRequest()
+        let sent = try ledger.sentFields(ofRequest: reply.request.id)
+        try ledger.insertAttemptedValues(ofRequest: reply.request.id)
+        try ledger.deleteRequest(reply.request.id)
         let isGone = try !table.isStored(old, in: db)
         let key = try replaceKey(row.id, old)
         self.key = key
@@ -25,24 +25,28 @@ extension RequestCompletion {
         let made = try LocalEditTimes(of: key, table, db)
         // A sent value is the base value of a field that was edited since. The base values of other fields are not
         // known.
-        for (field, value) in sent {
-            if let joinTable = joinTable(forField: field) {
+        for field in sent {
+            if let joinTable = joinTable(forField: field.name) {
                 // A row that is created again keeps its base orders.
                 if made.isRestored { continue }
-                try BaseListOrder(table, joinTable, db).set(
-                    joinTable.isOrdered ? try engine.sentKeys(value, joinTable, in: db) : nil, of: key)
-            } else if let now = values[field], !now.isExactly(value), try !hasBase(field, key) {
-                try table.setBase(value, of: field, key, editTime: made.editTime(of: field, holding: now), in: db)
+                try ledger.setBaseOrder(
+                    joinTable.isOrdered ? engine.sentKeys(field.value, joinTable, in: db) : nil, of: joinTable, key,
+                    table
+                )
+            } else if let now = values[field.name], !now.isExactly(field.value),
+                try !ledger.hasBase(field.name, key, table)
+            {
+                try ledger.setBase(
+                    field.value, of: field.name, key, table, editTime: made.editTime(of: field.name, holding: now))
             }
         }
         // References that are left to a later request have no value at the service.
-        let names = Set(sent.map(\.field))
+        let names = Set(sent.map(\.name))
         for column in table.columns where !names.contains(column.name) && column.destination != nil {
-            if try hasBase(column.name, key) { continue }
+            if try ledger.hasBase(column.name, key, table) { continue }
             try setBase(column.name, key, to: .null, now: values[column.name])
         }
-        try db.executeCached(
-            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try ledger.recheckAny(key, table)
         answer = Answer(table: table, row: row, isSame: true)
     }
 
@@ -55,8 +59,7 @@ extension RequestCompletion {
         let own = try table.json(old, in: db).text
         guard engine.registration.clientAssignsIDs, case .single(let type) = table.key.type,
             let creationID = try CreationID.restoration(ofAny: [own, own.lowercased()], table, old, in: db),
-            try db.finds(
-                sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND rounds = 0", arguments: [table.number, old])
+            try ledger.change(of: old, table)?.rounds == 0
         else { return false }
         let id: JSONValue
         switch type {
@@ -67,8 +70,7 @@ extension RequestCompletion {
         guard let new = table.key.rowKey(id), let key = try table.key.k(of: new, in: db), !key.isExactly(old) else {
             return false
         }
-        try db.executeCached(
-            sql: "UPDATE sync_change SET rounds = 1 WHERE e = ? AND k = ?", arguments: [table.number, old])
+        try ledger.setRounds(1, of: old, table)
         let (table, replacement) = (table, KeyReplacement(engine, table, db))
         let moved = try engine.muted(in: db) {
             let key =
@@ -90,9 +92,7 @@ extension RequestCompletion {
 
     /// Returns whether the row with a key was created locally, and the service does not have it.
     private func isNew(_ key: DatabaseValue) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
-            arguments: [table.number, key])
+        try ledger.change(of: key, table)?.creationID != nil
     }
 
     /// Completes a request whose row was deleted in the meantime, so that the deletion is sent.
@@ -100,18 +100,14 @@ extension RequestCompletion {
     /// The sent values become base values. With them, a merge finds the edits of other devices. If the row is inserted
     /// again before its deletion is sent, the base values also show which values were edited locally.
     func deletedMeanwhile(
-        _ row: PulledPage.Record?, _ key: DatabaseValue, _ sent: [(field: String, value: DatabaseValue)]
+        _ row: PulledPage.Record?, _ key: DatabaseValue, _ sent: [SentField]
     ) throws {
         try record(row, key)
-        try db.executeCached(
-            sql: """
-                UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0, state = 'ready', reason = NULL
-                WHERE e = ? AND k = ?
-                """, arguments: [table.number, key])
-        let values = Dictionary(sent.map { ($0.field, $0.value) }) { first, _ in first }
+        try ledger.setDeletionOfSentRow(key, table)
+        let values = Dictionary(sent.map { ($0.name, $0.value) }) { first, _ in first }
         for column in table.columns {
             guard let value = values[column.name] ?? (reply.request.kind == .create ? .null : nil) else { continue }
-            try table.setBase(value, of: column.name, key, in: db)
+            try ledger.setBase(value, of: column.name, key, table)
         }
         for joinTable in table.joinTables {
             guard let value = values[joinTable.field] else { continue }
@@ -135,7 +131,7 @@ extension RequestCompletion {
                     sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?",
                     arguments: [new])
             }
-            try engine.deleteState(old, table, in: db)
+            try ledger.deleteEntries(of: old, table)
             return new
         }
         return try engine.muted(in: db) {
@@ -149,13 +145,7 @@ extension RequestCompletion {
     /// Returns whether a deletion also applies to a pulled row with another key. The row was deleted before it was
     /// pulled, and the pulled row was not edited or referenced since.
     private func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue) throws -> Bool {
-        let isBefore = try db.finds(
-            sql: """
-                SELECT 1 FROM sync_change AS c JOIN sync_known AS n ON n.e = c.e
-                WHERE c.e = ? AND c.k = ? AND n.k = ? AND c.kind = 'delete' AND n.seq >= c.seq
-                  AND NOT EXISTS (SELECT 1 FROM sync_change AS own WHERE own.e = n.e AND own.k = n.k)
-                """, arguments: [table.number, old, new])
-        return try isBefore
+        try ledger.wasDeleted(old, before: new, table)
             && !engine.references(to: table).contains { _, names in
                 try db.finds(sql: "SELECT 1 FROM \(names.table) WHERE \(names.mine) = ?", arguments: [new])
             }

@@ -38,16 +38,17 @@ struct RowRemoval {
         }
         let counts = try others.map { try $0.count(in: db) }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        for table in engine.tables { try engine.removeLinks(of: table, in: db) }
+        let ledger = EngineLedger(db)
+        for table in engine.tables { try ledger.deleteJoinEdits(of: table) }
         for table in engine.tables {
-            try EngineSchema.deleteEntity(table.number, in: db)
+            try ledger.deleteEntries(of: table.number)
             try Self.deleteRows(of: table.entity, engine.stack.layout, in: db)
         }
         for (other, count) in zip(others, counts) {
             try SurrogateKeyRepair(other, among: tables, db).repair()
             try other.deleteMissing(in: db)
             // Rows that cascades deleted are pulled again.
-            if try other.count(in: db) < count { try other.pullAll(in: db) }
+            if try other.count(in: db) < count { try ledger.clearCursor(of: other) }
         }
         try Self.deletePendingReferences(engine.stack.layout, in: db)
         try EngineSchema.unmute(in: db)
@@ -56,8 +57,7 @@ struct RowRemoval {
     /// Returns the tables of entities that only other engines sync.
     private func otherTables() throws -> [TrackedTable] {
         let stack = engine.stack
-        return try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity ORDER BY e").compactMap { row in
-            let (number, name) = try (row.decode(Int.self, atIndex: 0), row.decode(String.self, atIndex: 1))
+        return try EngineLedger(db).entities().compactMap { number, name in
             guard !engine.tables.contains(where: { $0.number == number }), stack.model.compiled.entityID(name) != nil
             else { return nil }
             let entity = EngineRegistration.Entity(

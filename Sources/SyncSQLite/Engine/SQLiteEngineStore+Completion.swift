@@ -6,41 +6,19 @@ extension SQLiteEngineStore {
     package func retryBlocked(_ entities: [String], _ lease: EngineLease) async throws -> Int {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { db in
-            try tables.reduce(0) { count, table in
-                try db.execute(
-                    sql: """
-                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
-                        WHERE e = ? AND state = 'parked' AND attempts = 1
-                        """,
-                    arguments: [table.number])
-                return count + db.changesCount
-            }
+            try tables.reduce(0) { try $0 + EngineLedger(db).unblock(.rejectedOnce($1)) }
         }
     }
 
     package func retryBelow(_ entities: [String], _ lease: EngineLease) async throws -> Int {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in
-            guard try db.finds(sql: "SELECT 1 FROM sync_change WHERE state = 'parked'", arguments: []) else { return 0 }
-            // The next push determines whether the rows still form a cycle.
-            try db.executeCached(
-                sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
-                    WHERE state = 'parked' AND substr(reason, 1, \(OutgoingRequestBuilder.cycle.count)) = ?
-                    """, arguments: [OutgoingRequestBuilder.cycle])
-            return try tables.reduce(db.changesCount) { count, table in
+            let ledger = EngineLedger(db)
+            guard try ledger.hasBlockedChanges() else { return 0 }
+            return try tables.reduce(ledger.unblock(.cycle)) { count, table in
                 try table.columns.reduce(count) { count, column in
-                    let above = self.tables.filter { $0.entity.table == column.destination }.map { "\($0.number)" }
-                    guard !above.isEmpty else { return count }
-                    try db.execute(
-                        sql: """
-                            UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)
-                            WHERE e = ? AND state = 'parked' AND attempts > 0 AND kind <> 'delete' AND EXISTS (
-                              SELECT 1 FROM \(table.table.name.quoted) AS r JOIN sync_known AS n
-                                ON n.e IN (\(above.joined(separator: ", "))) AND n.k = +r.\(column.name.quoted)
-                              WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k AND n.seq >= sync_change.seq)
-                            """, arguments: [table.number])
-                    return count + db.changesCount
+                    let above = self.tables.filter { $0.entity.table == column.destination }.map(\.number)
+                    return above.isEmpty ? count : try count + ledger.unblock(.referencing(table, column, above))
                 }
             }
         }
@@ -52,7 +30,7 @@ extension SQLiteEngineStore {
         try await writing(lease, keepsMemory: true) { [self] db in
             var outcome = AppliedChanges()
             var answers: [RequestCompletion.Answer] = []
-            try db.execute(sql: "UPDATE sync_engine SET seq = seq + 1")
+            try EngineLedger(db).increaseEdit()
             for reply in replies {
                 var completion = try RequestCompletion(self, reply, serverTime, db)
                 let keys = [completion.key]

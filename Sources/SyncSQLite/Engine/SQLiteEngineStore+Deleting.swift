@@ -29,17 +29,13 @@ extension SQLiteEngineStore {
         -> AppliedChanges
     {
         // Counting reads all rows, so count only if rows may be deleted.
-        let isAnyMissing = try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
-        let before = isAnyMissing ? try limit.map { _ in try tables.map { try count($0, in: db) } } : nil
+        let ledger = EngineLedger(db)
+        let isAnyMissing = try ledger.hasLimitedTombstones()
+        let before = isAnyMissing ? try limit.map { _ in try tables.map(ledger.knownCount) } : nil
         var outcome = try deleteTombstoned(isLimited: true, in: db)
         if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
         for table in listed {
-            try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
-            try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [table.number])
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
-                    """, arguments: [table.number, SQLiteEngineStore.now])
+            try ledger.endListing(of: table, at: Self.now)
         }
         // Reset the count: `retryRefused` tries all quarantined records again, and counts the rejected records.
         for entity in outcome.entities.keys { outcome[entity].blocked = 0 }
@@ -54,20 +50,13 @@ extension SQLiteEngineStore {
     private func deleteTombstoned(isLimited: Bool, in db: Database) throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for table in parentsFirst.reversed() {
-            let rows = try Row.fetchAll(
-                db.cachedStatement(sql: "SELECT id, time FROM sync_gone WHERE e = ? AND guarded = ?"),
-                arguments: [table.number, isLimited])
-            guard !rows.isEmpty else { continue }
+            let tombstones = try EngineLedger(db).tombstones(of: table, isLimited: isLimited)
+            guard !tombstones.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
             writer.isMissing = isLimited
             try writer.apply(
-                rows.map { row in
-                    PulledPage.Record(
-                        id: try EngineTableCheck.json(row.decode(atIndex: 0)), record: nil, version: nil,
-                        time: try row.decode(atIndex: 1))
-                })
-            try db.execute(
-                sql: "DELETE FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isLimited])
+                tombstones.map { PulledPage.Record(id: $0.id, record: nil, version: nil, time: $0.time) })
+            try EngineLedger(db).deleteTombstones(of: table, isLimited: isLimited)
             outcome.add(writer.outcome)
         }
         return outcome
@@ -75,27 +64,17 @@ extension SQLiteEngineStore {
 
     /// Checks the deletion limit of each table.
     ///
-    /// - Parameter before: The number of rows of each table before the deletion, as ``count(_:in:)`` returned it.
+    /// - Parameter before: The number of rows of each table before the deletion, as ``EngineLedger/knownCount(of:)``
+    ///   returned it.
     private func check(_ limit: DeletionLimit, _ before: [Int], in db: Database) throws {
         for (table, before) in zip(tables, before) {
-            let deleted = before - (try count(table, in: db))
+            let deleted = before - (try EngineLedger(db).knownCount(of: table))
             guard deleted > limit.allowed(of: before) else { continue }
             throw SyncError(
                 .deletionLimitExceeded,
                 "the sync would delete \(deleted) of \(before) \(table.entity.name) rows, because the "
                     + "service no longer has them or their owners; nothing was deleted", entity: table.entity.name)
         }
-    }
-
-    /// Returns the number of stored rows that are known or preexisting. New rows are not counted.
-    private func count(_ table: TrackedTable, in db: Database) throws -> Int {
-        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        return try Int.fetchOne(
-            db,
-            sql: """
-                SELECT count(*) FROM sync_known AS n WHERE e = ? AND EXISTS (
-                  SELECT 1 FROM \(name) AS r WHERE r.\(key) = +n.k\(table.isOwn("r")))
-                """, arguments: [table.number]) ?? 0
     }
 
     /// Tries to write the quarantined records again.

@@ -64,7 +64,7 @@ extension SQLiteEngineStore {
                         """, arguments: [table.number])
                 return try files(
                     of: table,
-                    "reason IS NULL AND EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = f.e AND n.k = f.k)", in: db)
+                    "reason IS NULL AND \(EngineLedger.isKnownEntry)", in: db)
             }
         }
     }

@@ -7,47 +7,24 @@ extension SQLiteEngineStore {
         try await transaction { [self] db in
             let lease = try LeaseStore.acquire(holder, in: db)
             // The service did not reject these changes. It had another version, or failed, several consecutive times.
-            try db.executeCached(
-                sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved), rounds = 0
-                    WHERE state = 'parked' AND rounds >= ?
-                    """, arguments: [RequestCompletion.maximumRounds])
+            let ledger = EngineLedger(db)
+            try ledger.unblock(.run)
             try ConflictLog(db).closeResolved(tables)
-            let edits = "SELECT 1 FROM sync_change UNION ALL SELECT 1 FROM sync_unsent"
-            if try db.finds(sql: edits, arguments: []) {
-                for table in tables { try recordReplaced(table, in: db) }
+            if try ledger.hasChanges() {
+                // `REPLACE` may have deleted changed rows.
+                for table in tables where !table.key.isSurrogate { try ledger.setMissingDeleted(table) }
                 try OrphanedRows(self, db).removeDanglingReferences()
             }
             for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
-            let cursors = try cursors(registration, in: db)
-            let engine = try db.rowCached(
-                sql: """
-                    SELECT seq, not_before, attempts, EXISTS (SELECT 1 FROM sync_request),
-                      EXISTS (SELECT 1 FROM sync_change WHERE state = 'parked') FROM sync_engine
-                    """)
+            let start = try ledger.start()
             return RunState(
-                lease: lease, cursors: cursors, edits: try engine?.decode(atIndex: 0) ?? 0,
-                notBefore: try engine?.decode(atIndex: 1),
-                attempts: try engine?.decode(atIndex: 2) ?? 0,
-                isAnyUnanswered: try engine?.decode(atIndex: 3) ?? true,
-                isAnyBlocked: try engine?.decode(atIndex: 4) ?? true)
+                lease: lease, cursors: try cursors(registration, in: db), edits: start.edit, notBefore: start.notBefore,
+                attempts: start.attempts, isAnyUnanswered: start.hasRequests, isAnyBlocked: start.hasBlockedChanges)
         }
     }
 
     package func renew(_ lease: EngineLease) async throws {
         try await transaction(keepsMemory: true) { db in try LeaseStore.renew(lease, in: db) }
-    }
-
-    /// Records a local deletion for each changed row that is not stored. `REPLACE` may have deleted such rows.
-    private func recordReplaced(_ table: TrackedTable, in db: Database) throws {
-        guard !table.key.isSurrogate else { return }
-        try db.executeCached(
-            sql: """
-                UPDATE sync_change SET kind = 'delete', state = 'ready', reason = NULL
-                WHERE e = ? AND kind <> 'delete' AND NOT EXISTS (
-                  SELECT 1 FROM \(table.table.name.quoted) AS r
-                  WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k\(table.isOwn("r")))
-                """, arguments: [table.number])
     }
 
     package func cursors(_ registration: EngineRegistration) async throws -> [String: PullState] {
@@ -57,20 +34,8 @@ extension SQLiteEngineStore {
     private func cursors(_ registration: EngineRegistration, in db: Database) throws -> [String: PullState] {
         var cursors: [String: PullState] = [:]
         for table in tables {
-            let row = try db.rowCached(
-                sql: """
-                    SELECT cursor, next, initial, fingerprint, swept,
-                      cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)
-                    FROM sync_cursor AS c WHERE e = ?
-                    """, arguments: [table.number])
-            guard let row else { continue }
-            // With another filter or mapping, the rows that were pulled before are incomplete.
-            let isSame = try row.decode(String.self, atIndex: 3) == registration.filters[table.entity.name] ?? ""
-            cursors[table.entity.name] = PullState(
-                cursor: try isSame ? row.decode(atIndex: 0) : nil, next: try isSame ? row.decode(atIndex: 1) : nil,
-                isInitialSyncComplete: try row.decode(Int.self, atIndex: 2) != 0,
-                lastListing: try row.decode(atIndex: 4),
-                hasUnprocessedListing: try isSame && row.decode(Bool.self, atIndex: 5))
+            let name = table.entity.name
+            cursors[name] = try EngineLedger(db).pullState(of: table, filter: registration.filters[name] ?? "")
         }
         return cursors
     }
@@ -81,10 +46,9 @@ extension SQLiteEngineStore {
             try page.rows.contains { row in
                 if !page.acceptsOlderVersions, try isBehind(row, table, page.serverTime, in: db) { return false }
                 guard let key = try table.key.k(of: row.id, in: db) else { return true }
-                let known = try Row.fetchOne(
-                    db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+                let known = try EngineLedger(db).knownRow(key, table)
                 if row.record == nil { return known != nil }
-                return try known == nil || row.version == nil || known?.decode(atIndex: 0) != row.version
+                return known == nil || row.version == nil || known?.version != row.version
             }
         }
     }
@@ -97,10 +61,7 @@ extension SQLiteEngineStore {
     ) throws -> Bool {
         guard registration.ordersVersions, let version = row.version, let key = try table.key.k(of: row.id, in: db)
         else { return false }
-        let known = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
-            arguments: [table.number, key])
-        return known.map {
+        return try EngineLedger(db).knownRow(key, table)?.version.map {
             RowVersion(version).isBehind(RowVersion($0), at: Self.now, serverTime: serverTime)
         } ?? false
     }
@@ -116,12 +77,7 @@ extension SQLiteEngineStore {
         return try await reading { db in
             try ids.filter { id in
                 guard let key = try table.key.k(of: id, in: db) else { return false }
-                return try !db.finds(
-                    sql: """
-                        SELECT 1 FROM sync_known AS n WHERE e = ? AND k = ? AND (
-                          ? IS NULL OR seq < ? OR EXISTS (SELECT 1 FROM sync_alias AS a WHERE a.e = n.e AND a.k = n.k))
-                        """,
-                    arguments: [table.number, key, edit, edit])
+                return try EngineLedger(db).isUnknown(key, table, since: edit)
             }
         }
     }

@@ -16,22 +16,15 @@ extension SQLiteEngineStore {
         let name = try field.map { try stored($0, table) }
         try await transaction { [self] db in
             let key = try table.key.k(of: own, in: db) ?? .null
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT id, domain, remote FROM sync_conflict WHERE e = ? AND k = ? AND open = 1 AND (? IS NULL OR domain = ?)
-                    """, arguments: [table.number, key, name, name])
-            guard !rows.isEmpty else { throw try nothingOpen(own, key, name, table, in: db) }
-            for row in rows {
-                if let here = try ConflictLog(db).value(of: row.decode(atIndex: 1), table, key) {
-                    try ConflictLog(db).show(here, in: row.decode(atIndex: 0))
-                }
-                if side == .remote { try setToRemote(row[2], row.decode(atIndex: 1), key, table, in: db) }
-                try db.execute(
-                    sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",
-                    arguments: [side.rawValue, row[0]])
+            let log = ConflictLog(db)
+            let conflicts = try log.open(of: key, table, name)
+            guard !conflicts.isEmpty else { throw try nothingOpen(own, key, name, table, in: db) }
+            for conflict in conflicts {
+                if let here = try log.value(of: conflict.field, table, key) { try log.show(here, in: conflict.id) }
+                if side == .remote { try setToRemote(conflict.remote, conflict.field, key, table, in: db) }
+                try log.close(conflict.id, side == .local ? .local : .remote, "resolved")
             }
-            try ConflictLog(db).release(table, key)
+            try EngineLedger(db).endConflict(key, table)
         }
     }
 
@@ -39,11 +32,7 @@ extension SQLiteEngineStore {
     private func nothingOpen(
         _ own: RowKey, _ key: DatabaseValue, _ field: String?, _ table: TrackedTable, in db: Database
     ) throws -> SyncError {
-        let winner = try String.fetchOne(
-            db,
-            sql: """
-                SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR domain = ?) ORDER BY id DESC LIMIT 1
-                """, arguments: [table.number, key, field, field])
+        let winner = try ConflictLog(db).lastWinner(of: key, table, field)
         let row = "\(table.entity.name) \(own.recordKey(table.key.type).description)"
         let what = winner.map { "is already resolved: the \($0 == "remote" ? "remote" : "local") value is kept" }
         return SyncError(
@@ -88,7 +77,7 @@ extension SQLiteEngineStore {
                         """, arguments: [value, key])
             }
         }
-        try table.setBase(nil, of: field, key, in: db)
+        try EngineLedger(db).setBase(nil, of: field, key, table)
     }
 
     package func restore(_ entity: String, key: JSONValue) async throws {
@@ -130,9 +119,7 @@ extension SQLiteEngineStore {
             if registration.clientAssignsIDs, free == own, let key = try table.key.k(of: free, in: db) {
                 let id = try table.json(key, in: db)
                 // The row has the ID that the service deleted, so its create is marked as a restoration.
-                try db.execute(
-                    sql: "UPDATE sync_change SET birth = ? WHERE e = ? AND k = ? AND kind = 'create'",
-                    arguments: [CreationID(reviving: id.text, of: entity).text, table.number, key])
+                try EngineLedger(db).setCreationID(CreationID(reviving: id.text, of: entity), of: key, table)
             }
             try ConflictLog(db).setRestored(lines.map(\.id))
         }

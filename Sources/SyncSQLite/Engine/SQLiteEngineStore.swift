@@ -75,32 +75,15 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Deletes the pending change, base values, unconfirmed sent values and join edits of a row.
-    ///
-    /// - Parameter isKnown: Whether the row stays known. If false, its known version, unreadable values and former keys
-    ///   are deleted too.
-    func deleteState(_ key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false, in db: Database) throws {
-        for name in ["sync_change", "sync_base", "sync_tried"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
-            try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
+    /// Returns the keys in a list that was sent. If a key was replaced since, the result has the current key.
+    func sentKeys(_ value: DatabaseValue, _ joinTable: TrackedTable.JoinTable, in db: Database) throws
+        -> [DatabaseValue]
+    {
+        let numbers = tables.filter { $0.entity.table == joinTable.destination }.map { "\($0.number)" }
+            .joined(separator: ", ")
+        return try LinkedRowList.keys(value).map { key in
+            try KeyAliases.later(than: key, ofEntities: numbers, in: db) ?? key
         }
-        if !isKnown {
-            try db.executeCached(
-                sql: "DELETE FROM sync_alias WHERE e = ? AND k = ?", arguments: [table.number, key])
-        }
-        for joinTable in table.joinTables {
-            try db.executeCached(
-                sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
-        }
-    }
-
-    /// Deletes the open create request of a row, because its outcome is known or not needed any more.
-    ///
-    /// A request is open if an attempt got no response, or if the service accepted it without returning the row.
-    func answerOpen(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
-        let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR taken IS NOT NULL)"
-        try db.executeCached(
-            sql: "DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", arguments: [table.number, key])
-        try db.executeCached(sql: "DELETE \(open)", arguments: [table.number, key])
     }
 
     // MARK: Transactions
@@ -146,7 +129,7 @@ package struct SQLiteEngineStore: EngineStore {
         try db.savepoint {
             try CaptureSuppression.writing.set(in: db)
             let result = try body()
-            try db.executeCached(sql: "DELETE FROM \"sync_mute\"")
+            try CaptureSuppression.clearAll(in: db)
             return result
         }
     }

@@ -30,16 +30,13 @@ struct SyncedColumns {
     }
 
     private func recorded() throws -> Set<PulledColumn> {
-        let statement = try db.cachedStatement(sql: "SELECT columns FROM sync_entity WHERE e = ?")
-        return Set(PulledColumn.all(in: try String.fetchOne(statement, arguments: [table.number]) ?? ""))
+        Set(PulledColumn.all(in: try EngineLedger(db).pulledColumns(of: table.number)))
     }
 
     /// Records that all rows were pulled, so that all columns are synced.
     func insertPulled() throws {
         guard try insert(current) else { return }
-        // Rows that the pull could not store still have `whole` 2. Reset it, since edits are captured again.
-        try db.executeCached(
-            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 2", arguments: [table.number])
+        try EngineLedger(db).setCaptured(table)
     }
 
     /// Requests a full pull if some columns are not synced and no such pull was requested before.
@@ -48,19 +45,14 @@ struct SyncedColumns {
         let next = current.map { noted.contains($0) ? $0 : $0.notPulled }
         guard !noted.isSuperset(of: next) else { return }
         _ = try insert(next)
-        try db.execute(
-            sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
-        try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 1", arguments: [table.number])
+        try EngineLedger(db).clearCursor(of: table)
+        try EngineLedger(db).recheckAll(of: table)
     }
 
     /// Records columns.
     ///
     /// - Returns: Whether the recorded columns changed.
     private func insert(_ columns: [PulledColumn]) throws -> Bool {
-        let text = PulledColumn.text(columns)
-        try db.executeCached(
-            sql: "UPDATE sync_entity SET columns = ? WHERE e = ? AND columns <> ?",
-            arguments: [text, table.number, text])
-        return db.changesCount > 0
+        try EngineLedger(db).setPulledColumns(PulledColumn.text(columns), of: table.number)
     }
 }

@@ -148,19 +148,6 @@ struct TrackedKey: Sendable {
     func condition(of row: String, isNamed name: String) -> String {
         columns.condition(of: row, equals: columns.leaves.indices.map { "json_extract(\(name), '$[\($0)]')" })
     }
-
-    /// Records the name of a known row in `sync_known`, if the table has a surrogate key and no name is recorded.
-    func insertName(_ k: DatabaseValue, _ number: Int, in db: Database) throws {
-        guard isSurrogate else { return }
-        try db.cachedStatement(
-            sql: """
-                UPDATE sync_known SET name = coalesce(
-                  (SELECT \(name(of: "r")) FROM \(table.name.quoted) AS r WHERE r.\(table.keyColumn.quoted) = sync_known.k),
-                  sync_known.k)
-                WHERE e = ? AND k = ? AND name IS NULL
-                """
-        ).execute(arguments: [number, k])
-    }
 }
 
 extension KeyColumns {

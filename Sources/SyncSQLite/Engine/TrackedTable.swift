@@ -164,6 +164,9 @@ struct TrackedTable: Sendable {
         return shapes.flatMap(\.members).map(\.field).filter { seen.insert($0).inserted }
     }
 
+    /// The SQL list of the names of the join tables.
+    var joinTableNames: String { joinTables.map(\.name.literal).joined(separator: ", ") }
+
     // MARK: Rows
 
     /// Returns the SQL condition that a row of the table belongs to the entity or a subentity, beginning with `AND`;

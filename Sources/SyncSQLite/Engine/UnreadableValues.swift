@@ -67,7 +67,6 @@ struct UnreadableValues {
     }
 
     private func isEdited(_ field: String, _ key: DatabaseValue) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, field])
+        try EngineLedger(db).hasBase(field, key, table)
     }
 }

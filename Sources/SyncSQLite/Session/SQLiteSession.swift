@@ -141,9 +141,7 @@ final class StatementCache {
 extension SQLiteSession {
     package func rowsWithPendingChanges(of table: TableID) throws -> Set<RowKey> {
         guard try EngineSchema.isThere(in: db) else { return [] }
-        let keys = try DatabaseValue.fetchAll(
-            db, sql: "SELECT k FROM sync_change WHERE e IN (\(layout.model.engineNumbers(of: table)))")
-        return Set(keys.compactMap { RowKey($0) })
+        return try Set(EngineLedger(db).changedKeys(of: layout.model, table).compactMap { RowKey($0) })
     }
 }
 

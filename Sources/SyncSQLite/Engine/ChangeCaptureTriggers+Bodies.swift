@@ -1,0 +1,413 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+// The statements that run when rows and join rows are written.
+extension ChangeCaptureTriggers {
+    // MARK: Rows
+
+    var insertion: [String] {
+        [Self.count] + reinsertion + [
+            """
+            INSERT INTO "sync_change" ("e", "k", "kind", "birth", "seq")
+            SELECT \(table.number), NEW.\(key), CASE WHEN \(isKnown("NEW")) THEN 'update' ELSE 'create' END,
+              CASE WHEN \(isKnown("NEW")) THEN NULL ELSE lower(hex(randomblob(16))) END, (SELECT "seq" FROM "sync_engine")
+            WHERE NEW.\(key) IS NOT NULL
+            ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
+              "seq" = excluded."seq", "state" = \(Self.readyUnlessConflicted), "reason" = NULL, "rounds" = 0
+            """,
+            "DELETE FROM \"sync_made\" WHERE \(isRow("NEW"))",
+            """
+            INSERT INTO "sync_made" ("e", "k", "domain", "edited")
+            SELECT \(table.number), NEW.\(key), '', \(Self.now) WHERE NEW.\(key) IS NOT NULL AND NOT \(isKnown("NEW"))
+            ON CONFLICT DO NOTHING
+            """,
+        ]
+    }
+
+    /// The statement that records when columns of a row outside `sync_known` are set. For rows in `sync_known`, the
+    /// base values have these times.
+    private var times: String {
+        let columns = table.columns.map { "(\($0.name.literal), \(differs($0.name)))" }.joined(separator: ", ")
+        return """
+            INSERT INTO "sync_made" ("e", "k", "domain", "edited")
+            SELECT \(table.number), NEW.\(key), "column1", \(Self.now) FROM (VALUES \(columns))
+            WHERE "column2" AND NOT \(isKnown("NEW"))
+            ON CONFLICT DO UPDATE SET "edited" = excluded."edited"
+            """
+    }
+
+    /// The statements that move unreadable remote values to the new key of a row.
+    var movedUnreadableValues: [String] {
+        EntryMove.ofRow(in: "sync_unread", table.number).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
+    }
+
+    /// The statements that move pending references of a row to its new key.
+    var movedPendingReferences: [String] {
+        EntryMove(
+            table: "sync_pending", column: "owner_key", scope: "\"owner_entity\" IN (\(family))",
+            identity: ["owner_entity", "relationship", "target_key", "target_entity"]
+        ).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
+    }
+
+    private func isPendingOwner(_ row: String) -> String {
+        "\"owner_entity\" IN (\(family)) AND \"owner_key\" = +\(row).\(key)"
+    }
+
+    var update: [String] {
+        let bases = table.columns.map { column -> String in
+            // A row to be created again (see `LocalEditTimes.isRestored`) has base values although it is not in
+            // `sync_known`.
+            let condition =
+                "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(LocalEditTimes.isRestored(isRow("NEW"))))"
+            return base(column, "OLD", "NEW", condition, edits: true)
+        }
+        let references = table.columns.compactMap { column -> String? in
+            guard let relationship = column.relationship else { return nil }
+            return """
+                DELETE FROM "sync_pending" WHERE \(differs(column.name)) AND "owner_entity" IN (\(family))
+                  AND "owner_key" = +NEW.\(key) AND "relationship" = \(relationship.literal)
+                """
+        }
+        // If a row references itself, a key change updates the foreign key before the trigger records the key change.
+        // So the new key may not be tracked yet.
+        return [Self.count] + bases + [times, touch("NEW.\(key)", isTracked("+NEW.\(key)"))] + references
+    }
+
+    var deletion: [String] {
+        let isUnsent =
+            "\(isRow("OLD")) AND \"birth\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"sync_request\" WHERE \(isRow("OLD")))"
+        let bases = table.columns.flatMap { column in
+            [deletedValue(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
+        }
+        let preserved = moves(from: "+OLD.\(key)", to: deletedName)
+        return [Self.count] + bases + links("OLD", "NOT \(isKnown("OLD"))")
+            + [
+                """
+                INSERT INTO "sync_unsent" ("e", "k") SELECT "e", "k" FROM "sync_change" WHERE \(isUnsent) ON CONFLICT DO NOTHING
+                """,
+                """
+                DELETE FROM "sync_change" WHERE \(isUnsent)
+                """,
+                // A row to be created again keeps its base values, although it is not in `sync_known`.
+                """
+                DELETE FROM "sync_base" WHERE \(isRow("OLD")) AND NOT \(isKnown("OLD"))
+                  AND NOT EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
+                """,
+                "DELETE FROM \"sync_pending\" WHERE \(isPendingOwner("OLD"))",
+                """
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")
+                WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
+                ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
+                """,
+            ] + preserved
+    }
+
+    /// Returns the statement that records the value of an edited column when its row is deleted. If the row is restored
+    /// later, the value is logged as lost.
+    private func deletedValue(_ column: TrackedTable.Column) -> String {
+        let value = "OLD.\(column.name.quoted)"
+        return """
+            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            SELECT \(table.number), OLD.\(key), \(DeletedValues.field(column.name).literal), \(value), \(Self.now)
+            WHERE EXISTS (SELECT 1 FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)
+              AND "value" IS NOT \(value) COLLATE BINARY)
+            ON CONFLICT DO UPDATE SET "value" = excluded."value"
+            """
+    }
+
+    /// Returns statements that record the values of known rows that `REPLACE` may delete through one of the indexes. If
+    /// such a row is not deleted, the engine later finds no difference.
+    func replaced(_ indexes: [[String]]) -> [String] {
+        indexes.flatMap { columns -> [String] in
+            let isKey = columns == [table.table.keyColumn]
+            let match = columns.map { "r.\($0.quoted) = NEW.\($0.quoted)" }.joined(separator: " AND ")
+            let rows =
+                "FROM \(table.table.name.quoted) AS r WHERE \(match)" + (isKey ? "" : " AND r.\(key) IS NOT NEW.\(key)")
+                + table.isOwn("r")
+                + " AND EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +r.\(key))"
+            return [
+                """
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+                SELECT \(table.number), r.\(key), 'update', (SELECT "seq" FROM "sync_engine") \(rows) ON CONFLICT DO NOTHING
+                """
+            ]
+                + table.columns.map { column in
+                    """
+                    INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+                    SELECT \(table.number), r.\(key), \(column.name.literal), r.\(column.name.quoted), \(Self.now) \(rows)
+                    ON CONFLICT DO NOTHING
+                    """
+                }
+        }
+    }
+
+    /// Returns statements that delete the recorded join edits of a row if a condition is true.
+    func links(_ row: String, _ condition: String = "true") -> [String] {
+        table.joinTables.map {
+            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key) AND \(condition)"
+        }
+    }
+
+    // MARK: Fragments
+
+    func isRow(_ row: String) -> String { "\"e\" = \(table.number) AND \"k\" = +\(row).\(key)" }
+
+    func isKnown(_ row: String) -> String { isKnown(key: "\(row).\(key)") }
+
+    func isKnown(key: String) -> String {
+        "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(key))"
+    }
+
+    /// Returns the SQL condition that `sync_known` or `sync_change` has an entry for a key.
+    func isTracked(_ key: String) -> String {
+        let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
+        let tables = ["sync_known", "sync_change"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
+        return "(\(tables.joined(separator: " OR ")))"
+    }
+
+    func touch(_ owner: String, _ condition: String) -> String {
+        """
+        INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+        SELECT \(table.number), \(owner), 'update', (SELECT "seq" FROM "sync_engine") WHERE \(condition)
+        ON CONFLICT DO UPDATE SET "seq" = excluded."seq", "state" = \(Self.readyUnlessConflicted), "reason" = NULL, "rounds" = 0
+        """
+    }
+
+    private func base(
+        _ column: TrackedTable.Column, _ version: String, _ row: String, _ condition: String, edits: Bool
+    ) -> String {
+        var value = "\(version).\(column.name.quoted)"
+        if let relationship = column.relationship {
+            // If the foreign key has a pending reference, its base value is the key of the row that is not stored yet.
+            value = """
+                coalesce((SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
+                  AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)), \(value))
+                """
+        }
+        return """
+            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            SELECT \(table.number), \(row).\(key), \(column.name.literal), \(value), \(Self.now) WHERE \(condition)
+            ON CONFLICT DO \(edits ? "UPDATE SET \"edited\" = excluded.\"edited\"" : "NOTHING")
+            """
+    }
+
+    // MARK: Join rows
+
+    func isStored(_ owner: String) -> String {
+        "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
+    }
+
+    /// Returns statements that record the order of a list before its first edit, and the time of each edit.
+    ///
+    /// The engine compares the order when it sends the row, since the edit may have no effect (`OR IGNORE`).
+    func order(_ joinTable: TrackedTable.JoinTable, _ row: String) -> [String] {
+        let owner = "\(row).\(joinTable.table.mine)"
+        let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(joinTable.field.literal)"
+        let isKnown = isKnown(key: owner)
+        let isThere = row == "OLD" ? "true" : isStored(owner)
+        return [
+            "UPDATE \"sync_base\" SET \"edited\" = \(Self.now) WHERE \(base)",
+            """
+            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            SELECT \(table.number), \(owner), \(joinTable.field.literal),
+              \(TrackedTable.JoinTable.arraySQL(of: joinTable.listSQL(owner))), \(Self.now)
+            WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
+            ON CONFLICT DO NOTHING
+            """,
+            touch(owner, "\(isKnown) AND \(isStored(owner))"),
+        ]
+    }
+}
+
+// MARK: - Deletions by the engine
+
+extension ChangeCaptureTriggers {
+    /// The statements that run when the engine deletes a row and a foreign key of a known row becomes NULL. They are
+    /// used if the service does not cascade deletions.
+    ///
+    /// The change is sent to the service. Its `edited` is 0, so another value at the service wins.
+    var unlinked: [String] {
+        table.columns.filter { $0.destination != nil }.flatMap { column -> [String] in
+            let condition =
+                "OLD.\(column.name.quoted) IS NOT NULL AND NEW.\(column.name.quoted) IS NULL AND \(isKnown("NEW"))"
+            return [
+                """
+                INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+                SELECT \(table.number), NEW.\(key), \(column.name.literal), OLD.\(column.name.quoted), 0 WHERE \(condition)
+                ON CONFLICT DO NOTHING
+                """,
+                """
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
+                SELECT \(table.number), NEW.\(key), 'update', (SELECT "seq" FROM "sync_engine"), \(CascadeMarker.text.literal)
+                WHERE \(condition)
+                ON CONFLICT DO NOTHING
+                """,
+            ]
+        }
+    }
+
+    /// The reasons to log a row that the engine deletes, each with a condition on `OLD`. At most one condition is true.
+    private var engineDeletionReasons: [(condition: String, reason: String)] {
+        // A change with the cascade mark is not an edit of the row.
+        let isEdited =
+            "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND NOT \(CascadeMarker.isSet))"
+        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
+        let isUntouched = "NOT \(isEdited) AND NOT \(isDeleted)"
+        let isPreexisting =
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(KnownRow.isPreexisting))"
+        let mayHaveUncapturedEdits =
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(KnownRow.mayHaveUncapturedEdits))"
+            + " AND NOT \(isPreexisting) AND \(isUntouched)"
+        // A cascade deletes the row, which has no local edits. The service still has the row.
+        let wentAlong =
+            "\(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPreexisting) AND NOT (\(mayHaveUncapturedEdits)) AND \(isUntouched)"
+        return [
+            (isEdited, ConflictLog.deleted), ("\(isPreexisting) AND \(isUntouched)", ConflictLog.preexisting),
+            (mayHaveUncapturedEdits, ConflictLog.audited),
+        ]
+            + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.cascaded)] : [])
+    }
+
+    /// Returns the statement that copies a join row to `sync_parting` when the join row is removed while the engine
+    /// deletes rows.
+    ///
+    /// A join row is deleted before its owner. When the owner is deleted, ``engineDeletion`` logs the list from
+    /// `sync_parting`.
+    func engineJoinRowDeletion(_ joinTable: TrackedTable.JoinTable) -> String {
+        let (owner, other) = ("OLD.\(joinTable.table.mine)", "OLD.\(joinTable.table.other)")
+        let position = joinTable.table.position.map { "OLD.\($0)" } ?? "NULL"
+        return """
+            INSERT INTO "sync_parting" ("list", "owner", "other", "place")
+            VALUES (\(joinTable.field.literal), \(owner), \(other), \(position))
+            ON CONFLICT DO UPDATE SET "place" = excluded."place"
+            """
+    }
+
+    private var loggedLists: [String] {
+        table.joinTables.flatMap { joinTable -> [String] in
+            let list =
+                "SELECT \"other\" AS k FROM \"sync_parting\" WHERE \"list\" = \(joinTable.field.literal) AND \"owner\" = +OLD.\(key)"
+            let order = LinkOrderingSQL.terms(position: "\"place\"", key: "\"other\"")
+            return engineDeletionReasons.map { condition, reason in
+                """
+                INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
+                SELECT \(Self.now), \(table.number), OLD.\(key), \(joinTable.field.literal), NULL,
+                  \(TrackedTable.JoinTable.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(reason.literal)
+                WHERE \(condition) AND EXISTS (\(list))
+                """
+            }
+        }
+    }
+
+    /// The statements that run when the engine deletes a row. If the row is logged, they log all its columns and lists.
+    ///
+    /// Then they delete its change, base values, join edits and known version. A pending local deletion keeps the
+    /// change, the base values and the known version.
+    var engineDeletion: [String] {
+        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
+        let log = table.columns.flatMap { column -> [String] in
+            let base =
+                "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"domain\" = \(column.name.literal)"
+            return engineDeletionReasons.map { condition, reason in
+                """
+                INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
+                SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
+                  CASE WHEN EXISTS (\(base)) THEN (\(base)) WHEN \(isKnown("OLD")) THEN OLD.\(column.name.quoted) END,
+                  OLD.\(column.name.quoted), NULL, 'remote', \(reason.literal) WHERE \(condition)
+                """
+            }
+        }
+        // A service that does not cascade still has a row that a cascade deleted locally. Its deletion is sent.
+        let sent =
+            table.registration.sendsCascades
+            ? [
+                """
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
+                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), \(CascadeMarker.text.literal)
+                WHERE \(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD"))
+                ON CONFLICT DO UPDATE SET "kind" = 'delete'
+                """
+            ] : []
+        // The log identifies a deleted row by its name (see `TrackedKey`), since SQLite may reuse its surrogate key.
+        let logged =
+            "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
+        let renamed =
+            table.key.isSurrogate
+            ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
+        // Lists are logged before columns: `ConflictLog.lastDeletion` reads the log backwards and stops at the first
+        // repeated field.
+        return loggedLists + log + renamed + [
+            "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
+            "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
+        ] + links("OLD") + named.deletions(of: "OLD.\(key)") + sent + [
+            "DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"
+        ]
+            + moves(from: "+OLD.\(key)", to: deletedName)
+    }
+}
+
+// MARK: - Surrogate keys
+
+// If a row with a surrogate key is deleted, its entries are kept under its name (see `TrackedKey`). SQLite may reuse
+// the surrogate key.
+extension ChangeCaptureTriggers {
+    /// The SQL conditions that the key of a row changed although its own columns did not. One of them is sufficient.
+    ///
+    /// If the key of a row contains the key of another row, the two keys change together.
+    var isRenamed: [String] {
+        guard table.key.isSurrogate, table.key.hasParts else { return [] }
+        let name = table.key.name(of: "NEW")
+        return [
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))",
+            // Another known row, which is deleted, has the same name.
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name) AND \"k\" IS NOT NEW.\(key))",
+        ]
+    }
+
+    /// The statements that update rows whose key contains the key of this row, so that the triggers of those rows run.
+    var dependentUpdates: [String] {
+        guard table.key.isSurrogate else { return [] }
+        return dependents.map { table, column in
+            let column = column.quoted
+            return "UPDATE \(table.quoted) SET \(column) = \(column) WHERE \(column) = NEW.\(key)"
+        }
+    }
+
+    /// Returns statements that replace the key of a row in the engine's tables; none if the table has no surrogate key.
+    /// See ``EntryMove/statements(from:to:if:)``.
+    func moves(from old: String, to new: String, if condition: String = "true") -> [String] {
+        guard table.key.isSurrogate else { return [] }
+        // `sync_known` comes last in `EngineSchema.surrogateKeyTables`, because the other statements look up names in it.
+        return named.owners(from: old, to: new, if: condition)
+            + EngineSchema.surrogateKeyTables.flatMap { name in
+                EntryMove.ofRow(in: name, table.number).statements(from: old, to: new, if: condition)
+            }
+    }
+
+    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if no name is recorded.
+    ///
+    /// The trigger cannot compute the name, since rows whose keys are part of it may already be deleted.
+    var deletedName: String {
+        """
+        coalesce((SELECT "name" FROM "sync_known" WHERE \(isRow("OLD"))),
+          'gone ' || OLD.\(key) || ' ' || (SELECT "seq" FROM "sync_engine"))
+        """
+    }
+
+    /// The statements that correct entries when a row is inserted.
+    ///
+    /// If SQLite reused a surrogate key, they move the entries of the former row to its name. If a deleted row had the
+    /// same name as the inserted row, they move its entries to the new surrogate key.
+    var reinsertion: [String] {
+        guard table.key.isSurrogate else { return [] }
+        let name = table.key.name(of: "NEW")
+        let other = "(SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"
+        let known =
+            "coalesce((SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name)), \(name))"
+        let (new, isOther) = ("+NEW.\(key)", "\(other) IS NOT NULL")
+        return named.others(from: new, to: other, if: isOther) + moves(from: new, to: other, if: isOther)
+            + named.others(from: known, to: new) + moves(from: known, to: new)
+    }
+}

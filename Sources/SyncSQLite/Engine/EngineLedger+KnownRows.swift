@@ -1,0 +1,361 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// A row that the service has, as far as the engine knows.
+struct KnownRow {
+    let version: String?
+    /// When the service last changed the known version, in milliseconds since 1970; nil if not known.
+    let time: Int64?
+    private let whole: Int
+    private let edit: Int64
+
+    static let columns = "version, time, whole, seq"
+
+    init(_ row: Row) throws {
+        version = try row.decode(atIndex: 0)
+        time = try row.decode(atIndex: 1)
+        whole = try row.decode(atIndex: 2)
+        edit = try row.decode(atIndex: 3)
+    }
+
+    /// Whether the store has all values of the known version. If so, a record of that version need not be merged.
+    var isWhole: Bool { whole == 1 }
+    /// Whether the row may have local edits from a time without change capture.
+    var mayHaveUncapturedEdits: Bool { whole == 2 || whole == 4 }
+    /// Whether the row is preexisting, and the service has not confirmed that it has the row.
+    var isPreexisting: Bool { edit < 0 && whole != 3 }
+
+    /// The SQL condition for ``isPreexisting``.
+    static let isPreexisting = "\"seq\" < 0 AND \"whole\" <> 3"
+    /// The SQL condition for ``mayHaveUncapturedEdits``.
+    static let mayHaveUncapturedEdits = "\"whole\" IN (2, 4)"
+    /// The SQL condition that the service has returned the row only inside other records.
+    static let isNestedOnly = "\"whole\" IN (3, 4)"
+}
+
+// Known rows, and the sets of rows in which the store and the entries differ.
+extension EngineLedger {
+    func knownRow(_ key: DatabaseValue, _ table: TrackedTable) throws -> KnownRow? {
+        try db.rowCached(
+            sql: "SELECT \(KnownRow.columns) FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key]
+        ).map(KnownRow.init)
+    }
+
+    func isKnown(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
+        try db.finds(sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+    }
+
+    /// Returns the remote ID of a known row as the service spells it; nil if an export spells it the same.
+    func spelledID(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue? {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?"),
+            arguments: [table.number, key]
+        ).map { try EngineTableCheck.json($0) }
+    }
+
+    /// Returns the name of a known row with a surrogate key, or else its key; nil if the row is not known.
+    func loggedKey(of key: DatabaseValue, _ table: TrackedTable) throws -> DatabaseValue? {
+        try DatabaseValue.fetchOne(
+            db.cachedStatement(sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+    }
+
+    /// Returns whether a row is not known. With an edit counter, a row that became known at this counter or later counts
+    /// as not known, unless it was created locally.
+    func isUnknown(_ key: DatabaseValue, _ table: TrackedTable, since edit: Int64?) throws -> Bool {
+        try !db.finds(
+            sql: """
+                SELECT 1 FROM sync_known AS n WHERE e = ? AND k = ? AND (
+                  ? IS NULL OR seq < ? OR EXISTS (SELECT 1 FROM sync_alias AS a WHERE a.e = n.e AND a.k = n.k))
+                """, arguments: [table.number, key, edit, edit])
+    }
+
+    // MARK: Recording known rows
+
+    /// Records a pulled row as known.
+    ///
+    /// - Parameter spelled: The remote ID as the service spells it; nil if an export spells it the same.
+    func insertPulled(
+        _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, isWhole: Bool, spelled: String?
+    ) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
+                VALUES (?, ?, ?, ?, ?, (SELECT seq FROM sync_engine), ?)
+                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, whole = excluded.whole,
+                  remote = excluded.remote, seq = max(seq, 0)
+                WHERE seq < 0 OR version IS NOT excluded.version OR time IS NOT excluded.time OR whole <> excluded.whole
+                  OR remote IS NOT excluded.remote
+                """, arguments: [table.number, key, version, time, isWhole ? 1 : 0, spelled])
+        try insertName(of: key, table)
+    }
+
+    /// Records a row as known, because the service applied a request. The next record of the row is merged, whatever its
+    /// version.
+    ///
+    /// - Parameter isCreated: Whether the request created the row.
+    func insertSent(
+        _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, spelled: String?, isCreated: Bool
+    ) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
+                VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
+                ON CONFLICT DO UPDATE SET version = coalesce(excluded.version, version), time = coalesce(excluded.time, time),
+                  whole = 0, seq = \(isCreated ? "excluded.seq" : "max(seq, 0)"), remote = coalesce(excluded.remote, remote)
+                """, arguments: [table.number, key, version, time, spelled])
+        try insertName(of: key, table)
+    }
+
+    /// Records a row as known only from inside other records. A record that contains the row confirms a preexisting row.
+    /// The merge of the page handles edits that were not captured.
+    func insertNested(_ key: DatabaseValue, _ table: TrackedTable) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))
+                ON CONFLICT DO UPDATE SET whole = 3, seq = max(seq, 0) WHERE whole = 4 OR \(KnownRow.isPreexisting)
+                """, arguments: [table.number, key])
+        try insertName(of: key, table)
+        // Count the row as listed, because a record contains it.
+        try insertListed(key, table)
+    }
+
+    /// Records the pulled version of a locally deleted row, so that the deletion is sent for this version. The row need
+    /// not be known, since the response to its create may be lost.
+    func insertDeleted(
+        _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, spelled: String?
+    ) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
+                VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
+                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
+                """, arguments: [table.number, key, version, time, spelled])
+    }
+
+    /// Records the name of a known row, if the table has a surrogate key and no name is recorded. See ``TrackedKey``.
+    private func insertName(of key: DatabaseValue, _ table: TrackedTable) throws {
+        guard table.key.isSurrogate else { return }
+        let (name, keyColumn) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        try db.executeCached(
+            sql: """
+                UPDATE sync_known SET name = coalesce(
+                  (SELECT \(table.key.name(of: "r")) FROM \(name) AS r WHERE r.\(keyColumn) = sync_known.k), sync_known.k)
+                WHERE e = ? AND k = ? AND name IS NULL
+                """, arguments: [table.number, key])
+    }
+
+    /// Records the name of a known row again, because its key changed.
+    func updateName(of key: DatabaseValue, _ table: TrackedTable) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_known SET name = NULL WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try insertName(of: key, table)
+    }
+
+    /// Deletes the names of all rows of an entity.
+    func deleteNames(of number: Int) throws {
+        try db.execute(sql: "UPDATE sync_known SET name = NULL WHERE e = ?", arguments: [number])
+    }
+
+    /// Sets the spelled ID of a row that has none.
+    func insertSpelledID(_ id: String, of key: DatabaseValue, _ number: Int) throws {
+        try db.execute(
+            sql: "UPDATE sync_known SET remote = coalesce(remote, ?) WHERE e = ? AND k = ?",
+            arguments: [id, number, key])
+    }
+
+    func deleteKnown(_ key: DatabaseValue, _ table: TrackedTable) throws {
+        try db.executeCached(sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+    }
+
+    /// Returns the known rows whose surrogate key no longer belongs to their name: the old key, and the current key, or
+    /// the name if the row is not stored.
+    func movedSurrogateKeys(of table: TrackedTable) throws -> [(old: DatabaseValue, new: DatabaseValue)] {
+        let key = "r.\(table.table.keyColumn.quoted)"
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT k, now FROM (
+                  SELECT n.k, coalesce((SELECT \(key) FROM \(table.table.name.quoted) AS r
+                    WHERE \(table.key.condition(of: "r", isNamed: "n.name"))), n.name) AS now
+                  FROM sync_known AS n WHERE n.e = \(table.number) AND n.name IS NOT NULL)
+                WHERE now IS NOT k
+                """
+        ).map { ($0[0], $0[1]) }
+    }
+
+    // MARK: Comparing again
+
+    /// Makes the next record of a row be merged, whatever its version.
+    func recheck(_ key: DatabaseValue, _ table: TrackedTable) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1", arguments: [table.number, key])
+    }
+
+    /// Makes the next record of a row be merged, whatever its version, even if the row was known only from inside other
+    /// records or may have edits that were not captured.
+    func recheckAny(_ key: DatabaseValue, _ table: TrackedTable) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
+    }
+
+    /// Makes the next record of each row of an entity be merged, whatever its version.
+    func recheckAll(of table: TrackedTable) throws {
+        try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 1", arguments: [table.number])
+    }
+
+    /// Forgets the versions of all rows of an entity. Rows that may have edits that were not captured keep their
+    /// versions, which are needed to find these edits. Rows that are known only from inside other records have none.
+    func clearVersions(of table: TrackedTable) throws {
+        try db.execute(
+            sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 WHERE e = ? AND whole < 2",
+            arguments: [table.number])
+    }
+
+    /// Records that edits are captured, although the pull of all rows could not store some rows.
+    func setCaptured(_ table: TrackedTable) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 2", arguments: [table.number])
+    }
+
+    // MARK: All rows of an entity
+
+    /// Records the stored rows of an entity that is synced for the first time. Rows with a temporary key are recorded as
+    /// new, and all others as preexisting.
+    func insertPreexisting(_ table: TrackedTable) throws {
+        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        let isLocal = table.key.isLocal
+        try insertCreates(of: table, where: isLocal)
+        try db.execute(
+            sql: """
+                INSERT INTO sync_known (e, k, seq, name)
+                SELECT \(table.number), \(key), -1, \(table.key.isSurrogate ? table.key.name(of: "r") : "NULL")
+                FROM \(name) AS r WHERE \(key) IS NOT NULL AND NOT (\(isLocal))\(table.isOwn("r"))
+                """)
+    }
+
+    /// Records the stored rows that are neither known nor changed as new.
+    func insertUnknown(_ table: TrackedTable) throws {
+        let key = table.table.keyColumn.quoted
+        try insertCreates(
+            of: table,
+            where: """
+                \(key) IS NOT NULL AND NOT EXISTS (
+                  SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +r.\(key))
+                """)
+    }
+
+    /// Records all stored rows of an entity as new.
+    func insertAll(_ table: TrackedTable) throws {
+        try insertCreates(of: table, where: "\(table.table.keyColumn.quoted) IS NOT NULL")
+    }
+
+    private func insertCreates(of table: TrackedTable, where condition: String) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change (e, k, kind, birth, seq)
+                SELECT \(table.number), \(table.table.keyColumn.quoted), 'create', lower(hex(randomblob(16))), 0
+                FROM \(table.table.name.quoted) AS r WHERE \(condition)\(table.isOwn("r"))
+                ON CONFLICT DO NOTHING
+                """)
+    }
+
+    /// Records that the edits of all rows of an entity may not have been captured.
+    func setUncaptured(_ table: TrackedTable) throws {
+        try db.execute(
+            sql: "UPDATE sync_known SET whole = CASE WHEN whole < 3 THEN 2 ELSE 4 END WHERE e = ?",
+            arguments: [table.number])
+    }
+
+    /// Turns the pending deletions of rows that were inserted again into updates or creates, and unblocks them.
+    func reopenReinserted(_ table: TrackedTable) throws {
+        try increaseEdit()
+        try db.execute(
+            sql: """
+                UPDATE sync_change SET kind = CASE WHEN birth IS NULL THEN 'update' ELSE 'create' END,
+                  seq = (SELECT seq FROM sync_engine), state = 'ready', reason = NULL, rounds = 0
+                WHERE e = ? AND kind = 'delete' AND NOT \(table.isMissing("sync_change"))
+                """, arguments: [table.number])
+    }
+
+    /// Records a local deletion for each known row that is not stored.
+    func insertMissing(_ table: TrackedTable) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change (e, k, kind, seq)
+                SELECT e, k, 'delete', 0 FROM sync_known AS n WHERE e = \(table.number) AND \(table.isMissing("n"))
+                ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
+                """)
+    }
+
+    /// Records a local deletion for each changed row that is not stored.
+    func setMissingDeleted(_ table: TrackedTable) throws {
+        try db.executeCached(
+            sql: """
+                UPDATE sync_change SET kind = 'delete', state = 'ready', reason = NULL
+                WHERE e = ? AND kind <> 'delete' AND \(table.isMissing("sync_change"))
+                """, arguments: [table.number])
+    }
+
+    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log.
+    ///
+    /// - Returns: Whether there were such rows.
+    func deleteMissing(_ table: TrackedTable) throws -> Bool {
+        let number = table.number
+        let keys = """
+            SELECT k FROM (SELECT k FROM sync_known WHERE e = \(number) UNION SELECT k FROM sync_change WHERE e = \(number)) AS n
+            WHERE \(table.isMissing("n")) AND NOT EXISTS (
+              SELECT 1 FROM sync_change AS c WHERE c.e = \(number) AND c.k = n.k AND c.kind = 'delete')
+            """
+        guard try db.finds(sql: keys, arguments: []) else { return false }
+        let isGone = "e = \(number) AND k IN (\(keys))"
+        for joinTable in table.joinTables {
+            try db.execute(
+                sql: "DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", arguments: [joinTable.name])
+        }
+        // The known rows and the outbox come last, because the statements read the keys from them.
+        let last = ["sync_known", "sync_change"]
+        let names = EngineSchema.rowTables.filter { $0 != "sync_conflict" && !last.contains($0) }
+        for name in names + ["sync_alias"] + last { try db.execute(sql: "DELETE FROM \(name) WHERE \(isGone)") }
+        try deleteOrphanedSentValues()
+        return true
+    }
+
+    /// Turns preexisting rows that a listing lacks into new rows.
+    func insertUnlistedPreexisting(_ table: TrackedTable) throws {
+        let isLacking = """
+            e = \(table.number) AND \(KnownRow.isPreexisting) AND NOT EXISTS (
+              SELECT 1 FROM sync_seen AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
+            """
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change (e, k, kind, birth, seq)
+                SELECT e, k, 'create', lower(hex(randomblob(16))), 0 FROM sync_known WHERE \(isLacking)
+                ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready', reason = NULL,
+                  attempts = 0, rounds = 0 WHERE kind = 'update'
+                """)
+        let rows = """
+            SELECT k FROM sync_known WHERE \(isLacking) AND EXISTS (
+              SELECT 1 FROM sync_change AS c WHERE c.e = sync_known.e AND c.k = sync_known.k AND c.kind = 'create')
+            """
+        // All values of a new row are sent, so its edited columns need no base values.
+        try db.execute(
+            sql: """
+                INSERT INTO sync_made (e, k, domain, edited)
+                SELECT e, k, domain, edited FROM sync_base WHERE e = \(table.number) AND k IN (\(rows)) ON CONFLICT DO NOTHING
+                """)
+        for name in ["sync_base", "sync_known"] {
+            try db.execute(sql: "DELETE FROM \(name) WHERE e = \(table.number) AND k IN (\(rows))")
+        }
+    }
+
+    /// Returns whether data was pulled from the service or sent to it.
+    func hasExchangedData() throws -> Bool {
+        try db.finds(
+            sql: """
+                SELECT 1 FROM sync_cursor UNION ALL SELECT 1 FROM sync_request UNION ALL SELECT 1 FROM sync_alias
+                UNION ALL SELECT 1 FROM sync_known WHERE version IS NOT NULL OR seq > 0
+                """, arguments: [])
+    }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+// The progress of pulls and listings: cursors, listed rows and tombstones. And join edits, which no other entry contains.
+extension EngineLedger {
+    // MARK: Cursors
+
+    /// Returns where the pull of an entity continues; nil before its first pull.
+    ///
+    /// - Parameter filter: The source and filter of the pull. With another text, the rows that were pulled before are
+    ///   incomplete.
+    func pullState(of table: TrackedTable, filter: String) throws -> PullState? {
+        let row = try db.rowCached(
+            sql: """
+                SELECT cursor, next, initial, fingerprint, swept,
+                  cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)
+                FROM sync_cursor AS c WHERE e = ?
+                """, arguments: [table.number])
+        return try row.map { row in
+            let isSame = try row.decode(String.self, atIndex: 3) == filter
+            return PullState(
+                cursor: try isSame ? row.decode(atIndex: 0) : nil, next: try isSame ? row.decode(atIndex: 1) : nil,
+                isInitialSyncComplete: try row.decode(Int.self, atIndex: 2) != 0,
+                lastListing: try row.decode(atIndex: 4),
+                hasUnprocessedListing: try isSame && row.decode(Bool.self, atIndex: 5))
+        }
+    }
+
+    /// Returns whether the next pull of an entity gets all rows, although an earlier pull had a cursor.
+    func isCursorCleared(of table: TrackedTable) throws -> Bool {
+        try db.finds(sql: "SELECT 1 FROM sync_cursor WHERE e = ? AND cursor IS NULL", arguments: [table.number])
+    }
+
+    /// Stores where the pull of an entity continues.
+    ///
+    /// - Parameters:
+    ///   - cursor: The cursor of the next pull. While a pull is not finished, the stored cursor stays.
+    ///   - next: The page at which an unfinished pull continues.
+    func setPullState(of table: TrackedTable, cursor: String?, next: String?, filter: String) throws {
+        let isSame = try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT cursor IS ? AND next IS ? AND fingerprint = ? FROM sync_cursor WHERE e = ?"),
+            arguments: [cursor, next, filter, table.number])
+        if isSame == true { return }
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_cursor (e, cursor, fingerprint, next) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET cursor = \(next == nil ? "excluded.cursor" : "cursor"),
+                  fingerprint = excluded.fingerprint, next = excluded.next
+                """, arguments: [table.number, cursor, filter, next])
+    }
+
+    /// Makes the next pull of an entity start at its first page.
+    func clearNextPage(of table: TrackedTable) throws {
+        try db.execute(sql: "UPDATE sync_cursor SET next = NULL WHERE e = ?", arguments: [table.number])
+    }
+
+    /// Makes the next pull of an entity get all rows.
+    func clearCursor(of table: TrackedTable) throws {
+        try db.execute(
+            sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
+    }
+
+    /// Records that a run that pulled an entity succeeded.
+    func setSynced(_ table: TrackedTable, at time: Int64) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_cursor (e, last_sync, initial) VALUES (?, ?, 1)
+                ON CONFLICT DO UPDATE SET last_sync = excluded.last_sync, initial = 1
+                """, arguments: [table.number, time])
+    }
+
+    /// Returns when an entity was last synced, in milliseconds since 1970, and whether all its records were pulled.
+    func syncDate(of table: TrackedTable) throws -> (time: Int64?, isInitialSyncComplete: Bool) {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT last_sync, initial FROM sync_cursor WHERE e = ?", arguments: [table.number])
+        return (try row?.decode(atIndex: 0), try row?.decode(Int.self, atIndex: 1) == 1)
+    }
+
+    // MARK: Listings
+
+    /// Begins a listing of all IDs of an entity, and discards an unfinished listing.
+    func beginListing(of table: TrackedTable) throws {
+        // Keep the rows that are known only from inside other records. Records that were pulled before may contain them.
+        try db.execute(
+            sql: """
+                DELETE FROM sync_seen WHERE e = ? AND NOT \(Self.isNestedOnly("sync_seen"))
+                """, arguments: [table.number])
+        try db.execute(sql: "DELETE FROM sync_gone WHERE e = ? AND guarded", arguments: [table.number])
+        try db.execute(
+            sql: """
+                INSERT INTO sync_sweep (e, seq) VALUES (?, (SELECT seq FROM sync_engine))
+                ON CONFLICT DO UPDATE SET seq = excluded.seq
+                """, arguments: [table.number])
+        // A row that becomes known from now on is not missing from this listing.
+        try increaseEdit()
+    }
+
+    /// Records that the deletions of a finished listing were applied.
+    func endListing(of table: TrackedTable, at time: Int64) throws {
+        try deleteListing(of: table.number)
+        try db.execute(
+            sql: "INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept",
+            arguments: [table.number, time])
+    }
+
+    func deleteListing(of number: Int) throws {
+        try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [number])
+        try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [number])
+    }
+
+    /// Records that a listing has a row.
+    ///
+    /// - Parameter key: The key of the row, or the bytes of an ID that is not a valid key.
+    func insertListed(_ key: DatabaseValue, _ table: TrackedTable) throws {
+        try db.executeCached(
+            sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING", arguments: [table.number, key])
+    }
+
+    func isListed(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
+        try db.finds(sql: "SELECT 1 FROM sync_seen WHERE e = ? AND k = ?", arguments: [table.number, key])
+    }
+
+    // MARK: Tombstones
+
+    /// A row that the service deleted or lacks, until the run deletes it.
+    struct Tombstone {
+        let id: JSONValue
+        /// When the service deleted the row, in milliseconds since 1970; nil if not known.
+        let time: Int64?
+    }
+
+    /// Returns the tombstones of an entity.
+    ///
+    /// - Parameter isLimited: Whether the deletion limit applies, because the service lacks the rows and did not report
+    ///   them as deleted.
+    func tombstones(of table: TrackedTable, isLimited: Bool) throws -> [Tombstone] {
+        try db.rowsCached(
+            sql: "SELECT id, time FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isLimited]
+        ).map { Tombstone(id: try EngineTableCheck.json($0.decode(atIndex: 0)), time: try $0.decode(atIndex: 1)) }
+    }
+
+    func hasTombstones(of table: TrackedTable) throws -> Bool {
+        try db.finds(sql: "SELECT 1 FROM sync_gone WHERE e = ?", arguments: [table.number])
+    }
+
+    func hasTombstone(_ id: JSONValue, of table: TrackedTable) throws -> Bool {
+        try db.finds(sql: "SELECT 1 FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, id.text])
+    }
+
+    func hasLimitedTombstones() throws -> Bool {
+        try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
+    }
+
+    func insertTombstone(_ id: JSONValue, of table: TrackedTable, isLimited: Bool, time: Int64?) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_gone (e, id, guarded, time) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET guarded = min(guarded, excluded.guarded), time = coalesce(excluded.time, time)
+                """, arguments: [table.number, id.text, isLimited, time])
+    }
+
+    func deleteTombstone(_ id: JSONValue, of table: TrackedTable) throws {
+        try db.executeCached(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, id.text])
+    }
+
+    func deleteTombstones(of table: TrackedTable, isLimited: Bool) throws {
+        try db.execute(
+            sql: "DELETE FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isLimited])
+    }
+
+    // MARK: Join edits
+
+    /// Returns the rows that were added to a list or removed from it.
+    func joinEdits(
+        of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable
+    ) throws -> [(other: DatabaseValue, isAdded: Bool)] {
+        try db.rowsCached(
+            sql: "SELECT other, op > 0 FROM sync_link WHERE owner = ? AND link = ? AND op <> 0",
+            arguments: [key, joinTable.name]
+        ).map { ($0[0], try $0.decode(atIndex: 1)) }
+    }
+
+    func hasJoinEdits(of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
+    }
+
+    /// Records that a row was added to a list or removed from it.
+    func insertJoinEdit(
+        _ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable, isAdded: Bool
+    ) throws {
+        try db.executeCached(
+            sql: "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            arguments: [joinTable.name, key, other, isAdded ? 1 : -1, SQLiteEngineStore.now])
+    }
+
+    func deleteJoinEdit(
+        _ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable
+    ) throws {
+        try db.executeCached(
+            sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
+            arguments: [joinTable.name, key, other])
+    }
+
+    func deleteJoinEdits(of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws {
+        try db.executeCached(
+            sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
+    }
+
+    /// Deletes the join rows that were copied while the engine deleted rows.
+    func deleteRemovedJoinRows() throws { try db.executeCached(sql: "DELETE FROM sync_parting") }
+
+    /// Deletes the join edits that contradict the stored join rows.
+    func deleteContradictingJoinEdits(of joinTable: TrackedTable.JoinTable) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM sync_link WHERE link = ? AND (op > 0) <> EXISTS (
+                  SELECT 1 FROM \(joinTable.table.table) AS p
+                  WHERE p.\(joinTable.table.mine) = +owner AND p.\(joinTable.table.other) = +other)
+                """, arguments: [joinTable.name])
+    }
+
+    /// Deletes the join edits of an entity's rows. The join edits of stored rows of other entities in the same table
+    /// stay.
+    func deleteJoinEdits(of table: TrackedTable) throws {
+        for joinTable in table.joinTables {
+            try db.execute(
+                sql: """
+                    DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
+                      SELECT 1 FROM \(table.table.name.quoted) AS r
+                      WHERE r.\(table.table.keyColumn.quoted) = +owner AND NOT (true\(table.isOwn("r"))))
+                    """, arguments: [joinTable.name])
+        }
+    }
+
+    /// Replaces the key of the owner or of the linked row in the join edits of an association.
+    func rekeyJoinEdits(
+        of joinTable: TrackedTable.JoinTable, _ side: JoinSide, from old: DatabaseValue, to new: DatabaseValue
+    ) throws {
+        let column = side.rawValue
+        try db.executeCached(
+            sql: "UPDATE OR REPLACE sync_link SET \(column) = ? WHERE link = ? AND \(column) = ?",
+            arguments: [new, joinTable.name, old])
+    }
+
+    /// The two rows of a join edit.
+    enum JoinSide: String {
+        case owner, other
+    }
+}

@@ -1,0 +1,401 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+/// One field of a sent row, with its sent value.
+struct SentField {
+    let name: String
+    let value: DatabaseValue
+}
+
+// Requests whose outcome is not final, and the values of fields: sent values, attempted values and base values.
+extension EngineLedger {
+    func hasRequests() throws -> Bool { try db.finds(sql: "SELECT 1 FROM sync_request", arguments: []) }
+
+    /// Returns the requests of an entity, in the order in which they were built.
+    func requests(of table: TrackedTable) throws -> [OutgoingRequest] {
+        try db.rowsCached(
+            sql: """
+                SELECT id, kind, remote, body, version, idem, frozen, attempts, natural, taken, k, seq FROM sync_request
+                WHERE e = ? ORDER BY id
+                """, arguments: [table.number]
+        ).map { row in
+            func json(_ index: Int) throws -> JSONValue? {
+                try row.decode(String?.self, atIndex: index).map { try EngineTableCheck.json($0) }
+            }
+            let id = try table.json(row[10], in: db).text
+            return OutgoingRequest(
+                id: try row.decode(atIndex: 0), entity: table.entity.name,
+                kind: try OutgoingRequest.Kind(rawValue: row.decode(atIndex: 1)) ?? .update,
+                remoteID: try json(2), body: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
+                idempotencyKey: try row.decode(atIndex: 5), edit: try row.decode(atIndex: 11),
+                preparedAt: try row.decode(atIndex: 6),
+                attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
+                isRestoration: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table.entity.name).text,
+                acceptedAtEdit: try row.decode(atIndex: 9))
+        }
+    }
+
+    /// Stores a request with the values that are sent.
+    ///
+    /// - Parameter attempts: The number of earlier attempts with unknown outcome.
+    /// - Returns: The ID of the request.
+    func insertRequest(
+        of change: PendingChange, _ table: TrackedTable, idempotencyKey: String, remoteID: JSONValue?, version: String?,
+        body: JSONValue, naturalKey: JSONValue?, preparedAt: Int64, attempts: Int, _ fields: [OutgoingField]
+    ) throws -> Int64 {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen, attempts)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                table.number, change.key, change.kind.rawValue, idempotencyKey, remoteID?.text, version, body.text,
+                naturalKey?.text, change.edit, preparedAt, attempts,
+            ])
+        let id = db.lastInsertedRowID
+        for field in fields {
+            try db.executeCached(
+                sql: "INSERT INTO sync_sent (request, domain, value) VALUES (?, ?, ?)",
+                arguments: [id, field.name, field.value])
+        }
+        return id
+    }
+
+    /// Returns the current key of the row of a request, and whether its change is the change that was sent. Returns nil
+    /// if the request was completed before.
+    func sentRow(ofRequest id: Int64) throws -> (key: DatabaseValue, isUnchanged: Bool)? {
+        try db.rowCached(
+            sql: """
+                SELECT r.k, c.kind IS r.kind AND c.seq <= r.seq FROM sync_request AS r
+                LEFT JOIN sync_change AS c ON c.e = r.e AND c.k = r.k WHERE r.id = ?
+                """, arguments: [id]
+        ).map { ($0[0], try $0.decode(atIndex: 1)) }
+    }
+
+    /// Returns whether a request without an attempt of unknown outcome is in flight.
+    func isInFlight(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND taken IS NULL",
+            arguments: [table.number, key])
+    }
+
+    /// Returns whether an attempt of unknown outcome may have created the row.
+    func mayBeCreated(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0",
+            arguments: [table.number, key])
+    }
+
+    // MARK: Outcomes
+
+    /// Records an attempt of unknown outcome. The next attempt does not count the service's acceptance of the row.
+    func addUnknownAttempt(ofRequest id: Int64, at time: Int64) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_request SET attempts = attempts + 1, frozen = ?, taken = NULL WHERE id = ?",
+            arguments: [time, id])
+    }
+
+    /// Records that the service accepted a new row without returning it.
+    ///
+    /// - Parameter isCertain: Whether the service itself responded.
+    func setAccepted(request id: Int64, isCertain: Bool, at time: Int64) throws {
+        try db.executeCached(
+            sql: """
+                UPDATE sync_request SET taken = coalesce(taken, (SELECT seq FROM sync_engine)), frozen = ?,
+                  attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
+                """, arguments: [time, isCertain, id])
+    }
+
+    /// Records that an attempt may have created the row, because the service rejected a repetition.
+    func addRejectedAttempt(ofRequest id: Int64) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_request SET attempts = attempts + 1, taken = NULL WHERE id = ?", arguments: [id])
+    }
+
+    /// Records that an attempt created the row.
+    func addCreatingAttempt(ofRequest id: Int64) throws {
+        try db.executeCached(sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [id])
+    }
+
+    func deleteRequest(_ id: Int64) throws {
+        try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [id])
+        try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [id])
+    }
+
+    /// Deletes the request of a row whose outcome is unknown, and keeps its sent values as attempted values.
+    ///
+    /// - Returns: The idempotency key and the number of attempts, for the next request; nil if there is no request.
+    func takeRequest(of key: DatabaseValue, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
+        let row = try db.rowCached(
+            sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?", arguments: [table.number, key])
+        guard let row else { return nil }
+        let id = try row.decode(Int64.self, atIndex: 0)
+        try insertAttemptedValues(ofRequest: id)
+        try deleteRequest(id)
+        return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
+    }
+
+    /// Deletes the create request of a row that may have been carried out, because its outcome is known or not needed
+    /// any more.
+    ///
+    /// Such a request has an attempt without a response, or the service accepted it without returning the row.
+    func deleteOpenCreate(of key: DatabaseValue, _ table: TrackedTable) throws {
+        let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR taken IS NOT NULL)"
+        try db.executeCached(
+            sql: "DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", arguments: [table.number, key])
+        try db.executeCached(sql: "DELETE \(open)", arguments: [table.number, key])
+    }
+
+    /// Deletes the sent values of requests that are not stored any more.
+    func deleteOrphanedSentValues() throws {
+        try db.execute(sql: "DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
+    }
+
+    // MARK: Sent values
+
+    func sentFields(ofRequest id: Int64) throws -> [SentField] {
+        try db.rowsCached(sql: "SELECT domain, value FROM sync_sent WHERE request = ?", arguments: [id])
+            .map { SentField(name: try $0.decode(atIndex: 0), value: $0[1]) }
+    }
+
+    /// Returns the attempted values of a row by field: values that requests sent and that the service did not confirm.
+    ///
+    /// The outcome of such a request is unknown, or the service had another version of the row. The service may have
+    /// stored the values anyway. Then their presence at the service is not a change by another device.
+    func attemptedValues(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: [DatabaseValue]] {
+        let rows = try db.rowsCached(
+            sql: """
+                SELECT domain, value FROM sync_tried WHERE e = ? AND k = ?
+                UNION ALL SELECT s.domain, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id
+                WHERE r.e = ? AND r.k = ?
+                """, arguments: [table.number, key, table.number, key])
+        return try rows.reduce(into: [:]) { values, row in
+            values[try row.decode(atIndex: 0), default: []].append(try row.wholeValue(at: 1))
+        }
+    }
+
+    /// Keeps the sent values of a request as attempted values. Call this method before the request is deleted.
+    func insertAttemptedValues(ofRequest id: Int64) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_tried (e, k, domain, value)
+                SELECT r.e, r.k, s.domain, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id WHERE r.id = ?
+                """, arguments: [id])
+    }
+
+    func deleteAttemptedValues(of key: DatabaseValue, _ table: TrackedTable) throws {
+        try db.executeCached(sql: "DELETE FROM sync_tried WHERE e = ? AND k = ?", arguments: [table.number, key])
+    }
+
+    /// Deletes the attempted values of rows without a pending change, and the edit times of rows that are not to be
+    /// created any more.
+    func deleteFinishedValues() throws {
+        try db.executeCached(
+            sql: """
+                DELETE FROM sync_tried WHERE NOT EXISTS (
+                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_tried.e AND c.k = sync_tried.k)
+                """)
+        try db.executeCached(
+            sql: """
+                DELETE FROM sync_made WHERE NOT EXISTS (
+                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_made.e AND c.k = sync_made.k AND c.birth IS NOT NULL)
+                """)
+    }
+
+    // MARK: Base values
+
+    /// A base value, and when the field was edited.
+    struct Base {
+        let value: DatabaseValue
+        /// In milliseconds since 1970; 0 if the engine cleared the field because it deleted the referenced row.
+        let editTime: Int64
+    }
+
+    /// Returns the base values of the edited fields of a row, by field.
+    func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: Base] {
+        try db.rowsCached(
+            sql: "SELECT domain, value, edited FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key]
+        ).reduce(into: [:]) { bases, row in
+            bases[try row.decode(atIndex: 0)] = Base(value: row[1], editTime: try row.decode(atIndex: 2))
+        }
+    }
+
+    func base(of field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> DatabaseValue? {
+        try DatabaseValue.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ?"),
+            arguments: [table.number, key, field])
+    }
+
+    func hasBase(_ field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, field])
+    }
+
+    /// Stores the base value of an edited field. The edit time of an existing entry stays.
+    ///
+    /// - Parameters:
+    ///   - base: The base value; nil to delete it, because the field does not differ any more.
+    ///   - editTime: The edit time of a new entry, in milliseconds since 1970.
+    func setBase(
+        _ base: DatabaseValue?, of field: String, _ key: DatabaseValue, _ table: TrackedTable,
+        editTime: Int64 = SQLiteEngineStore.now
+    ) throws {
+        guard let base else {
+            return try db.executeCached(
+                sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?",
+                arguments: [table.number, key, field])
+        }
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET value = excluded.value
+                """, arguments: [table.number, key, field, base, editTime])
+    }
+
+    func deleteBases(of key: DatabaseValue, _ table: TrackedTable) throws {
+        try db.executeCached(sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
+    }
+
+    // MARK: Base orders of lists
+
+    /// Returns the base order of a list: the last order that both sides had. Returns nil if the list is not ordered, or
+    /// if no base order is stored.
+    func baseOrder(
+        of joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ table: TrackedTable
+    ) throws -> [DatabaseValue]? {
+        guard joinTable.isOrdered else { return nil }
+        return try base(of: joinTable.field, key, table).map(LinkedRowList.keys)
+    }
+
+    /// Stores the base order of a list.
+    ///
+    /// - Parameter keys: The base order; nil to delete it.
+    func setBaseOrder(
+        _ keys: [DatabaseValue]?, of joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ table: TrackedTable,
+        editTime: Int64 = SQLiteEngineStore.now
+    ) throws {
+        try setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, table, editTime: editTime)
+    }
+
+    /// Replaces the key of a linked row in the base orders of a relationship. If the row is stored, call this method
+    /// after it has the new key.
+    ///
+    /// The statement reads only lists that contain the row or have a join edit of it. Other base orders cannot contain
+    /// its key.
+    func rekeyBaseOrders(
+        of joinTable: TrackedTable.JoinTable, _ table: TrackedTable, from old: DatabaseValue, to new: DatabaseValue
+    ) throws {
+        guard joinTable.isOrdered else { return }
+        let names = joinTable.table
+        try db.executeCached(
+            sql: """
+                UPDATE sync_base SET value = (
+                  SELECT json_group_array(CASE WHEN value IS :old THEN :new ELSE value END)
+                  FROM json_each(sync_base.value))
+                WHERE e = :e AND domain = :domain AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS :old)
+                  AND k IN (
+                    SELECT \(names.mine) FROM \(names.table) WHERE \(names.other) IN (:old, :new)
+                    UNION SELECT owner FROM sync_link WHERE link = :link AND other IN (:old, :new))
+                """,
+            arguments: [
+                "old": old, "new": new, "e": table.number, "domain": joinTable.field, "link": joinTable.name,
+            ])
+    }
+
+    // MARK: Fields of another model
+
+    /// Returns all base values of an entity: key, field, value and edit time.
+    func allBases(of number: Int) throws -> [Row] {
+        try Row.fetchAll(
+            db, sql: "SELECT k, domain, value, edited FROM sync_base WHERE e = ?", arguments: [number])
+    }
+
+    /// Replaces all base values of an entity, given as key, field, value and edit time.
+    func replaceBases(of number: Int, with bases: [[DatabaseValue]]) throws {
+        try db.execute(sql: "DELETE FROM sync_base WHERE e = ?", arguments: [number])
+        for base in bases {
+            let value = ColumnValue.bound(base[2])
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, \(value.sql), ?)",
+                arguments: [number, base[0], base[1], value.value, base[3]])
+        }
+    }
+
+    /// Returns the sent values of all requests of an entity.
+    func sentFields(of number: Int) throws -> [(request: Int64, field: SentField)] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT request, domain, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)
+                """, arguments: [number]
+        ).map { row in
+            (try row.decode(atIndex: 0), SentField(name: try row.decode(atIndex: 1), value: try row.wholeValue(at: 2)))
+        }
+    }
+
+    func deleteSentField(_ name: String, ofRequest id: Int64) throws {
+        try db.execute(sql: "DELETE FROM sync_sent WHERE request = ? AND domain = ?", arguments: [id, name])
+    }
+
+    func insertSentField(_ field: SentField, ofRequest id: Int64) throws {
+        let value = ColumnValue.bound(field.value)
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO sync_sent (request, domain, value) VALUES (?, ?, \(value.sql))",
+            arguments: [id, field.name, value.value])
+    }
+
+    // MARK: Keys in values
+
+    /// Replaces the key of a referenced row in the base values and sent values of a foreign key.
+    func rekeyReferences(
+        in column: TrackedTable.Column, of table: TrackedTable, from old: DatabaseValue, to new: DatabaseValue
+    ) throws {
+        try db.executeCached(
+            sql: """
+                UPDATE sync_base INDEXED BY sync_base_value SET value = :new
+                WHERE e = :e AND domain = :domain AND \(EngineSchema.isBase("sync_base", ":old"))
+                """, arguments: ["new": new, "e": table.number, "domain": column.name, "old": old])
+        try db.executeCached(
+            sql: """
+                UPDATE sync_sent SET value = ? WHERE domain = ? AND value = ?
+                  AND request IN (SELECT id FROM sync_request WHERE e = ?)
+                """, arguments: [new, column.name, old, table.number])
+        try db.executeCached(
+            sql: "UPDATE sync_tried SET value = ? WHERE e = ? AND domain = ? AND value = ?",
+            arguments: [new, table.number, column.name, old])
+    }
+
+    /// Replaces the keys of referenced rows in the base values and sent values of foreign keys and lists.
+    ///
+    /// - Parameters:
+    ///   - keys: The replaced keys, with their new keys.
+    ///   - destination: The table of the referenced rows.
+    func rekeyReferences(
+        _ keys: [(old: DatabaseValue, new: DatabaseValue)], to destination: TableID, of table: TrackedTable
+    ) throws {
+        let pairs = keys.compactMap { String.fromDatabaseValue(LinkedRowList.text([$0.old, $0.new])) }
+        let map = "[\(pairs.joined(separator: ", "))]"
+        func new(_ key: String) -> String {
+            """
+            coalesce((SELECT json_extract(m.value, '$[1]') FROM json_each(:map) AS m
+              WHERE json_extract(m.value, '$[0]') IS \(key)), \(key))
+            """
+        }
+        let isOfRow = "e = :e"
+        let isSent = "request IN (SELECT id FROM sync_request WHERE e = :e)"
+        for (name, condition) in [("sync_base", isOfRow), ("sync_tried", isOfRow), ("sync_sent", isSent)] {
+            let list = "(SELECT json_group_array(\(new("l.value"))) FROM json_each(\(name).value) AS l)"
+            let columns = table.columns.filter { $0.destination == destination }
+            let lists = table.joinTables.filter { $0.destination == destination }
+            let fields = columns.map { ($0.name, new("\(name).value")) } + lists.map { ($0.field, list) }
+            for (field, value) in fields {
+                try db.executeCached(
+                    sql: """
+                        UPDATE \(name) SET value = \(value) WHERE \(condition) AND domain = :domain AND value IS NOT NULL
+                        """, arguments: ["map": map, "e": table.number, "domain": field])
+            }
+        }
+    }
+}
