@@ -185,11 +185,11 @@ public final class DataStack: Sendable {
                 try watch.check(db)
                 if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
                 // The engine must not send these deletions to the service.
-                try EngineSchema.removeRows(in: db)
-                for statement in DeleteAllSQL(layout, hasExistingTables: hasExistingTables).statements {
-                    try db.execute(sql: statement)
+                try EngineSchema.removingEntries(in: db) {
+                    for statement in DeleteAllSQL(layout, hasExistingTables: hasExistingTables).statements {
+                        try db.execute(sql: statement)
+                    }
                 }
-                try EngineSchema.unmute(in: db)
             }
         }
     }
@@ -282,8 +282,7 @@ extension DataStack {
     /// without an outbox.
     package func pendingChangeCount() async throws -> Int {
         try await reading { db in
-            guard try EngineSchema.isThere(in: db) else { return 0 }
-            return try EngineLedger(db).changeCount()
+            try EngineLedger(db).totalChangeCount()
         }
     }
 }

@@ -175,11 +175,11 @@ private actor PartedHistory {
     /// rows.
     private static let orphans = """
         SELECT 'link', owner, other, op FROM sync_link AS l
-          WHERE NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e IN (2, 3) AND c.k = l.owner)
-        UNION ALL SELECT 'base', e, k, domain FROM sync_base AS b
-          WHERE NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = b.e AND c.k = b.k)
-        UNION ALL SELECT 'conflict', e, k, domain FROM sync_conflict AS o
-          WHERE open = 1 AND NOT EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = o.e AND n.k = o.k)
+          WHERE NOT EXISTS (SELECT 1 FROM sync_outbox AS c WHERE c.e IN (2, 3) AND c.k = l.owner)
+        UNION ALL SELECT 'base', e, k, field FROM sync_base AS b
+          WHERE NOT EXISTS (SELECT 1 FROM sync_outbox AS c WHERE c.e = b.e AND c.k = b.k)
+        UNION ALL SELECT 'conflict', e, k, field FROM sync_conflict AS o
+          WHERE winner = 'open' AND NOT EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = o.e AND n.k = o.k)
         """
 
     private static let misnamed = """

@@ -235,7 +235,7 @@ struct DeletionTests {
         #expect(tasks[2]?["title"] == "mine")
         #expect(tasks.values.contains { $0["title"] == "free" })
         #expect(await service.contents(of: "Project")[20]?["name"] == "mine")
-        #expect(try await device.rows("SELECT kind FROM sync_change ORDER BY kind") == ["create", "update"])
+        #expect(try await device.rows("SELECT kind FROM sync_outbox ORDER BY kind") == ["create", "update"])
         configuration.deletionLimit = nil
         let willing = try Device(device.stack, service, configuration)
         try await willing.engine.sync()
@@ -352,7 +352,7 @@ struct DeletionTests {
         try await device.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 1)")
         try await device.write("UPDATE Task SET title = 'mine'")
         #expect(try await device.engine.push().total.blockedChanges == 1)
-        try await device.write("UPDATE sync_change SET attempts = 3")
+        try await device.write("UPDATE sync_outbox SET rejections = 3")
         await service.remove("Tag", 1)
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")[1]?["title"] == "mine")

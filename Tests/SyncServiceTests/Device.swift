@@ -93,14 +93,14 @@ struct Device {
     func leftovers() async throws -> [String] {
         try await rows(
             """
-            SELECT 'change', e, k, kind, state, reason FROM sync_change UNION ALL SELECT 'base', e, k, domain, value, '' FROM sync_base
-            UNION ALL SELECT 'request', e, k, kind, idem, '' FROM sync_request UNION ALL SELECT 'mute', n, '', '', '', '' FROM sync_mute
-            UNION ALL SELECT 'link', link, owner, other, op, '' FROM sync_link UNION ALL SELECT 'sent', request, domain, value, '', '' FROM sync_sent
-            UNION ALL SELECT 'inbound', e, k, body, reason, '' FROM sync_inbound
-            UNION ALL SELECT 'gone', e, id, guarded, '', '' FROM sync_gone UNION ALL SELECT 'sweep', e, '', '', '', '' FROM sync_sweep
+            SELECT 'change', e, k, kind, state, message FROM sync_outbox UNION ALL SELECT 'base', e, k, field, value, '' FROM sync_base
+            UNION ALL SELECT 'request', e, k, kind, idempotency_key, '' FROM sync_request UNION ALL SELECT 'mute', mode, '', '', '', '' FROM sync_capture_off
+            UNION ALL SELECT 'link', link, owner, other, op, '' FROM sync_link UNION ALL SELECT 'sent', request, field, value, '', '' FROM sync_sent
+            UNION ALL SELECT 'inbound', e, k, body, message, '' FROM sync_quarantine
+            UNION ALL SELECT 'gone', e, id, source, '', '' FROM sync_tombstone UNION ALL SELECT 'sweep', e, '', '', '', '' FROM sync_sweep
             UNION ALL SELECT 'unsent', e, k, '', '', '' FROM sync_unsent
-            UNION ALL SELECT 'made', e, k, domain, edited, '' FROM sync_made
-            UNION ALL SELECT 'tried', e, k, domain, value, '' FROM sync_tried
+            UNION ALL SELECT 'made', e, k, field, edited, '' FROM sync_made
+            UNION ALL SELECT 'tried', e, k, field, value, '' FROM sync_tried
             UNION ALL SELECT 'next', e, next, '', '', '' FROM sync_cursor WHERE next IS NOT NULL
             UNION ALL SELECT 'parting', list, owner, other, '', '' FROM sync_parting
             UNION ALL SELECT 'lease', holder, token, until, '', '' FROM sync_lease WHERE holder <> ''

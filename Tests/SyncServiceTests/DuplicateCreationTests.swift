@@ -18,7 +18,7 @@ struct DuplicateCreationTests {
         let device = try Device(service)
         try await device.stack.insert("Task", values: ["title": "mine"])
         // An older copy of the store sent the create.
-        let birth = try #require(try await device.rows("SELECT birth FROM sync_change").first)
+        let birth = try #require(try await device.rows("SELECT creation_id FROM sync_outbox").first)
         await service.set("Task", 9, ["title": "mine", "points": .null, "client_ref": .string(birth + attempt)])
         try await device.write("UPDATE Task SET points = 5")
         try await device.engine.sync()
@@ -33,7 +33,7 @@ struct DuplicateCreationTests {
         let service = InMemoryService()
         let device = try Device(service, entities: ["Project", SyncedEntity("Task", naturalKey: ["title"]), "Tag"])
         try await device.stack.insert("Task", values: ["title": "mine", "points": 5])
-        try await device.write("UPDATE sync_change SET state = 'parked', reason = 'there is one', attempts = 2")
+        try await device.write("UPDATE sync_outbox SET state = 'blocked', reason = 'rejected', message = 'there is one', rejections = 2")
         await service.set("Task", 9, ["title": "mine", "points": 4])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, title, points FROM Task") == ["9 mine 5"])

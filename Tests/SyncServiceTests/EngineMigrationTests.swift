@@ -187,7 +187,7 @@ struct EngineMigrationTests {
                     with: "\"score\": {\"type\": \"integer\", \"renamedFrom\": \"points\", \"remoteKey\": \"points\"}")
             let second = try open(schema, Self.names, .keepingData).stack
             #expect(
-                try await second.read { db in try String.fetchAll(db, sql: "SELECT domain FROM sync_unread") } == [
+                try await second.read { db in try String.fetchAll(db, sql: "SELECT field FROM sync_unreadable") } == [
                     "score"
                 ])
             let device = try Device(second, service, entities: entities, configuration)
@@ -254,8 +254,8 @@ struct EngineMigrationTests {
     @Test("The deletion of a row's former keys uses an index")
     func aliasIndex() async throws {
         let device = try Device(service)
-        let plan = try await device.rows("EXPLAIN QUERY PLAN DELETE FROM sync_alias WHERE e = 1 AND k = 2")
-        #expect(plan.joined().contains("sync_alias_later"))
+        let plan = try await device.rows("EXPLAIN QUERY PLAN DELETE FROM sync_former_key WHERE e = 1 AND k = 2")
+        #expect(plan.joined().contains("sync_former_key_now"))
     }
 
     @Test("An entity that reuses the number of a removed entity has none of its engine rows")
@@ -269,11 +269,11 @@ struct EngineMigrationTests {
             let number = try await first.rows("SELECT e FROM sync_entity WHERE name = 'Task'").joined()
             try await first.write(
                 """
-                INSERT INTO sync_gone (e, id, guarded) VALUES (\(number), '1', 1);
-                INSERT INTO sync_inbound (e, k, body, reason) VALUES (\(number), '2', '{}', 'refused');
+                INSERT INTO sync_tombstone (e, id, source) VALUES (\(number), '1', 'missing');
+                INSERT INTO sync_quarantine (e, k, body, message) VALUES (\(number), '2', '{}', 'refused');
                 UPDATE Task SET title = 'edited' WHERE id = 3
                 """)
-            #expect(try await first.rows("SELECT k > 0 FROM sync_alias WHERE e = \(number)") == ["1"])
+            #expect(try await first.rows("SELECT k > 0 FROM sync_former_key WHERE e = \(number)") == ["1"])
             let without = """
                 {"entities": {"Project": {"attributes": {"id": "integer", "name": "string"}},
                   "Tag": {"attributes": {"id": "integer", "name": "string"}}}}
@@ -284,12 +284,12 @@ struct EngineMigrationTests {
                 SELECT m.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c ON c.name = 'e'
                 WHERE m.type = 'table' AND m.name GLOB 'sync_*' ORDER BY 1
                 """)
-            #expect(tables.contains("sync_alias") && tables.contains("sync_gone"))
+            #expect(tables.contains("sync_former_key") && tables.contains("sync_tombstone"))
             for table in tables {
                 #expect(try await second.rows("SELECT * FROM \(table) WHERE e = \(number)") == [], "\(table)")
             }
             // The state of a database from an earlier version.
-            try await second.write("INSERT INTO sync_alias (e, old, k) VALUES (\(number), \(former), 1)")
+            try await second.write("INSERT INTO sync_former_key (e, old, k) VALUES (\(number), \(former), 1)")
             for id in 1...3 { await service.set("Label", JSONValue(id), ["name": "l"]) }
             let other = without.replacingOccurrences(
                 of: "\"Tag\": {",

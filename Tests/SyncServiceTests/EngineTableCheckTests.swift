@@ -29,8 +29,8 @@ struct EngineTableCheckTests {
         let store = try await DamagedStore(content: Self.content)
         defer { store.remove() }
         let error = try await #require(
-            store.errors("INSERT INTO sync_gone (e, id, guarded) VALUES (2, '{', 0)").first)
-        #expect(error.message == "the engine's tables are damaged: sync_gone, row e 2, id '{': 'id' is not JSON")
+            store.errors("INSERT INTO sync_tombstone (e, id, source) VALUES (2, '{', 'missing')").first)
+        #expect(error.message == "the engine's tables are damaged: sync_tombstone, row e 2, id '{': 'id' is not JSON")
     }
 
     @Test("Numbers at the limits of their range do not overflow")
@@ -124,11 +124,11 @@ private struct DamagedStore {
         return try queue.write(body)
     }
 
-    /// Returns the tables of the engine. A row in `sync_mute` would disable change capture.
+    /// Returns the tables of the engine. A row in `sync_capture_off` would disable change capture.
     private static func tables(in db: Database) throws -> [(name: String, columns: [ColumnInfo])] {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'sync_*' ORDER BY name")
-        return try names.filter { !["sync_model", "sync_mute"].contains($0) }.map { ($0, try db.columns(in: $0)) }
+        return try names.filter { !["sync_model", "sync_capture_off"].contains($0) }.map { ($0, try db.columns(in: $0)) }
     }
 
     func columns() throws -> [(table: String, name: String)] {

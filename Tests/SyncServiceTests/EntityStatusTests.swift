@@ -87,7 +87,7 @@ struct EntityStatusTests {
         let cursors = try await device.rows("SELECT e FROM sync_cursor WHERE cursor IS NOT NULL ORDER BY 1")
         #expect(cursors == ["1", "3"])
         try await device.engine.reset(.remoteState, only: ["Task"])
-        #expect(try await device.rows("SELECT e, kind FROM sync_change ORDER BY 1") == ["2 create", "3 update"])
+        #expect(try await device.rows("SELECT e, kind FROM sync_outbox ORDER BY 1") == ["2 create", "3 update"])
         await #expect(throws: SyncError.self) { try await device.engine.reset(.localData, only: ["Task"]) }
         await #expect(throws: SyncError.self) { try await device.engine.reset(.cursors, only: ["Nothing"]) }
     }

@@ -83,7 +83,7 @@ struct ModelBlockedRowTests {
             try await device.engine.sync()
             #expect(try await device.engine.blockedChanges().count == 1)
             #expect(await list.row["tag_ids"] == [3, 2, 1])
-            #expect(try await device.rows("SELECT domain FROM sync_base") == ["dueAt"])
+            #expect(try await device.rows("SELECT field FROM sync_base") == ["dueAt"])
             // Another device changes the accepted fields.
             await list.set("full name", "theirs")
             await list.set("tag_ids", [2, 1, 3])

@@ -29,7 +29,7 @@ struct PocketBaseRowTests {
         let parked = try await device.engine.blockedChanges()
         #expect(parked.count == 1)
         #expect(parked.first?.reason.contains("title: Value must be unique") == true, "\(parked)")
-        #expect(try await device.rows("SELECT count(*) FROM sync_change") == ["1"])
+        #expect(try await device.rows("SELECT count(*) FROM sync_outbox") == ["1"])
     }
 
     @Test(

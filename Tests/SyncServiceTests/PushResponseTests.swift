@@ -109,9 +109,9 @@ struct PushResponseTests {
         try await device.write("UPDATE Task SET updatedAt = 'mine'")
         try await device.engine.push()
         #expect(
-            try await device.rows("SELECT state, reason FROM sync_change") == ["parked \(FetchOutcome.forbiddenReason)"]
+            try await device.rows("SELECT state, message FROM sync_outbox") == ["blocked \(FetchOutcome.forbiddenReason)"]
         )
-        #expect(try await device.rows("SELECT count(*) FROM sync_gone") == ["0"])
+        #expect(try await device.rows("SELECT count(*) FROM sync_tombstone") == ["0"])
     }
 
     private actor SentBodies {

@@ -188,7 +188,7 @@ extension RandomHistory {
 
     /// Inserts a deleted row again whose deletion was not sent.
     private func againWithoutTriggers(_ index: Int) async throws {
-        let gone = try await devices[index].rows("SELECT k FROM sync_change WHERE e = 2 AND kind = 'delete' LIMIT 1")
+        let gone = try await devices[index].rows("SELECT k FROM sync_outbox WHERE e = 2 AND kind = 'delete' LIMIT 1")
         guard let key = gone.first else { return }
         count += 1
         let sql = "INSERT OR IGNORE INTO Task (remoteID, title) VALUES ('\(key)', 'e\(count)')"
@@ -233,8 +233,8 @@ extension RandomHistory {
     func wake(_ index: Int, _ world: any HistoryWorld) async throws {
         let waiting = try await devices[index].rows(
             """
-            SELECT e, kind, k, reason GLOB 'cascade*' FROM sync_change
-            WHERE state = 'parked' AND (reason LIKE '%refused%' OR reason LIKE '%\(RequestOutcome.unacceptedRowReason)')
+            SELECT e, kind, k, cause = 'cascade' FROM sync_outbox
+            WHERE state = 'blocked' AND (message LIKE '%refused%' OR message LIKE '%\(RequestOutcome.unacceptedRowReason)')
             """)
         for line in waiting {
             let parts = line.split(separator: " ").map(String.init)
@@ -263,8 +263,8 @@ extension RandomHistory {
         let values = await troubles.refusedValues
         let deletions = await troubles.refusedDeletions
         let waiting = """
-            SELECT %@ AS value FROM sync_change c JOIN %@ x ON x.remoteID = c.k WHERE c.e = %@ AND c.state = 'parked'
-              AND c.reason LIKE '%refused%' AND EXISTS (SELECT 1 FROM sync_base WHERE e = c.e AND k = c.k AND domain = '%@')
+            SELECT %@ AS value FROM sync_outbox c JOIN %@ x ON x.remoteID = c.k WHERE c.e = %@ AND c.state = 'blocked'
+              AND c.message LIKE '%refused%' AND EXISTS (SELECT 1 FROM sync_base WHERE e = c.e AND k = c.k AND field = '%@')
             """
         for (number, table, column) in [("1", "Project", "name"), ("2", "Task", "title"), ("3", "Tag", "name")] {
             let sql = [column, table, number, column].reduce(waiting) { text, part in
@@ -275,7 +275,7 @@ extension RandomHistory {
                 parkedProblems.append("device \(index) has \(column) '\(value)' wait, which was never refused")
             }
             let deleted = try await devices[index].rows(
-                "SELECT k FROM sync_change WHERE e = \(number) AND kind = 'delete' AND state = 'parked' AND reason LIKE '%refused%'"
+                "SELECT k FROM sync_outbox WHERE e = \(number) AND kind = 'delete' AND state = 'blocked' AND message LIKE '%refused%'"
             )
             for key in deleted where !deletions.contains("\(table) \(key)") {
                 parkedProblems.append(

@@ -128,7 +128,7 @@ actor ShadowLog {
             // A row that `REPLACE` removed is captured as an update, since it may be gone.
             let noted = """
                 SELECT e, k, CASE WHEN kind = 'update' AND k NOT IN (SELECT remoteID FROM \(entity)) THEN 'delete' ELSE kind END AS kind
-                FROM sync_change
+                FROM sync_outbox
                 """
             let change = "(SELECT kind FROM (\(noted)) WHERE e = \(number) AND k = +x.remoteID)"
             wrong += try await device.rows(
@@ -148,11 +148,11 @@ actor ShadowLog {
                     SELECT 'edited, but not noted', '\(entity)', x.remoteID, '\(column)'
                     FROM \(entity) AS x JOIN shadow_\(entity) AS s ON s.remoteID = x.remoteID
                     WHERE x.\(column) IS NOT s.\(column) AND (\(change) IS NOT 'update' OR NOT EXISTS (
-                      SELECT 1 FROM sync_base WHERE e = \(number) AND k = +x.remoteID AND domain = '\(column)'))
+                      SELECT 1 FROM sync_base WHERE e = \(number) AND k = +x.remoteID AND field = '\(column)'))
                     UNION ALL SELECT 'the base is another', '\(entity)', k, '\(column)' FROM sync_base AS b
                     JOIN shadow_\(entity) AS s ON s.remoteID = b.k
-                    WHERE e = \(number) AND domain = '\(column)' AND value IS NOT s.\(column)
-                      AND NOT (domain = 'projectID' AND s.\(column) IS NULL
+                    WHERE e = \(number) AND field = '\(column)' AND value IS NOT s.\(column)
+                      AND NOT (field = 'projectID' AND s.\(column) IS NULL
                         AND value = (SELECT projectID FROM shadow_pending WHERE taskID = k))
                     """)
             }
@@ -163,7 +163,7 @@ actor ShadowLog {
               SELECT 1, * FROM (SELECT taskID, tagID FROM Tag_tasks EXCEPT SELECT taskID, tagID FROM shadow_pairs)
               UNION ALL
               SELECT -1, * FROM (SELECT taskID, tagID FROM shadow_pairs EXCEPT SELECT taskID, tagID FROM Tag_tasks)),
-            noted(op, taskID, tagID) AS (SELECT op, owner, other FROM sync_link WHERE op <> 0)
+            noted(op, taskID, tagID) AS (SELECT op, owner, other FROM sync_link)
             SELECT 'a pair edited, but not noted', * FROM (SELECT * FROM edited EXCEPT SELECT * FROM noted)
             UNION ALL SELECT 'a pair noted, but not edited', * FROM (SELECT * FROM noted EXCEPT SELECT * FROM edited)
             """)
@@ -173,7 +173,7 @@ actor ShadowLog {
               new(task, list) AS (\(Self.lists("Tag_tasks", Device.place)))
             SELECT 'an order edited, but not noted', task, old.list, new.list FROM old JOIN new USING (task)
             WHERE old.list <> new.list AND NOT EXISTS (
-              SELECT 1 FROM sync_base WHERE e = 2 AND k = +task AND domain GLOB 'Tag_tasks *' AND value = '[' || old.list || ']')
+              SELECT 1 FROM sync_base WHERE e = 2 AND k = +task AND field GLOB 'Tag_tasks *' AND value = '[' || old.list || ']')
             """)
         return wrong.isEmpty ? nil : wrong.joined(separator: "; ")
     }

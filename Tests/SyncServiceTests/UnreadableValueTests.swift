@@ -121,7 +121,7 @@ struct UnreadableValueTests {
         try await device.write("DELETE FROM Thing WHERE remoteID = 2")
         try await device.write("UPDATE \(clause) Thing SET remoteID = 2 WHERE remoteID = 1")
         #expect(try await device.rows("SELECT remoteID, title FROM Thing") == ["2 a"])
-        #expect(try await device.rows("SELECT k, value FROM sync_unread") == ["2 \"first monday\""])
+        #expect(try await device.rows("SELECT k, value FROM sync_unreadable") == ["2 \"first monday\""])
         try await device.engine.sync()
         #expect(try await device.leftovers() == [])
     }

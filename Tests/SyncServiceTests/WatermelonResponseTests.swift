@@ -68,7 +68,7 @@ struct WatermelonResponseTests {
         try await device.engine.sync()
         let parked = try await device.engine.blockedChanges()
         #expect(parked.count == 1 && "\(parked)".contains("t2"))
-        #expect(try await device.rows("SELECT count(*) FROM sync_change WHERE state = 'ready'") == ["0"])
+        #expect(try await device.rows("SELECT count(*) FROM sync_outbox WHERE state = 'ready'") == ["0"])
     }
 
     @Test("A push response of another form acknowledges nothing", arguments: ["portal", "list"])

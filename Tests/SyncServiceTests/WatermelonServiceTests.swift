@@ -95,7 +95,7 @@ struct WatermelonServiceTests {
         #expect(try await space.rows("tags").count == 5)
         let parked = try await one.engine.blockedChanges()
         #expect(parked.map(\.reason) == ["status 422: name is taken"])
-        try await one.write("UPDATE Tag SET name = 'f' WHERE remoteID IN (SELECT k FROM sync_change)")
+        try await one.write("UPDATE Tag SET name = 'f' WHERE remoteID IN (SELECT k FROM sync_outbox)")
         try await one.engine.sync()
         #expect(try await space.rows("tags").count == 6)
         #expect(try await one.leftovers() == [])

@@ -310,7 +310,7 @@ struct ServiceCommandTests {
         let next = try setting.run("sync")
         #expect(next.status == 0, "\(next.errors)")
         #expect(try setting.sandbox.query("SELECT id, title FROM Task ORDER BY id") == "1|t\n2|more\n9|mine\n")
-        #expect(try setting.sandbox.query("SELECT count(*) FROM sync_change") == "0\n")
+        #expect(try setting.sandbox.query("SELECT count(*) FROM sync_outbox") == "0\n")
         #expect(try setting.sandbox.query("SELECT count(*) FROM sync_request") == "0\n")
     }
 

@@ -75,20 +75,15 @@ public struct SyncConflict: Sendable, Hashable {
         /// The date when the engine recorded the conflict.
         public let date: Date
 
-        /// Creates an outcome from an entry of the conflict log.
-        ///
-        /// - Parameter reason: The text in the conflict log, which may end with `, restored`.
-        package init(winner: Side?, reason: String, date: Date) {
+        package init(winner: Side?, reason: Reason, isRestored: Bool, date: Date) {
             self.winner = winner
-            isRestored = reason.hasSuffix(Self.restored)
-            self.reason = Reason(logged: isRestored ? String(reason.dropLast(Self.restored.count)) : reason)
+            self.reason = reason
+            self.isRestored = isRestored
             self.date = date
         }
-
-        private static let restored = ", restored"
     }
 
-    /// The reason for the outcome of a conflict. The raw value is the text in the conflict log, without details.
+    /// The reason for the outcome of a conflict. The raw value is a text for users.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The policy ``ConflictPolicy/clientWins``.
         case clientWins
@@ -149,19 +144,54 @@ public struct SyncConflict: Sendable, Hashable {
         /// The reason in the log is not known, for example because another version of the library wrote the reason.
         case unknown
 
-        init(logged text: String) {
-            self =
-                if let reason = Reason(rawValue: text) {
-                    reason
-                } else if text.hasPrefix("resolver: ") {
-                    .resolver
-                } else if text.hasPrefix("editWins: ") {
-                    .editWins
+        /// The reason as the conflict log stores it.
+        package var code: String { "\(self)" }
+
+        private static let byCode = Dictionary(allCases.map { ($0.code, $0) }) { first, _ in first }
+
+        package init(code: String) { self = Self.byCode[code] ?? .unknown }
+
+        /// A text that an earlier version of the library stored as reason.
+        package struct Logged {
+            package let reason: Reason
+            /// The details after the reason; nil for none.
+            package let note: String?
+            /// Whether the values of the losing side were restored later.
+            package let isRestored: Bool
+
+            private static let restored = ", restored"
+
+            package init(_ text: String) {
+                isRestored = text.hasSuffix(Self.restored)
+                let text = isRestored ? String(text.dropLast(Self.restored.count)) : text
+                let parts = text.split(separator: ": ", maxSplits: 1).map(String.init)
+                if let reason = Reason(rawValue: text) ?? Self.earlier[text] {
+                    (self.reason, note) = (reason, nil)
+                } else if parts.count == 2,
+                    let reason = [Reason.resolver, .editWins].first(where: { $0.rawValue == parts[0] })
+                {
+                    (self.reason, note) = (reason, parts[1])
                 } else if text.hasSuffix(Reason.fieldRemoved.rawValue) {
-                    .fieldRemoved
+                    (reason, note) = (.fieldRemoved, nil)
                 } else {
-                    .unknown
+                    (reason, note) = (.unknown, text)
                 }
+            }
+
+            /// The texts of versions that had other raw values.
+            private static let earlier: [String: Reason] = [
+                "deleted there": .deletedRemotely, "deleted there, or hidden": .missingRemotely,
+                "stored before the service was first asked": .preexisting,
+                "stored before the service was first asked, which does not have it": .preexistingMissing,
+                "edited later here": .editedLaterLocally, "edited later there": .editedLaterRemotely,
+                "serverWins: it gave no time": .noRemoteTime, "nobody deleted it by itself": .onlyCascaded,
+                "it pointed to a row that is not there": .danglingReference,
+                "another row made here is the same": .duplicateRow,
+                "the server came back to it": .remoteReverted,
+                "the row was edited to what the service has": .editedToRemote,
+                "the row was deleted here": .rowDeletedLocally, "the row was deleted there": .rowDeletedRemotely,
+                "not in the model any more": .fieldRemoved,
+            ]
         }
     }
 }

@@ -30,8 +30,9 @@ package struct ConflictOutcome: Equatable, Sendable {
     }
 
     package let winner: Winner
-    /// The text for the conflict log: the raw value of a ``SyncConflict/Reason``, or the reason with details.
-    package let reason: String
+    package let reason: SyncConflict.Reason
+    /// Details of the reason, for users; nil for none.
+    package let note: String?
 
     /// Resolves a conflict by a policy. All times are milliseconds since 1970.
     ///
@@ -46,25 +47,25 @@ package struct ConflictOutcome: Equatable, Sendable {
         _ policy: ConflictPolicy, editTime: Int64, changed: Int64?, known: Int64?, now: Int64, clock: Int64
     ) {
         switch policy {
-        case .clientWins: self.init(winner: .local, reason: SyncConflict.Reason.clientWins.rawValue)
-        case .serverWins: self.init(winner: .remote, reason: SyncConflict.Reason.serverWins.rawValue)
-        case .manual: self.init(winner: .open, reason: SyncConflict.Reason.manual.rawValue)
+        case .clientWins: self.init(winner: .local, reason: .clientWins)
+        case .serverWins: self.init(winner: .remote, reason: .serverWins)
+        case .manual: self.init(winner: .open, reason: .manual)
         case .lastWriterWins:
             let here = min(max(editTime.clampedAdding(clock), known ?? .min), now.clampedAdding(clock))
             if let changed {
                 let isLater = here > changed
                 self.init(
-                    winner: isLater ? .local : .remote,
-                    reason: (isLater ? SyncConflict.Reason.editedLaterLocally : .editedLaterRemotely).rawValue)
+                    winner: isLater ? .local : .remote, reason: isLater ? .editedLaterLocally : .editedLaterRemotely)
             } else {
-                self.init(winner: .remote, reason: SyncConflict.Reason.noRemoteTime.rawValue)
+                self.init(winner: .remote, reason: .noRemoteTime)
             }
         }
     }
 
-    package init(winner: Winner, reason: String) {
+    package init(winner: Winner, reason: SyncConflict.Reason, note: String? = nil) {
         self.winner = winner
         self.reason = reason
+        self.note = note
     }
 }
 

@@ -9,16 +9,16 @@ extension ChangeCaptureTriggers {
     var insertion: [String] {
         [Self.count] + reinsertion + [
             """
-            INSERT INTO "sync_change" ("e", "k", "kind", "birth", "seq")
+            INSERT INTO "sync_outbox" ("e", "k", "kind", "creation_id", "seq")
             SELECT \(table.number), NEW.\(key), CASE WHEN \(isKnown("NEW")) THEN 'update' ELSE 'create' END,
               CASE WHEN \(isKnown("NEW")) THEN NULL ELSE lower(hex(randomblob(16))) END, (SELECT "seq" FROM "sync_engine")
             WHERE NEW.\(key) IS NOT NULL
-            ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
-              "seq" = excluded."seq", "state" = \(Self.readyUnlessConflicted), "reason" = NULL, "rounds" = 0
+            ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "creation_id" IS NULL THEN 'update' ELSE 'create' END,
+              \(EngineLedger.edited())
             """,
             "DELETE FROM \"sync_made\" WHERE \(isRow("NEW"))",
             """
-            INSERT INTO "sync_made" ("e", "k", "domain", "edited")
+            INSERT INTO "sync_made" ("e", "k", "field", "edited")
             SELECT \(table.number), NEW.\(key), '', \(Self.now) WHERE NEW.\(key) IS NOT NULL AND NOT \(isKnown("NEW"))
             ON CONFLICT DO NOTHING
             """,
@@ -30,7 +30,7 @@ extension ChangeCaptureTriggers {
     private var times: String {
         let columns = table.columns.map { "(\($0.name.literal), \(differs($0.name)))" }.joined(separator: ", ")
         return """
-            INSERT INTO "sync_made" ("e", "k", "domain", "edited")
+            INSERT INTO "sync_made" ("e", "k", "field", "edited")
             SELECT \(table.number), NEW.\(key), "column1", \(Self.now) FROM (VALUES \(columns))
             WHERE "column2" AND NOT \(isKnown("NEW"))
             ON CONFLICT DO UPDATE SET "edited" = excluded."edited"
@@ -39,7 +39,7 @@ extension ChangeCaptureTriggers {
 
     /// The statements that move unreadable remote values to the new key of a row.
     var movedUnreadableValues: [String] {
-        EntryMove.ofRow(in: "sync_unread", table.number).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
+        EntryMove.ofRow(in: "sync_unreadable", table.number).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
     }
 
     /// The statements that move pending references of a row to its new key.
@@ -76,7 +76,7 @@ extension ChangeCaptureTriggers {
 
     var deletion: [String] {
         let isUnsent =
-            "\(isRow("OLD")) AND \"birth\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"sync_request\" WHERE \(isRow("OLD")))"
+            "\(isRow("OLD")) AND \"creation_id\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"sync_request\" WHERE \(isRow("OLD")))"
         let bases = table.columns.flatMap { column in
             [deletedValue(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
         }
@@ -84,22 +84,22 @@ extension ChangeCaptureTriggers {
         return [Self.count] + bases + links("OLD", "NOT \(isKnown("OLD"))")
             + [
                 """
-                INSERT INTO "sync_unsent" ("e", "k") SELECT "e", "k" FROM "sync_change" WHERE \(isUnsent) ON CONFLICT DO NOTHING
+                INSERT INTO "sync_unsent" ("e", "k") SELECT "e", "k" FROM "sync_outbox" WHERE \(isUnsent) ON CONFLICT DO NOTHING
                 """,
                 """
-                DELETE FROM "sync_change" WHERE \(isUnsent)
+                DELETE FROM "sync_outbox" WHERE \(isUnsent)
                 """,
                 // A row to be created again keeps its base values, although it is not in `sync_known`.
                 """
                 DELETE FROM "sync_base" WHERE \(isRow("OLD")) AND NOT \(isKnown("OLD"))
-                  AND NOT EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
+                  AND NOT EXISTS (SELECT 1 FROM "sync_outbox" WHERE \(isRow("OLD")))
                 """,
                 "DELETE FROM \"sync_pending\" WHERE \(isPendingOwner("OLD"))",
                 """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+                INSERT INTO "sync_outbox" ("e", "k", "kind", "seq")
                 SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")
-                WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
-                ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
+                WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_outbox" WHERE \(isRow("OLD")))
+                ON CONFLICT DO UPDATE SET "kind" = 'delete', \(EngineLedger.edited(state: "'ready'"))
                 """,
             ] + preserved
     }
@@ -108,12 +108,10 @@ extension ChangeCaptureTriggers {
     /// later, the value is logged as lost.
     private func deletedValue(_ column: TrackedTable.Column) -> String {
         let value = "OLD.\(column.name.quoted)"
+        let isEdited = "(\"value\" IS NOT \(value) COLLATE BINARY)"
         return """
-            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-            SELECT \(table.number), OLD.\(key), \(DeletedValues.field(column.name).literal), \(value), \(Self.now)
-            WHERE EXISTS (SELECT 1 FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)
-              AND "value" IS NOT \(value) COLLATE BINARY)
-            ON CONFLICT DO UPDATE SET "value" = excluded."value"
+            UPDATE "sync_base" SET "is_held" = \(isEdited), "held" = CASE WHEN \(isEdited) THEN \(value) END
+            WHERE \(isRow("OLD")) AND "field" = \(column.name.literal)
             """
     }
 
@@ -129,13 +127,13 @@ extension ChangeCaptureTriggers {
                 + " AND EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +r.\(key))"
             return [
                 """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+                INSERT INTO "sync_outbox" ("e", "k", "kind", "seq")
                 SELECT \(table.number), r.\(key), 'update', (SELECT "seq" FROM "sync_engine") \(rows) ON CONFLICT DO NOTHING
                 """
             ]
                 + table.columns.map { column in
                     """
-                    INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+                    INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
                     SELECT \(table.number), r.\(key), \(column.name.literal), r.\(column.name.quoted), \(Self.now) \(rows)
                     ON CONFLICT DO NOTHING
                     """
@@ -160,18 +158,18 @@ extension ChangeCaptureTriggers {
         "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(key))"
     }
 
-    /// Returns the SQL condition that `sync_known` or `sync_change` has an entry for a key.
+    /// Returns the SQL condition that `sync_known` or `sync_outbox` has an entry for a key.
     func isTracked(_ key: String) -> String {
         let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
-        let tables = ["sync_known", "sync_change"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
+        let tables = ["sync_known", "sync_outbox"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
         return "(\(tables.joined(separator: " OR ")))"
     }
 
     func touch(_ owner: String, _ condition: String) -> String {
         """
-        INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+        INSERT INTO "sync_outbox" ("e", "k", "kind", "seq")
         SELECT \(table.number), \(owner), 'update', (SELECT "seq" FROM "sync_engine") WHERE \(condition)
-        ON CONFLICT DO UPDATE SET "seq" = excluded."seq", "state" = \(Self.readyUnlessConflicted), "reason" = NULL, "rounds" = 0
+        ON CONFLICT DO UPDATE SET \(EngineLedger.edited())
         """
     }
 
@@ -187,9 +185,9 @@ extension ChangeCaptureTriggers {
                 """
         }
         return """
-            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
             SELECT \(table.number), \(row).\(key), \(column.name.literal), \(value), \(Self.now) WHERE \(condition)
-            ON CONFLICT DO \(edits ? "UPDATE SET \"edited\" = excluded.\"edited\"" : "NOTHING")
+            ON CONFLICT DO \(edits ? "UPDATE SET \"edited\" = excluded.\"edited\", \"cause\" = 'edit'" : "NOTHING")
             """
     }
 
@@ -204,13 +202,13 @@ extension ChangeCaptureTriggers {
     /// The engine compares the order when it sends the row, since the edit may have no effect (`OR IGNORE`).
     func order(_ joinTable: TrackedTable.JoinTable, _ row: String) -> [String] {
         let owner = "\(row).\(joinTable.table.mine)"
-        let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(joinTable.field.literal)"
+        let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"field\" = \(joinTable.field.literal)"
         let isKnown = isKnown(key: owner)
         let isThere = row == "OLD" ? "true" : isStored(owner)
         return [
             "UPDATE \"sync_base\" SET \"edited\" = \(Self.now) WHERE \(base)",
             """
-            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
             SELECT \(table.number), \(owner), \(joinTable.field.literal),
               \(TrackedTable.JoinTable.arraySQL(of: joinTable.listSQL(owner))), \(Self.now)
             WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
@@ -227,20 +225,21 @@ extension ChangeCaptureTriggers {
     /// The statements that run when the engine deletes a row and a foreign key of a known row becomes NULL. They are
     /// used if the service does not cascade deletions.
     ///
-    /// The change is sent to the service. Its `edited` is 0, so another value at the service wins.
+    /// The change is sent to the service. Its cause is a cascade, so another value at the service wins.
     var unlinked: [String] {
         table.columns.filter { $0.destination != nil }.flatMap { column -> [String] in
             let condition =
                 "OLD.\(column.name.quoted) IS NOT NULL AND NEW.\(column.name.quoted) IS NULL AND \(isKnown("NEW"))"
             return [
                 """
-                INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-                SELECT \(table.number), NEW.\(key), \(column.name.literal), OLD.\(column.name.quoted), 0 WHERE \(condition)
+                INSERT INTO "sync_base" ("e", "k", "field", "value", "cause", "edited")
+                SELECT \(table.number), NEW.\(key), \(column.name.literal), OLD.\(column.name.quoted), 'cascade', \(Self.now)
+                WHERE \(condition)
                 ON CONFLICT DO NOTHING
                 """,
                 """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
-                SELECT \(table.number), NEW.\(key), 'update', (SELECT "seq" FROM "sync_engine"), \(CascadeMarker.text.literal)
+                INSERT INTO "sync_outbox" ("e", "k", "kind", "seq", "cause")
+                SELECT \(table.number), NEW.\(key), 'update', (SELECT "seq" FROM "sync_engine"), 'cascade'
                 WHERE \(condition)
                 ON CONFLICT DO NOTHING
                 """,
@@ -249,11 +248,10 @@ extension ChangeCaptureTriggers {
     }
 
     /// The reasons to log a row that the engine deletes, each with a condition on `OLD`. At most one condition is true.
-    private var engineDeletionReasons: [(condition: String, reason: String)] {
-        // A change with the cascade mark is not an edit of the row.
+    private var engineDeletionReasons: [(condition: String, reason: SyncConflict.Reason)] {
         let isEdited =
-            "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND NOT \(CascadeMarker.isSet))"
-        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
+            "EXISTS (SELECT 1 FROM \"sync_outbox\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND \"cause\" = 'edit')"
+        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_outbox\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let isUntouched = "NOT \(isEdited) AND NOT \(isDeleted)"
         let isPreexisting =
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(KnownRow.isPreexisting))"
@@ -264,10 +262,10 @@ extension ChangeCaptureTriggers {
         let wentAlong =
             "\(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPreexisting) AND NOT (\(mayHaveUncapturedEdits)) AND \(isUntouched)"
         return [
-            (isEdited, ConflictLog.deleted), ("\(isPreexisting) AND \(isUntouched)", ConflictLog.preexisting),
-            (mayHaveUncapturedEdits, ConflictLog.audited),
+            (isEdited, .deletedRemotely), ("\(isPreexisting) AND \(isUntouched)", .preexistingMissing),
+            (mayHaveUncapturedEdits, .deletedWhileUncaptured),
         ]
-            + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.cascaded)] : [])
+            + (table.registration.sendsCascades ? [(wentAlong, .cascaded)] : [])
     }
 
     /// Returns the statement that copies a join row to `sync_parting` when the join row is removed while the engine
@@ -292,9 +290,9 @@ extension ChangeCaptureTriggers {
             let order = LinkOrderingSQL.terms(position: "\"place\"", key: "\"other\"")
             return engineDeletionReasons.map { condition, reason in
                 """
-                INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
+                INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(joinTable.field.literal), NULL,
-                  \(TrackedTable.JoinTable.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(reason.literal)
+                  \(TrackedTable.JoinTable.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(reason.code.literal)
                 WHERE \(condition) AND EXISTS (\(list))
                 """
             }
@@ -306,16 +304,16 @@ extension ChangeCaptureTriggers {
     /// Then they delete its change, base values, join edits and known version. A pending local deletion keeps the
     /// change, the base values and the known version.
     var engineDeletion: [String] {
-        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
+        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_outbox\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let log = table.columns.flatMap { column -> [String] in
             let base =
-                "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"domain\" = \(column.name.literal)"
+                "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"field\" = \(column.name.literal)"
             return engineDeletionReasons.map { condition, reason in
                 """
-                INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
+                INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
                   CASE WHEN EXISTS (\(base)) THEN (\(base)) WHEN \(isKnown("OLD")) THEN OLD.\(column.name.quoted) END,
-                  OLD.\(column.name.quoted), NULL, 'remote', \(reason.literal) WHERE \(condition)
+                  OLD.\(column.name.quoted), NULL, 'remote', \(reason.code.literal) WHERE \(condition)
                 """
             }
         }
@@ -324,8 +322,8 @@ extension ChangeCaptureTriggers {
             table.registration.sendsCascades
             ? [
                 """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
-                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), \(CascadeMarker.text.literal)
+                INSERT INTO "sync_outbox" ("e", "k", "kind", "seq", "cause")
+                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), 'cascade'
                 WHERE \(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD"))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete'
                 """
@@ -340,7 +338,7 @@ extension ChangeCaptureTriggers {
         // repeated field.
         return loggedLists + log + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
-            "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
+            "DELETE FROM \"sync_outbox\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
         ] + links("OLD") + named.deletions(of: "OLD.\(key)") + sent + [
             "DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"
         ]

@@ -102,13 +102,9 @@ struct ChangeCaptureTriggers {
     // MARK: SQL
 
     /// The SQL condition that writes are captured: no mode of ``CaptureSuppression`` is set.
-    static let isCapturing = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
+    static let isCapturing = "NOT EXISTS (SELECT 1 FROM \"sync_capture_off\")"
     static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
     static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
-    /// The SQL of the state of a change after an edit. The edit unblocks the change, but does not resolve an open
-    /// conflict.
-    static let readyUnlessConflicted = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
-
     /// The SQL list of the key columns. For an integer key it includes `rowid` and its synonyms, by which SQLite also
     /// updates the key.
     private var keyNames: String {
@@ -146,15 +142,16 @@ extension ChangeCaptureTriggers {
             let isThere = isStored(owner)
             let isNoted = op > 0 ? isThere : "(\(isThere) OR \(isKnown(key: owner)))"
             let isPair =
-                "\"link\" = \(joinTable.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
+                "\"link\" = \(joinTable.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other) AND \"op\" = \(-op)"
             return [
                 Self.count,
                 """
                 INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
-                SELECT \(joinTable.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isNoted)
-                ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
+                SELECT \(joinTable.name.literal), \(owner), \(other), \(op), \(Self.now)
+                WHERE \(isNoted) AND NOT EXISTS (SELECT 1 FROM "sync_link" WHERE \(isPair))
+                ON CONFLICT DO UPDATE SET "edited" = excluded."edited"
                 """,
-                "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
+                "DELETE FROM \"sync_link\" WHERE \(isPair) AND \(isNoted)",
                 // When the key of a row changes, SQLite updates its join rows before the trigger of the row runs. That
                 // trigger records the row as new, so this statement must not record it as updated.
                 touch(owner, "\(isThere) AND \(self.isTracked("+\(owner)"))"),

@@ -4,20 +4,12 @@ import SyncStore
 
 /// The conflict log: the values that lost, and the open conflicts.
 struct ConflictLog {
-    /// The reason of edits that were lost because the service deleted the row, or a row whose deletion cascaded to it.
-    static let deleted = SyncConflict.Reason.deletedRemotely.rawValue
-    /// The reason in place of ``deleted`` if the service lacks the row, or hides it from the user, without a tombstone.
-    static let missing = SyncConflict.Reason.missingRemotely.rawValue
-    /// The reason of a row without edits that a cascade deleted. The service does not cascade deletions, so it still
-    /// has the row.
-    static let cascaded = SyncConflict.Reason.cascaded.rawValue
-    /// The reason of a preexisting row without edits that the engine deleted.
-    static let preexisting = SyncConflict.Reason.preexistingMissing.rawValue
-    /// The reason of a row that the engine deleted, and that may have been edited while the triggers were missing.
-    static let audited = SyncConflict.Reason.deletedWhileUncaptured.rawValue
     /// The SQL list of the reasons for which deleted rows are logged.
-    static let deletionReasons = [deleted, missing, cascaded, preexisting, audited].map(\.literal).joined(
-        separator: ", ")
+    static let deletionReasons = [
+        SyncConflict.Reason.deletedRemotely, .missingRemotely, .cascaded, .preexistingMissing, .deletedWhileUncaptured,
+    ].map(\.code.literal).joined(separator: ", ")
+    /// The SQL condition that an entry is of a deleted row that was not restored.
+    static let isDeletion = "(reason IN (\(deletionReasons)) AND NOT is_restored)"
 
     private let db: Database
 
@@ -27,32 +19,41 @@ struct ConflictLog {
         _ table: TrackedTable, _ key: DatabaseValue, field: String, base: DatabaseValue, local: DatabaseValue,
         remote: DatabaseValue, _ resolution: ConflictOutcome
     ) throws {
-        try db.cachedStatement(
+        try db.executeCached(
             sql: """
-                INSERT INTO sync_conflict (at, e, k, domain, base, local, remote, winner, why, open)
+                INSERT INTO sync_conflict (at, e, k, field, base, local, remote, winner, reason, note)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(
+                """,
             arguments: [
                 SQLiteEngineStore.now, table.number, key, field, base, local, remote, resolution.winner.rawValue,
-                resolution.reason,
-                resolution.winner == .open ? 1 : 0,
+                resolution.reason.code, resolution.note,
             ])
     }
 
-    /// Changes the reason of the log entries after `entry` from ``deleted`` to ``missing``.
-    func recordMissing(since entry: Int) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET why = ? WHERE id > ? AND why = ?",
-            arguments: [Self.missing, entry, Self.deleted])
+    /// Logs an edit that is lost because its field is not in the new model.
+    func addRemovedField(_ field: String, _ key: DatabaseValue, _ number: Int, base: DatabaseValue) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO sync_conflict (at, e, k, field, base, winner, reason) VALUES (?, ?, ?, ?, ?, 'remote', ?)
+                """,
+            arguments: [SQLiteEngineStore.now, number, key, field, base, SyncConflict.Reason.fieldRemoved.code])
     }
 
-    /// Deletes the log entries of a row after `line` with the reason ``cascaded``, because the service itself no longer
+    /// Changes the reason of the log entries after `entry` from `deletedRemotely` to `missingRemotely`.
+    func recordMissing(since entry: Int) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_conflict SET reason = ? WHERE id > ? AND reason = ?",
+            arguments: [
+                SyncConflict.Reason.missingRemotely.code, entry, SyncConflict.Reason.deletedRemotely.code,
+            ])
+    }
+
+    /// Deletes the log entries of a row after `line` with the reason `cascaded`, because the service itself no longer
     /// has the row.
     func recordDeleted(_ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws {
         try db.executeCached(
-            sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND why = ?",
-            arguments: [line, table.number, key, Self.cascaded])
+            sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND reason = ?",
+            arguments: [line, table.number, key, SyncConflict.Reason.cascaded.code])
     }
 
     /// Returns the logged values of the row with this key that was deleted last. Several deleted rows may have had the
@@ -63,7 +64,7 @@ struct ConflictLog {
         let lines = try Row.fetchAll(
             db,
             sql:
-                "SELECT id, domain, local FROM sync_conflict WHERE e = ? AND k = ? AND why IN (\(Self.deletionReasons)) ORDER BY id DESC",
+                "SELECT id, field, local FROM sync_conflict WHERE e = ? AND k = ? AND \(Self.isDeletion) ORDER BY id DESC",
             arguments: [table.number, key]
         ).map {
             (
@@ -77,19 +78,18 @@ struct ConflictLog {
 
     func setRestored(_ lines: [Int64]) throws {
         for line in lines {
-            try db.executeCached(
-                sql: "UPDATE sync_conflict SET why = why || ', restored' WHERE id = ?", arguments: [line])
+            try db.executeCached(sql: "UPDATE sync_conflict SET is_restored = 1 WHERE id = ?", arguments: [line])
         }
     }
 
     /// Returns the number of rows and values that were logged after the entry `line`, by entity. Entries with the
-    /// reason ``cascaded`` are not counted.
+    /// reason `cascaded` are not counted.
     func counts(since line: Int, _ tables: [TrackedTable]) throws -> AppliedChanges {
         var outcome = AppliedChanges()
         let rows = try Row.fetchAll(
             db.cachedStatement(
-                sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND why <> ? GROUP BY e"),
-            arguments: [line, Self.cascaded])
+                sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND reason <> ? GROUP BY e"),
+            arguments: [line, SyncConflict.Reason.cascaded.code])
         for row in rows {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 0) }) else { continue }
             outcome[table.entity.name].conflicts = try row.decode(atIndex: 1)
@@ -101,7 +101,7 @@ struct ConflictLog {
     /// Closes open conflicts that need no decision, because the row is deleted or has the service's value. Updates the
     /// local value of other open conflicts.
     func closeResolved(_ tables: [TrackedTable]) throws {
-        let open = try db.rowsCached(sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
+        let open = try db.rowsCached(sql: "SELECT id, e, k, field, remote FROM sync_conflict WHERE winner = 'open'")
         for row in open {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 1) }) else { continue }
             let key: DatabaseValue = row[2]
@@ -109,7 +109,7 @@ struct ConflictLog {
                 let isDeletedHere = try EngineLedger(db).change(of: key, table)?.kind == .delete
                 try close(
                     row.decode(atIndex: 0), isDeletedHere ? .local : .remote,
-                    "the row was deleted \(isDeletedHere ? "locally" : "by the service")")
+                    isDeletedHere ? .rowDeletedLocally : .rowDeletedRemotely)
                 continue
             }
             guard let here = try value(of: row.decode(atIndex: 3), table, key, values) else { continue }
@@ -117,7 +117,7 @@ struct ConflictLog {
                 try show(here, in: row.decode(atIndex: 0))
                 continue
             }
-            try close(row.decode(atIndex: 0), .remote, "the row was edited to the service's value")
+            try close(row.decode(atIndex: 0), .remote, .editedToRemote)
             try EngineLedger(db).endConflict(key, table)
         }
     }
@@ -143,21 +143,30 @@ struct ConflictLog {
     /// Closes all open conflicts of a row.
     func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ resolution: ConflictOutcome) throws {
         try db.executeCached(
-            sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE e = ? AND k = ? AND open = 1",
-            arguments: [resolution.winner.rawValue, resolution.reason, table.number, key])
+            sql: "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE e = ? AND k = ? AND winner = 'open'",
+            arguments: [
+                resolution.winner.rawValue, resolution.reason.code, resolution.note, table.number, key,
+            ])
     }
 
-    func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ reason: String) throws {
+    func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ reason: SyncConflict.Reason) throws {
         try db.execute(
-            sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE id = ?",
-            arguments: [winner.rawValue, reason, id])
+            sql: "UPDATE sync_conflict SET winner = ?, reason = ?, note = NULL WHERE id = ?",
+            arguments: [winner.rawValue, reason.code, id])
+    }
+
+    /// Closes an open conflict whose field is not in the new model.
+    func closeRemovedField(_ id: DatabaseValue) throws {
+        try db.execute(
+            sql: "UPDATE sync_conflict SET winner = 'remote', reason = ?, note = NULL WHERE id = ? AND winner = 'open'",
+            arguments: [SyncConflict.Reason.fieldRemoved.code, id])
     }
 
     /// Closes the open conflicts of an entity, because its state at the service is reset.
     func closeAll(of table: TrackedTable) throws {
         try db.execute(
-            sql: "UPDATE sync_conflict SET open = 0, winner = 'local', why = 'reset' WHERE e = ? AND open = 1",
-            arguments: [table.number])
+            sql: "UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL WHERE e = ? AND winner = 'open'",
+            arguments: [SyncConflict.Reason.reset.code, table.number])
     }
 
     /// Updates both values of the open conflict of a field.
@@ -167,7 +176,8 @@ struct ConflictLog {
         _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
     ) throws -> Bool {
         try db.executeCached(
-            sql: "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
+            sql:
+                "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND field = ? AND winner = 'open'",
             arguments: [local, remote, table.number, key, field])
         return db.changesCount > 0
     }
@@ -178,9 +188,12 @@ struct ConflictLog {
     ) throws {
         try db.executeCached(
             sql: """
-                UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the service returned to this value'
-                WHERE e = ? AND k = ? AND domain = ? AND open = 1 AND (base IS ? OR ? IS ?)
-                """, arguments: [table.number, key, field, remote, local, remote])
+                UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL
+                WHERE e = ? AND k = ? AND field = ? AND winner = 'open' AND (base IS ? OR ? IS ?)
+                """,
+            arguments: [
+                SyncConflict.Reason.remoteReverted.code, table.number, key, field, remote, local, remote,
+            ])
     }
 
     // MARK: Reading
@@ -194,8 +207,11 @@ struct ConflictLog {
     func hasEdits(of tables: [TrackedTable], since line: Int) throws -> Bool {
         let numbers = tables.map { "\($0.number)" }.joined(separator: ", ")
         return try db.finds(
-            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why NOT IN (?, ?, ?)",
-            arguments: [line, Self.cascaded, Self.preexisting, Self.audited])
+            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND reason NOT IN (?, ?, ?)",
+            arguments: [
+                line, SyncConflict.Reason.cascaded.code, SyncConflict.Reason.preexistingMissing.code,
+                SyncConflict.Reason.deletedWhileUncaptured.code,
+            ])
     }
 
     /// Sets the local value of a field in the entries of a row after the entry `line`.
@@ -206,7 +222,7 @@ struct ConflictLog {
     {
         for key in keys {
             try db.executeCached(
-                sql: "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k = ? AND domain = ?",
+                sql: "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k = ? AND field = ?",
                 arguments: [value, line, table.number, key, field])
         }
     }
@@ -220,7 +236,7 @@ struct ConflictLog {
         try Row.fetchAll(
             db,
             sql: """
-                SELECT id, domain, remote FROM sync_conflict WHERE e = ? AND k = ? AND open = 1 AND (? IS NULL OR domain = ?)
+                SELECT id, field, remote FROM sync_conflict WHERE e = ? AND k = ? AND winner = 'open' AND (? IS NULL OR field = ?)
                 """, arguments: [table.number, key, field, field]
         ).map { ($0[0], try $0.decode(atIndex: 1), $0[2]) }
     }
@@ -230,22 +246,25 @@ struct ConflictLog {
         try String.fetchOne(
             db,
             sql: """
-                SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR domain = ?) ORDER BY id DESC LIMIT 1
+                SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR field = ?) ORDER BY id DESC LIMIT 1
                 """, arguments: [table.number, key, field, field])
     }
 
     /// Returns the number of rows and of fields with open conflicts.
     func openCounts(of table: TrackedTable) throws -> (rows: Int, fields: Int) {
         let row = try Row.fetchOne(
-            db, sql: "SELECT count(DISTINCT k), count(*) FROM sync_conflict WHERE e = ? AND open = 1",
+            db, sql: "SELECT count(DISTINCT k), count(*) FROM sync_conflict WHERE e = ? AND winner = 'open'",
             arguments: [table.number])
         return (try row?.decode(atIndex: 0) ?? 0, try row?.decode(atIndex: 1) ?? 0)
     }
 
-    /// Returns all entries, open conflicts first: entity, key, field, base, local, remote, winner, reason and time.
+    /// Returns all entries, open conflicts first: entity, key, field, base, local, remote, winner, reason, restoration and time.
     func all() throws -> [Row] {
         try Row.fetchAll(
             db,
-            sql: "SELECT e, k, domain, base, local, remote, winner, why, at FROM sync_conflict ORDER BY open DESC, id")
+            sql: """
+                SELECT e, k, field, base, local, remote, winner, reason, is_restored, at FROM sync_conflict
+                ORDER BY winner = 'open' DESC, id
+                """)
     }
 }

@@ -45,14 +45,15 @@ struct ConflictResolver {
             remote: values.there,
             localEditDate: edited)
         switch engine.registration.resolver?(conflict) ?? .usePolicy {
-        case .local: return (ConflictOutcome(winner: .local, reason: "resolver"), nil)
-        case .remote: return (ConflictOutcome(winner: .remote, reason: "resolver"), nil)
-        case .manual: return (ConflictOutcome(winner: .open, reason: "resolver"), nil)
+        case .local: return (ConflictOutcome(winner: .local, reason: .resolver), nil)
+        case .remote: return (ConflictOutcome(winner: .remote, reason: .resolver), nil)
+        case .manual: return (ConflictOutcome(winner: .open, reason: .resolver), nil)
         case .merged(let json):
             guard fits(json, values.field, row.table) else {
-                return (ConflictOutcome(winner: .open, reason: "resolver: \(json) does not fit the attribute"), nil)
+                let note = "\(json) does not fit the attribute"
+                return (ConflictOutcome(winner: .open, reason: .resolver, note: note), nil)
             }
-            return (ConflictOutcome(winner: .local, reason: "resolver: \(json)"), json)
+            return (ConflictOutcome(winner: .local, reason: .resolver, note: "\(json)"), json)
         case .usePolicy:
             return (
                 ConflictOutcome(

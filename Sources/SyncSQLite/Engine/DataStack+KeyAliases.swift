@@ -16,23 +16,25 @@ extension DataStack {
     /// Returns the current key of a row by its former temporary key. Returns nil if no row had that key, or if a stored
     /// row has it.
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
-        guard key.isLocal, entity.keySlot != nil, try EngineSchema.isThere(in: db) else { return nil }
+        guard key.isLocal, entity.keySlot != nil, let names = try EngineSchema.names(in: db) else { return nil }
         let (table, own) = (layout[entity.table], key.databaseValue)
         let isStored = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
         if try db.finds(sql: isStored, arguments: [own]) { return nil }
         let numbers = model.compiled.engineNumbers(of: entity.table)
-        return try KeyAliases.later(than: own, ofEntities: numbers, in: db).flatMap { RowKey($0) }
+        return try KeyAliases.later(than: own, ofEntities: numbers, from: names.formerKeys, in: db).flatMap {
+            RowKey($0)
+        }
     }
 
     /// Returns the greatest integer that is recorded as a former temporary key in the entity's table; nil if there is
     /// none. It must not be used again, because it still identifies a row.
     func lastFormerKey(of entity: CompiledEntity, in db: Database) throws -> Int64? {
-        guard try EngineSchema.isThere(in: db) else { return nil }
+        guard let names = try EngineSchema.names(in: db) else { return nil }
         return try Int64.fetchOne(
             db.cachedStatement(
                 sql: """
                     SELECT max((
-                      SELECT old FROM sync_alias AS a WHERE a.e = n.e AND old < \(TemporaryKey.integerBound) ORDER BY old DESC LIMIT 1))
+                      SELECT old FROM \(names.formerKeys) AS a WHERE a.e = n.e AND old < \(TemporaryKey.integerBound) ORDER BY old DESC LIMIT 1))
                     FROM (\(model.compiled.engineNumbers(of: entity.table))) AS n
                     """))
     }

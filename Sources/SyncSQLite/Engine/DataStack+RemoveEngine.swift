@@ -20,12 +20,13 @@ extension DataStack {
         try await DatabaseErrorMapper.mapped(.databaseError, "cannot remove the engine's tables") {
             try await database.write { [self] db in
                 try watch.check(db)
-                guard try EngineSchema.isThere(in: db) else { return }
+                guard let names = try EngineSchema.names(in: db) else { return }
                 _ = try EngineTableCheck.located(in: db) { try LeaseStore.acquire(UUID().uuidString, in: db) }
                 try DeferredForeignKeys.during(db, hasExistingTables) {
                     try EngineSchema.removeTriggers(from: db)
                     if deletingRows { try deleteRowsInStep(db) }
-                    for name in EngineSchema.tableNames { try db.execute(sql: "DROP TABLE IF EXISTS \(name.quoted)") }
+                    let others = ["sync_engine", "sync_entity", "sync_lease", names.captureOff]
+                    for name in names.entries + others { try db.execute(sql: "DROP TABLE \(name.quoted)") }
                 }
             }
         }

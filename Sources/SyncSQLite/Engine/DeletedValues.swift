@@ -11,9 +11,6 @@ struct DeletedValues {
         let value: DatabaseValue
     }
 
-    /// Returns the field name, among the base values, for the value that a column had when its row was deleted.
-    static func field(_ column: String) -> String { "\(column) when it was deleted" }
-
     private let table: TrackedTable
     private let db: Database
 
@@ -23,8 +20,8 @@ struct DeletedValues {
     func edits(of key: DatabaseValue) throws -> [Edit] {
         let bases = try EngineLedger(db).bases(of: key, table)
         return table.columns.compactMap { column in
-            guard let base = bases[column.name], let value = bases[Self.field(column.name)] else { return nil }
-            return Edit(key: key, field: column.name, base: base.value, value: value.value)
+            guard let base = bases[column.name], let held = base.held else { return nil }
+            return Edit(key: key, field: column.name, base: base.value, value: held)
         }
     }
 

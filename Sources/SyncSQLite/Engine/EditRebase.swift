@@ -211,7 +211,7 @@ struct EditRebase {
             if edit.agreed.contains(name) { merged.bases[name] = .some(base.value) }
         // The engine cleared the foreign key because it deleted the referenced row. See
         // `ChangeCaptureTriggers.unlinked`.
-        case .conflict where base.editTime == 0: merged.bases[name] = .some(nil)
+        case .conflict where base.cause == .cascade: merged.bases[name] = .some(nil)
         case .conflict: try resolveConflict(name, edit, base: base.value, here, there, base.editTime, &merged)
         }
         try resolver.close(name, edit.row, here, there)
@@ -248,7 +248,7 @@ struct EditRebase {
         }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
-            names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.editTime != 0 } || isNew
+            names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.cause != .cascade } || isNew
         guard isChangedHere, isChangedThere, names.contains(where: { !areSame(edit.local[$0], remote[$0]) }) else {
             for name in names { try merge(name, edit, remote, &merged) }
             return

@@ -66,7 +66,7 @@ extension EngineLedger {
                 arguments: [new.value, number, old.value])
         }
         try db.execute(
-            sql: "UPDATE sync_alias SET k = \(new.sql) WHERE e = ? AND k = \(old.sql)",
+            sql: "UPDATE sync_former_key SET k = \(new.sql) WHERE e = ? AND k = \(old.sql)",
             arguments: [new.value, number, old.value])
     }
 
@@ -79,7 +79,7 @@ extension EngineLedger {
         let e = table.number
         for name in EngineSchema.rowTables {
             // Log entries of a deletion belong to an earlier row with the same key.
-            let isOf = name == "sync_conflict" ? " AND why NOT IN (\(ConflictLog.deletionReasons))" : ""
+            let isOf = name == "sync_conflict" ? " AND NOT \(ConflictLog.isDeletion)" : ""
             try db.executeCached(
                 sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", arguments: [new, e, old])
         }
@@ -97,9 +97,9 @@ extension EngineLedger {
                 }
             }
         }
-        try db.executeCached(sql: "UPDATE sync_alias SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
+        try db.executeCached(sql: "UPDATE sync_former_key SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
         try db.executeCached(
-            sql: "INSERT INTO sync_alias (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k",
+            sql: "INSERT INTO sync_former_key (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k",
             arguments: [e, old, new])
     }
 

@@ -7,31 +7,44 @@ struct KnownRow {
     let version: String?
     /// When the service last changed the known version, in milliseconds since 1970; nil if not known.
     let time: Int64?
-    private let whole: Int
-    private let edit: Int64
+    /// How the engine learned of the row.
+    let origin: Origin
+    /// Whether the store has the values of the known version.
+    let trust: Trust
 
-    static let columns = "version, time, whole, seq"
+    enum Origin: String {
+        /// The service returned a record of the row.
+        case pulled
+        /// The service returned the row only inside other records.
+        case nested
+        /// The row was stored before the engine first ran, and the service has not confirmed that it has the row.
+        case preexisting
+    }
+
+    enum Trust: String {
+        /// The store has all values of the known version. A record of that version need not be merged.
+        case current
+        /// The next record is merged, whatever its version.
+        case recheck
+        /// The row may have local edits from a time without change capture.
+        case uncaptured
+    }
+
+    static let columns = "version, time, origin, trust"
 
     init(_ row: Row) throws {
         version = try row.decode(atIndex: 0)
         time = try row.decode(atIndex: 1)
-        whole = try row.decode(atIndex: 2)
-        edit = try row.decode(atIndex: 3)
+        origin = try row.state(atIndex: 2)
+        trust = try row.state(atIndex: 3)
     }
 
-    /// Whether the store has all values of the known version. If so, a record of that version need not be merged.
-    var isWhole: Bool { whole == 1 }
-    /// Whether the row may have local edits from a time without change capture.
-    var mayHaveUncapturedEdits: Bool { whole == 2 || whole == 4 }
-    /// Whether the row is preexisting, and the service has not confirmed that it has the row.
-    var isPreexisting: Bool { edit < 0 && whole != 3 }
-
-    /// The SQL condition for ``isPreexisting``.
-    static let isPreexisting = "\"seq\" < 0 AND \"whole\" <> 3"
-    /// The SQL condition for ``mayHaveUncapturedEdits``.
-    static let mayHaveUncapturedEdits = "\"whole\" IN (2, 4)"
+    /// The SQL condition that a row is preexisting.
+    static let isPreexisting = "\"origin\" = 'preexisting'"
+    /// The SQL condition that a row may have local edits from a time without change capture.
+    static let mayHaveUncapturedEdits = "\"trust\" = 'uncaptured'"
     /// The SQL condition that the service has returned the row only inside other records.
-    static let isNestedOnly = "\"whole\" IN (3, 4)"
+    static let isNestedOnly = "\"origin\" = 'nested'"
 }
 
 // Known rows, and the sets of rows in which the store and the entries differ.
@@ -67,7 +80,7 @@ extension EngineLedger {
         try !db.finds(
             sql: """
                 SELECT 1 FROM sync_known AS n WHERE e = ? AND k = ? AND (
-                  ? IS NULL OR seq < ? OR EXISTS (SELECT 1 FROM sync_alias AS a WHERE a.e = n.e AND a.k = n.k))
+                  ? IS NULL OR heard < ? OR EXISTS (SELECT 1 FROM sync_former_key AS a WHERE a.e = n.e AND a.k = n.k))
                 """, arguments: [table.number, key, edit, edit])
     }
 
@@ -81,13 +94,13 @@ extension EngineLedger {
     ) throws {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
-                VALUES (?, ?, ?, ?, ?, (SELECT seq FROM sync_engine), ?)
-                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, whole = excluded.whole,
-                  remote = excluded.remote, seq = max(seq, 0)
-                WHERE seq < 0 OR version IS NOT excluded.version OR time IS NOT excluded.time OR whole <> excluded.whole
-                  OR remote IS NOT excluded.remote
-                """, arguments: [table.number, key, version, time, isWhole ? 1 : 0, spelled])
+                INSERT INTO sync_known (e, k, version, time, origin, trust, heard, remote)
+                VALUES (?, ?, ?, ?, 'pulled', ?, (SELECT seq FROM sync_engine), ?)
+                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, origin = 'pulled',
+                  trust = excluded.trust, remote = excluded.remote
+                WHERE origin <> 'pulled' OR version IS NOT excluded.version OR time IS NOT excluded.time
+                  OR trust <> excluded.trust OR remote IS NOT excluded.remote
+                """, arguments: [table.number, key, version, time, isWhole ? "current" : "recheck", spelled])
         try insertName(of: key, table)
     }
 
@@ -100,10 +113,11 @@ extension EngineLedger {
     ) throws {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
-                VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
+                INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
+                VALUES (?, ?, ?, ?, 'pulled', (SELECT seq FROM sync_engine), ?)
                 ON CONFLICT DO UPDATE SET version = coalesce(excluded.version, version), time = coalesce(excluded.time, time),
-                  whole = 0, seq = \(isCreated ? "excluded.seq" : "max(seq, 0)"), remote = coalesce(excluded.remote, remote)
+                  origin = 'pulled', trust = 'recheck', heard = \(isCreated ? "excluded.heard" : "heard"),
+                  remote = coalesce(excluded.remote, remote)
                 """, arguments: [table.number, key, version, time, spelled])
         try insertName(of: key, table)
     }
@@ -113,8 +127,9 @@ extension EngineLedger {
     func insertNested(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))
-                ON CONFLICT DO UPDATE SET whole = 3, seq = max(seq, 0) WHERE whole = 4 OR \(KnownRow.isPreexisting)
+                INSERT INTO sync_known (e, k, origin, heard) VALUES (?, ?, 'nested', (SELECT seq FROM sync_engine))
+                ON CONFLICT DO UPDATE SET origin = 'nested', trust = 'recheck'
+                WHERE origin = 'preexisting' OR origin = 'nested' AND trust = 'uncaptured'
                 """, arguments: [table.number, key])
         try insertName(of: key, table)
         // Count the row as listed, because a record contains it.
@@ -128,8 +143,8 @@ extension EngineLedger {
     ) throws {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
-                VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
+                INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
+                VALUES (?, ?, ?, ?, 'pulled', (SELECT seq FROM sync_engine), ?)
                 ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
                 """, arguments: [table.number, key, version, time, spelled])
     }
@@ -190,33 +205,39 @@ extension EngineLedger {
     /// Makes the next record of a row be merged, whatever its version.
     func recheck(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
-            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1", arguments: [table.number, key])
+            sql: "UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND k = ? AND trust = 'current'",
+            arguments: [table.number, key])
     }
 
     /// Makes the next record of a row be merged, whatever its version, even if the row was known only from inside other
     /// records or may have edits that were not captured.
     func recheckAny(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
-            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
+            sql: "UPDATE sync_known SET origin = 'pulled', trust = 'recheck' WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
     }
 
     /// Makes the next record of each row of an entity be merged, whatever its version.
     func recheckAll(of table: TrackedTable) throws {
-        try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 1", arguments: [table.number])
+        try db.execute(
+            sql: "UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND trust = 'current'", arguments: [table.number])
     }
 
     /// Forgets the versions of all rows of an entity. Rows that may have edits that were not captured keep their
     /// versions, which are needed to find these edits. Rows that are known only from inside other records have none.
     func clearVersions(of table: TrackedTable) throws {
         try db.execute(
-            sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 WHERE e = ? AND whole < 2",
-            arguments: [table.number])
+            sql: """
+                UPDATE sync_known SET version = NULL, time = NULL, trust = 'recheck'
+                WHERE e = ? AND origin <> 'nested' AND trust <> 'uncaptured'
+                """, arguments: [table.number])
     }
 
     /// Records that edits are captured, although the pull of all rows could not store some rows.
     func setCaptured(_ table: TrackedTable) throws {
         try db.executeCached(
-            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 2", arguments: [table.number])
+            sql: "UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND origin <> 'nested' AND trust = 'uncaptured'",
+            arguments: [table.number])
     }
 
     // MARK: All rows of an entity
@@ -229,8 +250,8 @@ extension EngineLedger {
         try insertCreates(of: table, where: isLocal)
         try db.execute(
             sql: """
-                INSERT INTO sync_known (e, k, seq, name)
-                SELECT \(table.number), \(key), -1, \(table.key.isSurrogate ? table.key.name(of: "r") : "NULL")
+                INSERT INTO sync_known (e, k, origin, heard, name)
+                SELECT \(table.number), \(key), 'preexisting', 0, \(table.key.isSurrogate ? table.key.name(of: "r") : "NULL")
                 FROM \(name) AS r WHERE \(key) IS NOT NULL AND NOT (\(isLocal))\(table.isOwn("r"))
                 """)
     }
@@ -254,7 +275,7 @@ extension EngineLedger {
     private func insertCreates(of table: TrackedTable, where condition: String) throws {
         try db.execute(
             sql: """
-                INSERT INTO sync_change (e, k, kind, birth, seq)
+                INSERT INTO sync_outbox (e, k, kind, creation_id, seq)
                 SELECT \(table.number), \(table.table.keyColumn.quoted), 'create', lower(hex(randomblob(16))), 0
                 FROM \(table.table.name.quoted) AS r WHERE \(condition)\(table.isOwn("r"))
                 ON CONFLICT DO NOTHING
@@ -264,8 +285,7 @@ extension EngineLedger {
     /// Records that the edits of all rows of an entity may not have been captured.
     func setUncaptured(_ table: TrackedTable) throws {
         try db.execute(
-            sql: "UPDATE sync_known SET whole = CASE WHEN whole < 3 THEN 2 ELSE 4 END WHERE e = ?",
-            arguments: [table.number])
+            sql: "UPDATE sync_known SET trust = 'uncaptured' WHERE e = ?", arguments: [table.number])
     }
 
     /// Turns the pending deletions of rows that were inserted again into updates or creates, and unblocks them.
@@ -273,9 +293,10 @@ extension EngineLedger {
         try increaseEdit()
         try db.execute(
             sql: """
-                UPDATE sync_change SET kind = CASE WHEN birth IS NULL THEN 'update' ELSE 'create' END,
-                  seq = (SELECT seq FROM sync_engine), state = 'ready', reason = NULL, rounds = 0
-                WHERE e = ? AND kind = 'delete' AND NOT \(table.isMissing("sync_change"))
+                UPDATE sync_outbox SET kind = CASE WHEN creation_id IS NULL THEN 'update' ELSE 'create' END,
+                  seq = (SELECT seq FROM sync_engine), cause = 'edit', state = 'ready', reason = NULL, message = NULL,
+                  contentions = 0
+                WHERE e = ? AND kind = 'delete' AND NOT \(table.isMissing("sync_outbox"))
                 """, arguments: [table.number])
     }
 
@@ -283,9 +304,9 @@ extension EngineLedger {
     func insertMissing(_ table: TrackedTable) throws {
         try db.execute(
             sql: """
-                INSERT INTO sync_change (e, k, kind, seq)
+                INSERT INTO sync_outbox (e, k, kind, seq)
                 SELECT e, k, 'delete', 0 FROM sync_known AS n WHERE e = \(table.number) AND \(table.isMissing("n"))
-                ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
+                ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready', reason = NULL, message = NULL
                 """)
     }
 
@@ -293,8 +314,8 @@ extension EngineLedger {
     func setMissingDeleted(_ table: TrackedTable) throws {
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET kind = 'delete', state = 'ready', reason = NULL
-                WHERE e = ? AND kind <> 'delete' AND \(table.isMissing("sync_change"))
+                UPDATE sync_outbox SET kind = 'delete', cause = 'edit', state = 'ready', reason = NULL, message = NULL
+                WHERE e = ? AND kind <> 'delete' AND \(table.isMissing("sync_outbox"))
                 """, arguments: [table.number])
     }
 
@@ -304,9 +325,9 @@ extension EngineLedger {
     func deleteMissing(_ table: TrackedTable) throws -> Bool {
         let number = table.number
         let keys = """
-            SELECT k FROM (SELECT k FROM sync_known WHERE e = \(number) UNION SELECT k FROM sync_change WHERE e = \(number)) AS n
+            SELECT k FROM (SELECT k FROM sync_known WHERE e = \(number) UNION SELECT k FROM sync_outbox WHERE e = \(number)) AS n
             WHERE \(table.isMissing("n")) AND NOT EXISTS (
-              SELECT 1 FROM sync_change AS c WHERE c.e = \(number) AND c.k = n.k AND c.kind = 'delete')
+              SELECT 1 FROM sync_outbox AS c WHERE c.e = \(number) AND c.k = n.k AND c.kind = 'delete')
             """
         guard try db.finds(sql: keys, arguments: []) else { return false }
         let isGone = "e = \(number) AND k IN (\(keys))"
@@ -315,9 +336,9 @@ extension EngineLedger {
                 sql: "DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", arguments: [joinTable.name])
         }
         // The known rows and the outbox come last, because the statements read the keys from them.
-        let last = ["sync_known", "sync_change"]
+        let last = ["sync_known", "sync_outbox"]
         let names = EngineSchema.rowTables.filter { $0 != "sync_conflict" && !last.contains($0) }
-        for name in names + ["sync_alias"] + last { try db.execute(sql: "DELETE FROM \(name) WHERE \(isGone)") }
+        for name in names + ["sync_former_key"] + last { try db.execute(sql: "DELETE FROM \(name) WHERE \(isGone)") }
         try deleteOrphanedSentValues()
         return true
     }
@@ -326,24 +347,24 @@ extension EngineLedger {
     func insertUnlistedPreexisting(_ table: TrackedTable) throws {
         let isLacking = """
             e = \(table.number) AND \(KnownRow.isPreexisting) AND NOT EXISTS (
-              SELECT 1 FROM sync_seen AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
+              SELECT 1 FROM sync_listed AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
             """
         try db.execute(
             sql: """
-                INSERT INTO sync_change (e, k, kind, birth, seq)
+                INSERT INTO sync_outbox (e, k, kind, creation_id, seq)
                 SELECT e, k, 'create', lower(hex(randomblob(16))), 0 FROM sync_known WHERE \(isLacking)
-                ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready', reason = NULL,
-                  attempts = 0, rounds = 0 WHERE kind = 'update'
+                ON CONFLICT DO UPDATE SET kind = 'create', creation_id = excluded.creation_id, cause = 'edit',
+                  state = 'ready', reason = NULL, message = NULL, rejections = 0, contentions = 0 WHERE kind = 'update'
                 """)
         let rows = """
             SELECT k FROM sync_known WHERE \(isLacking) AND EXISTS (
-              SELECT 1 FROM sync_change AS c WHERE c.e = sync_known.e AND c.k = sync_known.k AND c.kind = 'create')
+              SELECT 1 FROM sync_outbox AS c WHERE c.e = sync_known.e AND c.k = sync_known.k AND c.kind = 'create')
             """
         // All values of a new row are sent, so its edited columns need no base values.
         try db.execute(
             sql: """
-                INSERT INTO sync_made (e, k, domain, edited)
-                SELECT e, k, domain, edited FROM sync_base WHERE e = \(table.number) AND k IN (\(rows)) ON CONFLICT DO NOTHING
+                INSERT INTO sync_made (e, k, field, edited)
+                SELECT e, k, field, edited FROM sync_base WHERE e = \(table.number) AND k IN (\(rows)) ON CONFLICT DO NOTHING
                 """)
         for name in ["sync_base", "sync_known"] {
             try db.execute(sql: "DELETE FROM \(name) WHERE e = \(table.number) AND k IN (\(rows))")
@@ -354,8 +375,8 @@ extension EngineLedger {
     func hasExchangedData() throws -> Bool {
         try db.finds(
             sql: """
-                SELECT 1 FROM sync_cursor UNION ALL SELECT 1 FROM sync_request UNION ALL SELECT 1 FROM sync_alias
-                UNION ALL SELECT 1 FROM sync_known WHERE version IS NOT NULL OR seq > 0
+                SELECT 1 FROM sync_cursor UNION ALL SELECT 1 FROM sync_request UNION ALL SELECT 1 FROM sync_former_key
+                UNION ALL SELECT 1 FROM sync_known WHERE origin <> 'preexisting'
                 """, arguments: [])
     }
 }

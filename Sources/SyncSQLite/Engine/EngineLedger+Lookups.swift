@@ -28,7 +28,7 @@ extension EngineLedger {
 
     private static func newRows(_ table: TrackedTable) -> String {
         """
-        FROM sync_change c JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
+        FROM sync_outbox c JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
         WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))
         """
     }
@@ -39,8 +39,8 @@ extension EngineLedger {
     func isEdited(_ column: TrackedTable.Column, of key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
             sql: """
-                SELECT 1 FROM sync_base b JOIN sync_change c ON c.e = b.e AND c.k = b.k
-                WHERE b.e = ? AND b.k = ? AND b.domain = ? AND c.kind = 'update'
+                SELECT 1 FROM sync_base b JOIN sync_outbox c ON c.e = b.e AND c.k = b.k
+                WHERE b.e = ? AND b.k = ? AND b.field = ? AND c.kind = 'update'
                 """, arguments: [table.number, key, column.name])
     }
 
@@ -48,7 +48,7 @@ extension EngineLedger {
     func isEdited(_ joinTable: TrackedTable.JoinTable, of key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
             sql: """
-                SELECT 1 FROM sync_link l JOIN sync_change c ON c.k = l.owner
+                SELECT 1 FROM sync_link l JOIN sync_outbox c ON c.k = l.owner
                 WHERE l.link = ? AND l.owner = ? AND c.e = ? AND c.kind = 'update'
                 """, arguments: [joinTable.name, key, table.number])
     }
@@ -60,14 +60,14 @@ extension EngineLedger {
         let (rows, key, name) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
         return try db.rowsCached(
             sql: """
-                SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
-                WHERE b.e = :e AND b.domain = :domain AND \(EngineSchema.isBase("b", ":owner")) AND c.kind = 'update'
+                SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k
+                WHERE b.e = :e AND b.field = :field AND \(EngineSchema.isBase("b", ":owner")) AND c.kind = 'update'
                 UNION
                 SELECT b.k FROM \(rows) AS r
-                CROSS JOIN sync_base AS b ON b.e = :e AND b.k = +r.\(key) AND b.domain = :domain
-                CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
+                CROSS JOIN sync_base AS b ON b.e = :e AND b.k = +r.\(key) AND b.field = :field
+                CROSS JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k
                 WHERE r.\(name) = :owner AND c.kind = 'update'
-                """, arguments: ["e": table.number, "domain": column.name, "owner": owner]
+                """, arguments: ["e": table.number, "field": column.name, "owner": owner]
         ).map { $0[0] }
     }
 
@@ -79,10 +79,10 @@ extension EngineLedger {
         let names = joinTable.table
         return try db.rowsCached(
             sql: """
-                SELECT l.owner FROM sync_link AS l CROSS JOIN sync_change AS c ON c.e = :e AND c.k = l.owner
+                SELECT l.owner FROM sync_link AS l CROSS JOIN sync_outbox AS c ON c.e = :e AND c.k = l.owner
                 WHERE l.link = :link AND l.other = :other AND c.kind = 'update'
                 UNION
-                SELECT c.k FROM \(names.table) AS p CROSS JOIN sync_change AS c ON c.e = :e AND c.k = +p.\(names.mine)
+                SELECT c.k FROM \(names.table) AS p CROSS JOIN sync_outbox AS c ON c.e = :e AND c.k = +p.\(names.mine)
                 WHERE p.\(names.other) = :other AND c.kind = 'update'
                   AND EXISTS (SELECT 1 FROM sync_link AS l WHERE l.link = :link AND l.owner = c.k)
                 """, arguments: ["e": table.number, "link": joinTable.name, "other": other]
@@ -96,7 +96,7 @@ extension EngineLedger {
         try db.rowsCached(
             sql: """
                 SELECT c.k FROM \(table.table.name.quoted) AS r
-                CROSS JOIN sync_change AS c ON c.e = ? AND c.k = +r.\(table.table.keyColumn.quoted)
+                CROSS JOIN sync_outbox AS c ON c.e = ? AND c.k = +r.\(table.table.keyColumn.quoted)
                 WHERE r.\(column.name.quoted) = ? AND c.kind = 'create'
                 """, arguments: [table.number, owner]
         ).map { $0[0] }
@@ -109,7 +109,7 @@ extension EngineLedger {
         let names = joinTable.table
         return try db.rowsCached(
             sql: """
-                SELECT c.k FROM \(names.table) AS p CROSS JOIN sync_change AS c ON c.e = ? AND c.k = +p.\(names.mine)
+                SELECT c.k FROM \(names.table) AS p CROSS JOIN sync_outbox AS c ON c.e = ? AND c.k = +p.\(names.mine)
                 WHERE p.\(names.other) = ? AND c.kind = 'create'
                 """, arguments: [table.number, other]
         ).map { $0[0] }
@@ -125,9 +125,9 @@ extension EngineLedger {
                 SELECT b.k, coalesce(n.name, n.k), b.value, r.\(name), b.value IS NULL OR EXISTS (
                   SELECT 1 FROM \(destination.name.quoted) AS t WHERE t.\(destination.keyColumn.quoted) = +b.value)
                 FROM sync_base AS b JOIN sync_known AS n ON n.e = b.e AND n.k = b.k
-                  JOIN sync_change AS c ON c.e = b.e AND c.k = b.k AND c.kind = 'update'
+                  JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k AND c.kind = 'update'
                   JOIN \(table.table.name.quoted) AS r ON r.\(key) = +b.k
-                WHERE b.e = ? AND b.domain = ? AND r.\(name) IS NOT NULL AND r.\(name) IS NOT +b.value\(table.isOwn("r"))
+                WHERE b.e = ? AND b.field = ? AND r.\(name) IS NOT NULL AND r.\(name) IS NOT +b.value\(table.isOwn("r"))
                 """, arguments: [table.number, column.name])
     }
 
@@ -145,7 +145,7 @@ extension EngineLedger {
                 SELECT b.k, b.value, r.\(own), b.value IS NULL OR EXISTS (SELECT 1 FROM \(destination) AS t WHERE \(target) = +b.value)
                 FROM sync_base AS b JOIN \(owners.table.name.quoted) AS r ON \(key) = +b.k
                   JOIN \(destination) AS t ON \(target) = r.\(own)
-                WHERE b.e = ? AND b.domain = ?\(owners.isOwn("r"))\(targets.isOwn("t"))
+                WHERE b.e = ? AND b.field = ?\(owners.isOwn("r"))\(targets.isOwn("t"))
                 """, arguments: [owners.number, column.name])
     }
 
@@ -158,7 +158,7 @@ extension EngineLedger {
             db,
             sql: """
                 SELECT l.owner, l.other, l.op > 0 FROM sync_link AS l
-                JOIN sync_change AS c ON c.e = ? AND c.k = l.owner AND c.kind = 'update'
+                JOIN sync_outbox AS c ON c.e = ? AND c.k = l.owner AND c.kind = 'update'
                 JOIN \(targets.table.name.quoted) AS t ON t.\(targets.table.keyColumn.quoted) = +l.other
                 WHERE l.link = ?\(targets.isOwn("t"))
                 """, arguments: [owners.number, joinTable.name]
@@ -171,11 +171,11 @@ extension EngineLedger {
     ) throws -> DatabaseValue? {
         try db.rowCached(
             sql: """
-                SELECT c.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
-                WHERE b.e = :e AND b.domain = :domain AND \(EngineSchema.isBase("b", ":key"))
+                SELECT c.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k
+                WHERE b.e = :e AND b.field = :field AND \(EngineSchema.isBase("b", ":key"))
                   AND c.kind = 'delete' AND c.state = 'ready' AND c.k IS NOT :key
                 LIMIT 1
-                """, arguments: ["e": table.number, "domain": column.name, "key": key]
+                """, arguments: ["e": table.number, "field": column.name, "key": key]
         )?[0]
     }
 
@@ -185,7 +185,7 @@ extension EngineLedger {
     /// before it was sent.
     static func isDeletedKey(_ value: String, of table: TrackedTable) -> String {
         """
-        \(value) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready'
+        \(value) IN (SELECT k FROM sync_outbox WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready'
           UNION ALL SELECT k FROM sync_unsent WHERE e = \(table.number))
         """
     }
@@ -200,7 +200,7 @@ extension EngineLedger {
         let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
         return try db.rowsCached(
             sql: """
-                SELECT r.\(key), r.\(own) FROM sync_change AS c CROSS JOIN \(name) AS r ON r.\(key) = c.k
+                SELECT r.\(key), r.\(own) FROM sync_outbox AS c CROSS JOIN \(name) AS r ON r.\(key) = c.k
                 WHERE c.e = \(table.number) AND c.kind <> 'delete'\(table.isOwn("r")) AND r.\(own) IS NOT NULL
                   AND r.\(own) NOT IN (SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
                 """
@@ -214,7 +214,7 @@ extension EngineLedger {
         try DatabaseValue.fetchOne(
             db,
             sql: """
-                SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ? AND value IN (
+                SELECT value FROM sync_base WHERE e = ? AND k = ? AND field = ? AND value IN (
                   SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
                 """, arguments: [table.number, key, column.name])
     }
@@ -225,8 +225,8 @@ extension EngineLedger {
             sql: """
                 UPDATE \(table.table.name.quoted) SET \(column.name.quoted) = NULL
                 WHERE \(table.table.keyColumn.quoted) = :k
-                  AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = :e AND k = :k AND domain = :domain)
-                """, arguments: ["e": table.number, "k": key, "domain": column.name])
+                  AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = :e AND k = :k AND field = :field)
+                """, arguments: ["e": table.number, "k": key, "field": column.name])
     }
 
     // MARK: Known rows
@@ -278,9 +278,10 @@ extension EngineLedger {
     func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
             sql: """
-                SELECT 1 FROM sync_change AS c JOIN sync_known AS n ON n.e = c.e
-                WHERE c.e = ? AND c.k = ? AND n.k = ? AND c.kind = 'delete' AND n.seq >= c.seq
-                  AND NOT EXISTS (SELECT 1 FROM sync_change AS own WHERE own.e = n.e AND own.k = n.k)
+                SELECT 1 FROM sync_outbox AS c JOIN sync_known AS n ON n.e = c.e
+                WHERE c.e = ? AND c.k = ? AND n.k = ? AND c.kind = 'delete' AND n.heard >= c.seq
+                  AND n.origin <> 'preexisting'
+                  AND NOT EXISTS (SELECT 1 FROM sync_outbox AS own WHERE own.e = n.e AND own.k = n.k)
                 """, arguments: [table.number, old, new])
     }
 
@@ -314,7 +315,7 @@ extension EngineLedger {
         try db.finds(
             sql: """
                 SELECT 1 FROM sync_known AS n WHERE e = ? AND \(KnownRow.isNestedOnly)
-                  AND NOT EXISTS (SELECT 1 FROM sync_seen AS s WHERE s.e = n.e AND s.k = n.k)
+                  AND NOT EXISTS (SELECT 1 FROM sync_listed AS s WHERE s.e = n.e AND s.k = n.k)
                 """, arguments: [table.number])
     }
 
@@ -329,9 +330,9 @@ extension EngineLedger {
             db,
             sql: """
                 \(ways.map(Self.held) ?? "")
-                SELECT k FROM sync_known AS n WHERE e = ? AND seq <= (SELECT seq FROM sync_sweep WHERE e = n.e)
-                  AND NOT EXISTS (SELECT 1 FROM sync_seen AS s WHERE s.e = n.e AND s.k = n.k)
-                  AND NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = n.e AND c.k = n.k AND c.kind = 'create')
+                SELECT k FROM sync_known AS n WHERE e = ? AND heard <= (SELECT seq FROM sync_sweep WHERE e = n.e)
+                  AND NOT EXISTS (SELECT 1 FROM sync_listed AS s WHERE s.e = n.e AND s.k = n.k)
+                  AND NOT EXISTS (SELECT 1 FROM sync_outbox AS c WHERE c.e = n.e AND c.k = n.k AND c.kind = 'create')
                   AND \(ways == nil ? "true" : isNotRetained)
                 """, arguments: [table.number])
     }
@@ -368,7 +369,7 @@ extension EngineLedger {
     func listedVersion(of id: JSONValue, _ key: DatabaseValue, _ table: TrackedTable) throws -> String?? {
         try db.rowCached(
             sql: """
-                SELECT version FROM sync_inbound WHERE e = ? AND k = ?
+                SELECT version FROM sync_quarantine WHERE e = ? AND k = ?
                 UNION ALL SELECT version FROM sync_known WHERE e = ? AND k = ?
                 """, arguments: [table.number, id.text, table.number, key]
         ).map { try $0.decode(String?.self, atIndex: 0) }

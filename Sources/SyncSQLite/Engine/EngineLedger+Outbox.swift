@@ -8,7 +8,7 @@ extension EngineLedger {
 
     func change(of key: DatabaseValue, _ table: TrackedTable) throws -> PendingChange? {
         try db.rowCached(
-            sql: "SELECT \(PendingChange.columns) FROM sync_change WHERE e = ? AND k = ?",
+            sql: "SELECT \(PendingChange.columns) FROM sync_outbox WHERE e = ? AND k = ?",
             arguments: [table.number, key]
         ).map(PendingChange.init)
     }
@@ -18,23 +18,23 @@ extension EngineLedger {
     /// - Parameter key: The key of the row to read; nil to read all new rows.
     func creationIDs(of table: TrackedTable, _ key: DatabaseValue? = nil) throws -> [(id: String, key: DatabaseValue)] {
         try db.rowsCached(
-            sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"
+            sql: "SELECT creation_id, k FROM sync_outbox WHERE e = ? AND kind = 'create' AND creation_id IS NOT NULL"
                 + (key == nil ? "" : " AND k = ?"),
             arguments: StatementArguments([table.number.databaseValue] + [key].compactMap(\.self))
         ).map { (try $0.decode(atIndex: 0), $0[1]) }
     }
 
     func hasChanges(of table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_change WHERE e = ?", arguments: [table.number])
+        try db.finds(sql: "SELECT 1 FROM sync_outbox WHERE e = ?", arguments: [table.number])
     }
 
     /// Returns whether the outbox has changes, or rows that were deleted before they were sent.
     func hasChanges() throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_change UNION ALL SELECT 1 FROM sync_unsent", arguments: [])
+        try db.finds(sql: "SELECT 1 FROM sync_outbox UNION ALL SELECT 1 FROM sync_unsent", arguments: [])
     }
 
     func hasBlockedChanges() throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_change WHERE state = 'parked'", arguments: [])
+        try db.finds(sql: "SELECT 1 FROM sync_outbox WHERE state = 'blocked'", arguments: [])
     }
 
     /// Returns the number of pending changes of entities that are not blocked.
@@ -42,39 +42,45 @@ extension EngineLedger {
         try numbers.reduce(0) { count, number in
             try count
                 + (Int.fetchOne(
-                    db, sql: "SELECT count(*) FROM sync_change WHERE e = ? AND state <> 'parked'", arguments: [number])
+                    db, sql: "SELECT count(*) FROM sync_outbox WHERE e = ? AND state <> 'blocked'", arguments: [number])
                     ?? 0)
         }
     }
 
-    /// Returns the number of pending and blocked changes of an entity; nil for all entities.
-    func changeCount(of number: Int? = nil) throws -> Int {
-        try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM sync_change WHERE ? IS NULL OR e = ?", arguments: [number, number]) ?? 0
+    /// Returns the number of pending and blocked changes of an entity.
+    func changeCount(of number: Int) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_outbox WHERE e = ?", arguments: [number]) ?? 0
     }
 
     /// Returns the number of pending and blocked changes of a row: 0 or 1.
     func changeCount(of key: DatabaseValue, _ number: Int) throws -> Int {
         try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM sync_change WHERE e = ? AND k = ?", arguments: [number, key]) ?? 0
+            db, sql: "SELECT count(*) FROM sync_outbox WHERE e = ? AND k = ?", arguments: [number, key]) ?? 0
     }
 
     /// Returns the blocked changes of an entity, with the reasons for users.
     func blockedChanges(of table: TrackedTable) throws -> [(key: DatabaseValue, reason: String)] {
         try Row.fetchAll(
-            db, sql: "SELECT k, reason FROM sync_change WHERE e = ? AND state = 'parked'", arguments: [table.number]
-        ).map { ($0[0], try $0.decode(String?.self, atIndex: 1).map(CascadeMarker.shown) ?? "") }
+            db, sql: "SELECT k, message FROM sync_outbox WHERE e = ? AND state = 'blocked'", arguments: [table.number]
+        ).map { ($0[0], try $0.decode(String?.self, atIndex: 1) ?? "") }
     }
 
-    /// Returns the keys of the rows of a table with pending or blocked changes.
+    /// Returns the keys of the rows of a table with pending or blocked changes, also in a database without an engine.
     func changedKeys(of model: CompiledModel, _ table: TableID) throws -> [DatabaseValue] {
-        try DatabaseValue.fetchAll(
-            db, sql: "SELECT k FROM sync_change WHERE e IN (\(model.engineNumbers(of: table)))")
+        guard let outbox = try EngineSchema.names(in: db)?.outbox else { return [] }
+        return try DatabaseValue.fetchAll(
+            db, sql: "SELECT k FROM \(outbox) WHERE e IN (\(model.engineNumbers(of: table)))")
+    }
+
+    /// Returns the number of pending and blocked changes of all entities, also in a database without an engine.
+    func totalChangeCount() throws -> Int {
+        guard let outbox = try EngineSchema.names(in: db)?.outbox else { return 0 }
+        return try Int.fetchOne(db, sql: "SELECT count(*) FROM \(outbox)") ?? 0
     }
 
     /// Returns the keys of the locally deleted rows of each entity, by the number of the entity.
     func deletedKeys() throws -> [Int: Set<BinaryComparedValue>] {
-        try Row.fetchAll(db, sql: "SELECT e, k FROM sync_change WHERE kind = 'delete'").reduce(into: [:]) { keys, row in
+        try Row.fetchAll(db, sql: "SELECT e, k FROM sync_outbox WHERE kind = 'delete'").reduce(into: [:]) { keys, row in
             keys[row[0], default: []].insert((row[1] as DatabaseValue).exact)
         }
     }
@@ -85,7 +91,7 @@ extension EngineLedger {
             Int.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT e FROM sync_change WHERE kind = 'delete' AND state = 'ready' UNION SELECT e FROM sync_unsent
+                        SELECT e FROM sync_outbox WHERE kind = 'delete' AND state = 'ready' UNION SELECT e FROM sync_unsent
                         """)))
     }
 
@@ -99,7 +105,7 @@ extension EngineLedger {
         case deletions
 
         /// The clause that names the index. Without it, SQLite would also scan the deletions.
-        fileprivate var index: String { self == .deletions ? "" : " INDEXED BY sync_change_row" }
+        fileprivate var index: String { self == .deletions ? "" : " INDEXED BY sync_outbox_row" }
 
         fileprivate var condition: String {
             switch self {
@@ -137,10 +143,10 @@ extension EngineLedger {
     /// A create with an earlier attempt is not excluded if its outcome is unknown and the row was edited since.
     private static func changesToSend(_ keys: String, _ selection: Selection) -> String {
         """
-        SELECT \(PendingChange.columns) FROM sync_change AS c\(selection.index)
+        SELECT \(PendingChange.columns) FROM sync_outbox AS c\(selection.index)
         WHERE e = ? AND \(keys) AND seq <= ? AND state = 'ready' AND \(selection.condition)
           AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
-            AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.taken IS NULL))
+            AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.accepted_seq IS NULL))
         """
     }
 
@@ -150,47 +156,51 @@ extension EngineLedger {
     func insertUpdate(of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_change (e, k, kind, seq) VALUES (?, ?, 'update', (SELECT seq FROM sync_engine))
+                INSERT INTO sync_outbox (e, k, kind, seq) VALUES (?, ?, 'update', (SELECT seq FROM sync_engine))
                 ON CONFLICT DO NOTHING
                 """, arguments: [table.number, key])
     }
 
+    /// The SQL of the columns of a change that is ready to be sent and was not judged by the service.
+    private static let isFresh = "state = 'ready', reason = NULL, message = NULL, rejections = 0, contentions = 0"
+
     /// Records that a row is to be created again, because the service deleted it.
     func insertRestoration(of key: DatabaseValue, _ table: TrackedTable, _ creationID: CreationID) throws {
-        // `attempts` is 0 so that the creation ID gets no suffix. Two devices that create the row again therefore create
-        // only one row.
+        // `rejections` is 0 so that the creation ID gets no suffix. Two devices that create the row again therefore
+        // create only one row.
         try db.executeCached(
             sql: """
-                INSERT INTO sync_change (e, k, kind, birth, seq) VALUES (?, ?, 'create', ?, (SELECT seq FROM sync_engine))
-                ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready', reason = NULL,
-                  attempts = 0, rounds = 0
+                INSERT INTO sync_outbox (e, k, kind, creation_id, seq) VALUES (?, ?, 'create', ?, (SELECT seq FROM sync_engine))
+                ON CONFLICT DO UPDATE SET kind = 'create', creation_id = excluded.creation_id, cause = 'edit', \(Self.isFresh)
                 """, arguments: [table.number, key, creationID.text])
     }
 
     /// Sets the creation ID of a new row.
     func setCreationID(_ creationID: CreationID, of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.execute(
-            sql: "UPDATE sync_change SET birth = ? WHERE e = ? AND k = ? AND kind = 'create'",
+            sql: "UPDATE sync_outbox SET creation_id = ? WHERE e = ? AND k = ? AND kind = 'create'",
             arguments: [creationID.text, table.number, key])
     }
 
     /// Turns the change of a row into a deletion.
     func setDeletion(of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, key])
+            sql: "UPDATE sync_outbox SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, key])
     }
 
     /// Records that the service has a locally deleted row. It may have carried out a create without a response.
     func setKnownDeletion(of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET birth = NULL WHERE e = ? AND k = ?", arguments: [table.number, key])
+            sql: "UPDATE sync_outbox SET creation_id = NULL WHERE e = ? AND k = ? AND kind = 'delete'",
+            arguments: [table.number, key])
     }
 
     /// Turns the change of a row into the deletion of a row that the service has now, to be sent.
     func setDeletionOfSentRow(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0, state = 'ready', reason = NULL
+                UPDATE sync_outbox SET kind = 'delete', creation_id = NULL, cause = 'edit', state = 'ready', reason = NULL,
+                  message = NULL, rejections = 0
                 WHERE e = ? AND k = ?
                 """, arguments: [table.number, key])
     }
@@ -199,7 +209,8 @@ extension EngineLedger {
     func setCreate(of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET kind = 'create', birth = lower(hex(randomblob(16))), attempts = 0, rounds = 0
+                UPDATE sync_outbox SET kind = 'create', creation_id = lower(hex(randomblob(16))), rejections = 0,
+                  contentions = 0
                 WHERE e = ? AND k = ?
                 """, arguments: [table.number, key])
     }
@@ -217,12 +228,12 @@ extension EngineLedger {
             """
         try db.execute(
             sql: """
-                INSERT INTO sync_base (e, k, domain, value, edited) SELECT \(table.number), \(key), ?, ?, ? \(rows)
+                INSERT INTO sync_base (e, k, field, value, edited) SELECT \(table.number), \(key), ?, ?, ? \(rows)
                 ON CONFLICT DO NOTHING
                 """, arguments: [column.name, old, SQLiteEngineStore.now, new])
         try db.execute(
             sql: """
-                INSERT INTO sync_change (e, k, kind, seq)
+                INSERT INTO sync_outbox (e, k, kind, seq)
                 SELECT \(table.number), \(key), 'update', (SELECT seq FROM sync_engine) \(rows) ON CONFLICT DO NOTHING
                 """, arguments: [new])
     }
@@ -235,13 +246,14 @@ extension EngineLedger {
         let (e, k) = (table.number, key)
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0, rounds = 0, reason = NULL,
-                  state = CASE state WHEN 'parked' THEN 'ready' ELSE state END WHERE e = ? AND k = ? AND kind = 'create'
+                UPDATE sync_outbox SET kind = 'update', creation_id = NULL, rejections = 0, contentions = 0, cause = 'edit',
+                  reason = NULL, message = NULL, state = iif(state = 'blocked', 'ready', state)
+                WHERE e = ? AND k = ? AND kind = 'create'
                 """, arguments: [e, k])
         try endConflict(key, table)
         try db.executeCached(
             sql: """
-                DELETE FROM sync_change WHERE e = ? AND k = ? AND kind = 'update'
+                DELETE FROM sync_outbox WHERE e = ? AND k = ? AND kind = 'update'
                   AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = ? AND k = ?)
                   AND NOT EXISTS (SELECT 1 FROM sync_link WHERE owner = ? AND link IN (\(table.joinTableNames)))
                   AND NOT EXISTS (SELECT 1 FROM sync_request WHERE e = ? AND k = ?)
@@ -259,23 +271,35 @@ extension EngineLedger {
         try db.executeCached(
             sql: isLeft
                 ? """
-                UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0, rounds = 0,
-                  state = CASE state WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END WHERE e = ? AND k = ?
-                """ : "DELETE FROM sync_change WHERE e = ? AND k = ?",
+                UPDATE sync_outbox SET kind = 'update', creation_id = NULL, rejections = 0, contentions = 0, reason = NULL,
+                  message = NULL, state = \(Self.readyUnlessConflicted) WHERE e = ? AND k = ?
+                """ : "DELETE FROM sync_outbox WHERE e = ? AND k = ?",
             arguments: [table.number, key])
+    }
+
+    /// The SQL of the state of a change after an edit. The edit unblocks the change, but does not resolve an open
+    /// conflict.
+    static let readyUnlessConflicted = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
+    /// Returns the SQL of the assignments that make a change pending again after an edit of its row. The edit counter is
+    /// in `excluded`.
+    static func edited(state: String = readyUnlessConflicted) -> String {
+        """
+        "seq" = excluded."seq", "state" = \(state), "cause" = 'edit', "reason" = NULL, "message" = NULL, "contentions" = 0
+        """
     }
 
     func setConflicted(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'conflicted' WHERE e = ? AND k = ?", arguments: [table.number, key])
+            sql: "UPDATE sync_outbox SET state = 'conflicted', reason = NULL, message = NULL WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
     }
 
     /// Makes the change of a row ready to be sent if the row has no open conflict any more.
     func endConflict(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
-                  AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
+                UPDATE sync_outbox SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
+                  AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND winner = 'open')
                 """, arguments: [table.number, key, table.number, key])
     }
 
@@ -283,8 +307,8 @@ extension EngineLedger {
     func endConflicts(of number: Int) throws {
         try db.execute(
             sql: """
-                UPDATE sync_change SET state = 'ready' WHERE e = ? AND state = 'conflicted' AND NOT EXISTS (
-                  SELECT 1 FROM sync_conflict AS c WHERE c.e = sync_change.e AND c.k = sync_change.k AND open = 1)
+                UPDATE sync_outbox SET state = 'ready' WHERE e = ? AND state = 'conflicted' AND NOT EXISTS (
+                  SELECT 1 FROM sync_conflict AS c WHERE c.e = sync_outbox.e AND c.k = sync_outbox.k AND winner = 'open')
                 """, arguments: [number])
     }
 
@@ -292,7 +316,7 @@ extension EngineLedger {
     func addRejection(of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET attempts = attempts + 1, seq = (SELECT seq FROM sync_engine) WHERE e = ? AND k = ?
+                UPDATE sync_outbox SET rejections = rejections + 1, judged = (SELECT seq FROM sync_engine) WHERE e = ? AND k = ?
                 """, arguments: [table.number, key])
     }
 
@@ -300,43 +324,45 @@ extension EngineLedger {
     /// because the service may repeat its rejection for the old key.
     func addRejectionOfEarlierCreate(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ? AND kind = 'create'",
+            sql: "UPDATE sync_outbox SET rejections = rejections + 1 WHERE e = ? AND k = ? AND kind = 'create'",
             arguments: [table.number, key])
     }
 
     /// Records a response with another version.
     ///
     /// - Returns: The number of such responses in a row.
-    func addRound(of key: DatabaseValue, _ table: TrackedTable) throws -> Int? {
+    func addContention(of key: DatabaseValue, _ table: TrackedTable) throws -> Int? {
         try db.executeCached(
-            sql: "UPDATE sync_change SET rounds = rounds + 1 WHERE e = ? AND k = ?", arguments: [table.number, key])
-        return try change(of: key, table)?.rounds
-    }
-
-    func setRounds(_ rounds: Int, of key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_change SET rounds = ? WHERE e = ? AND k = ?", arguments: [rounds, table.number, key])
+            sql: "UPDATE sync_outbox SET contentions = contentions + 1 WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
+        return try change(of: key, table)?.contentions
     }
 
     // MARK: Blocking
 
-    func block(_ key: DatabaseValue, _ table: TrackedTable, _ reason: String) throws {
+    /// Blocks the change of a row.
+    ///
+    /// - Parameter message: The reason, for users.
+    func block(
+        _ key: DatabaseValue, _ table: TrackedTable, _ reason: PendingChange.BlockReason, _ message: String
+    ) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMarker.blocked()) WHERE e = ? AND k = ?",
-            arguments: [reason, table.number, key])
+            sql: "UPDATE sync_outbox SET state = 'blocked', reason = ?, message = ? WHERE e = ? AND k = ?",
+            arguments: [reason.rawValue, message, table.number, key])
     }
 
-    /// Blocks the change of a row, unless the row was deleted or edited after a request was built.
+    /// Blocks the create of a row that an earlier attempt may have created, unless the row was deleted or edited after
+    /// the request was built.
     ///
     /// - Returns: Whether the change is blocked.
-    func block(_ key: DatabaseValue, _ table: TrackedTable, _ reason: String, unlessEditedSince request: Int64) throws
-        -> Bool
-    {
+    func blockUncertain(
+        _ key: DatabaseValue, _ table: TrackedTable, _ message: String, request: Int64
+    ) throws -> Bool {
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET state = 'parked', reason = \(CascadeMarker.blocked())
+                UPDATE sync_outbox SET state = 'blocked', reason = 'uncertain', message = ?
                 WHERE e = ? AND k = ? AND kind <> 'delete' AND seq <= (SELECT seq FROM sync_request WHERE id = ?)
-                """, arguments: [reason, table.number, key, request])
+                """, arguments: [message, table.number, key, request])
         return db.changesCount > 0
     }
 
@@ -346,48 +372,47 @@ extension EngineLedger {
     @discardableResult
     func unblock(_ changes: Unblocked) throws -> Int {
         let (condition, arguments) = Self.condition(of: changes)
-        let rounds =
+        let contentions =
             switch changes {
-            case .model, .run: ", rounds = 0"
+            case .model, .run: ", contentions = 0"
             default: ""
             }
         try db.executeCached(
-            sql:
-                "UPDATE sync_change SET state = 'ready', reason = \(CascadeMarker.preserved)\(rounds) WHERE \(condition)",
-            arguments: arguments)
+            sql: """
+                UPDATE sync_outbox SET state = 'ready', reason = NULL, message = NULL\(contentions)
+                WHERE state = 'blocked' AND \(condition)
+                """, arguments: arguments)
         return db.changesCount
     }
 
     private static func condition(of changes: Unblocked) -> (sql: String, arguments: StatementArguments) {
-        let isOtherReason = "state = 'parked' AND NOT \(CascadeMarker.isBlockedAsMissing)"
         switch changes {
         case .model:
             let hasRequest =
-                "EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = sync_change.e AND r.k = sync_change.k)"
-            return ("\(isOtherReason) AND NOT \(hasRequest)", [])
-        case .run: return ("state = 'parked' AND rounds >= ?", [RequestCompletion.maximumRounds])
-        case .rejectedOnce(let table): return ("e = ? AND state = 'parked' AND attempts = 1", [table.number])
-        case .cycle:
-            let prefix = OutgoingRequestBuilder.cycle
-            return ("state = 'parked' AND substr(reason, 1, \(prefix.count)) = ?", [prefix])
+                "EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = sync_outbox.e AND r.k = sync_outbox.k)"
+            return ("reason <> 'missing' AND NOT \(hasRequest)", [])
+        case .run: return ("reason IN ('contended', 'failing')", [])
+        case .rejectedOnce(let table): return ("e = ? AND rejections = 1", [table.number])
+        case .cycle: return ("reason = 'cycle'", [])
         case .referencing(let table, let column, let numbers):
             return (
                 """
-                e = ? AND state = 'parked' AND attempts > 0 AND kind <> 'delete' AND EXISTS (
+                e = ? AND rejections > 0 AND kind <> 'delete' AND EXISTS (
                   SELECT 1 FROM \(table.table.name.quoted) AS r JOIN sync_known AS n
                     ON n.e IN (\(numbers.map { "\($0)" }.joined(separator: ", "))) AND n.k = +r.\(column.name.quoted)
-                  WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k AND n.seq >= sync_change.seq)
+                    AND n.origin <> 'preexisting'
+                  WHERE r.\(table.table.keyColumn.quoted) = +sync_outbox.k AND n.heard >= ifnull(sync_outbox.judged, 0))
                 """, [table.number]
             )
         case .rows(let table, let keys, let key):
-            return ("e = :e AND \(isOtherReason) AND k IN (\(keys))", ["e": table.number, "key": key])
-        case .row(let table, let key): return ("e = ? AND k = ? AND \(isOtherReason)", [table.number, key])
+            return ("e = :e AND reason <> 'missing' AND k IN (\(keys))", ["e": table.number, "key": key])
+        case .row(let table, let key): return ("e = ? AND k = ? AND reason <> 'missing'", [table.number, key])
         case .storedRow(let table, let key): return ("e = ? AND k = ?", [table.number, key])
         case .listed(let table):
             return (
                 """
-                e = ? AND state = 'parked' AND \(CascadeMarker.isBlockedAsMissing) AND EXISTS (
-                  SELECT 1 FROM sync_seen AS s WHERE s.e = sync_change.e AND s.k = sync_change.k)
+                e = ? AND reason = 'missing' AND EXISTS (
+                  SELECT 1 FROM sync_listed AS s WHERE s.e = sync_outbox.e AND s.k = sync_outbox.k)
                 """, [table.number]
             )
         }

@@ -14,7 +14,7 @@ extension EngineLedger {
     func pullState(of table: TrackedTable, filter: String) throws -> PullState? {
         let row = try db.rowCached(
             sql: """
-                SELECT cursor, next, initial, fingerprint, swept,
+                SELECT cursor, next, initial, filter, listed_at,
                   cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)
                 FROM sync_cursor AS c WHERE e = ?
                 """, arguments: [table.number])
@@ -41,14 +41,14 @@ extension EngineLedger {
     func setPullState(of table: TrackedTable, cursor: String?, next: String?, filter: String) throws {
         let isSame = try Bool.fetchOne(
             db.cachedStatement(
-                sql: "SELECT cursor IS ? AND next IS ? AND fingerprint = ? FROM sync_cursor WHERE e = ?"),
+                sql: "SELECT cursor IS ? AND next IS ? AND filter = ? FROM sync_cursor WHERE e = ?"),
             arguments: [cursor, next, filter, table.number])
         if isSame == true { return }
         try db.executeCached(
             sql: """
-                INSERT INTO sync_cursor (e, cursor, fingerprint, next) VALUES (?, ?, ?, ?)
+                INSERT INTO sync_cursor (e, cursor, filter, next) VALUES (?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET cursor = \(next == nil ? "excluded.cursor" : "cursor"),
-                  fingerprint = excluded.fingerprint, next = excluded.next
+                  filter = excluded.filter, next = excluded.next
                 """, arguments: [table.number, cursor, filter, next])
     }
 
@@ -86,9 +86,10 @@ extension EngineLedger {
         // Keep the rows that are known only from inside other records. Records that were pulled before may contain them.
         try db.execute(
             sql: """
-                DELETE FROM sync_seen WHERE e = ? AND NOT \(Self.isNestedOnly("sync_seen"))
+                DELETE FROM sync_listed WHERE e = ? AND NOT \(Self.isNestedOnly("sync_listed"))
                 """, arguments: [table.number])
-        try db.execute(sql: "DELETE FROM sync_gone WHERE e = ? AND guarded", arguments: [table.number])
+        try db.execute(
+            sql: "DELETE FROM sync_tombstone WHERE e = ? AND source = 'missing'", arguments: [table.number])
         try db.execute(
             sql: """
                 INSERT INTO sync_sweep (e, seq) VALUES (?, (SELECT seq FROM sync_engine))
@@ -102,12 +103,13 @@ extension EngineLedger {
     func endListing(of table: TrackedTable, at time: Int64) throws {
         try deleteListing(of: table.number)
         try db.execute(
-            sql: "INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept",
+            sql:
+                "INSERT INTO sync_cursor (e, listed_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",
             arguments: [table.number, time])
     }
 
     func deleteListing(of number: Int) throws {
-        try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [number])
+        try db.execute(sql: "DELETE FROM sync_listed WHERE e = ?", arguments: [number])
         try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [number])
     }
 
@@ -116,59 +118,65 @@ extension EngineLedger {
     /// - Parameter key: The key of the row, or the bytes of an ID that is not a valid key.
     func insertListed(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.executeCached(
-            sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING", arguments: [table.number, key])
+            sql: "INSERT INTO sync_listed (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING", arguments: [table.number, key])
     }
 
     func isListed(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_seen WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.finds(sql: "SELECT 1 FROM sync_listed WHERE e = ? AND k = ?", arguments: [table.number, key])
     }
 
     // MARK: Tombstones
 
     /// A row that the service deleted or lacks, until the run deletes it.
     struct Tombstone {
+        enum Source: String {
+            /// The service reported the row as deleted.
+            case reported
+            /// The service lacks the row. The deletion limit applies.
+            case missing
+        }
+
         let id: JSONValue
         /// When the service deleted the row, in milliseconds since 1970; nil if not known.
         let time: Int64?
     }
 
-    /// Returns the tombstones of an entity.
-    ///
-    /// - Parameter isLimited: Whether the deletion limit applies, because the service lacks the rows and did not report
-    ///   them as deleted.
-    func tombstones(of table: TrackedTable, isLimited: Bool) throws -> [Tombstone] {
+    func tombstones(of table: TrackedTable, _ source: Tombstone.Source) throws -> [Tombstone] {
         try db.rowsCached(
-            sql: "SELECT id, time FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isLimited]
+            sql: "SELECT id, time FROM sync_tombstone WHERE e = ? AND source = ?",
+            arguments: [table.number, source.rawValue]
         ).map { Tombstone(id: try EngineTableCheck.json($0.decode(atIndex: 0)), time: try $0.decode(atIndex: 1)) }
     }
 
     func hasTombstones(of table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_gone WHERE e = ?", arguments: [table.number])
+        try db.finds(sql: "SELECT 1 FROM sync_tombstone WHERE e = ?", arguments: [table.number])
+    }
+
+    func hasTombstones(_ source: Tombstone.Source) throws -> Bool {
+        try db.finds(sql: "SELECT 1 FROM sync_tombstone WHERE source = ?", arguments: [source.rawValue])
     }
 
     func hasTombstone(_ id: JSONValue, of table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, id.text])
+        try db.finds(sql: "SELECT 1 FROM sync_tombstone WHERE e = ? AND id = ?", arguments: [table.number, id.text])
     }
 
-    func hasLimitedTombstones() throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
-    }
-
-    func insertTombstone(_ id: JSONValue, of table: TrackedTable, isLimited: Bool, time: Int64?) throws {
+    func insertTombstone(_ id: JSONValue, of table: TrackedTable, _ source: Tombstone.Source, time: Int64?) throws {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_gone (e, id, guarded, time) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET guarded = min(guarded, excluded.guarded), time = coalesce(excluded.time, time)
-                """, arguments: [table.number, id.text, isLimited, time])
+                INSERT INTO sync_tombstone (e, id, source, time) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET source = iif(source = 'reported', source, excluded.source),
+                  time = coalesce(excluded.time, time)
+                """, arguments: [table.number, id.text, source.rawValue, time])
     }
 
     func deleteTombstone(_ id: JSONValue, of table: TrackedTable) throws {
-        try db.executeCached(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, id.text])
+        try db.executeCached(
+            sql: "DELETE FROM sync_tombstone WHERE e = ? AND id = ?", arguments: [table.number, id.text])
     }
 
-    func deleteTombstones(of table: TrackedTable, isLimited: Bool) throws {
+    func deleteTombstones(of table: TrackedTable, _ source: Tombstone.Source) throws {
         try db.execute(
-            sql: "DELETE FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isLimited])
+            sql: "DELETE FROM sync_tombstone WHERE e = ? AND source = ?", arguments: [table.number, source.rawValue])
     }
 
     // MARK: Join edits
@@ -178,7 +186,7 @@ extension EngineLedger {
         of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable
     ) throws -> [(other: DatabaseValue, isAdded: Bool)] {
         try db.rowsCached(
-            sql: "SELECT other, op > 0 FROM sync_link WHERE owner = ? AND link = ? AND op <> 0",
+            sql: "SELECT other, op > 0 FROM sync_link WHERE owner = ? AND link = ?",
             arguments: [key, joinTable.name]
         ).map { ($0[0], try $0.decode(atIndex: 1)) }
     }

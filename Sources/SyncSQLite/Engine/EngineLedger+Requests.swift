@@ -17,8 +17,8 @@ extension EngineLedger {
     func requests(of table: TrackedTable) throws -> [OutgoingRequest] {
         try db.rowsCached(
             sql: """
-                SELECT id, kind, remote, body, version, idem, frozen, attempts, natural, taken, k, seq FROM sync_request
-                WHERE e = ? ORDER BY id
+                SELECT id, kind, remote, body, version, idempotency_key, prepared_at, attempts, natural_key, accepted_seq, k, seq
+                FROM sync_request WHERE e = ? ORDER BY id
                 """, arguments: [table.number]
         ).map { row in
             func json(_ index: Int) throws -> JSONValue? {
@@ -27,7 +27,7 @@ extension EngineLedger {
             let id = try table.json(row[10], in: db).text
             return OutgoingRequest(
                 id: try row.decode(atIndex: 0), entity: table.entity.name,
-                kind: try OutgoingRequest.Kind(rawValue: row.decode(atIndex: 1)) ?? .update,
+                kind: try row.state(atIndex: 1),
                 remoteID: try json(2), body: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
                 idempotencyKey: try row.decode(atIndex: 5), edit: try row.decode(atIndex: 11),
                 preparedAt: try row.decode(atIndex: 6),
@@ -47,7 +47,8 @@ extension EngineLedger {
     ) throws -> Int64 {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen, attempts)
+                INSERT INTO sync_request
+                  (e, k, kind, idempotency_key, remote, version, body, natural_key, seq, prepared_at, attempts)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
@@ -57,7 +58,7 @@ extension EngineLedger {
         let id = db.lastInsertedRowID
         for field in fields {
             try db.executeCached(
-                sql: "INSERT INTO sync_sent (request, domain, value) VALUES (?, ?, ?)",
+                sql: "INSERT INTO sync_sent (request, field, value) VALUES (?, ?, ?)",
                 arguments: [id, field.name, field.value])
         }
         return id
@@ -69,7 +70,7 @@ extension EngineLedger {
         try db.rowCached(
             sql: """
                 SELECT r.k, c.kind IS r.kind AND c.seq <= r.seq FROM sync_request AS r
-                LEFT JOIN sync_change AS c ON c.e = r.e AND c.k = r.k WHERE r.id = ?
+                LEFT JOIN sync_outbox AS c ON c.e = r.e AND c.k = r.k WHERE r.id = ?
                 """, arguments: [id]
         ).map { ($0[0], try $0.decode(atIndex: 1)) }
     }
@@ -77,7 +78,7 @@ extension EngineLedger {
     /// Returns whether a request without an attempt of unknown outcome is in flight.
     func isInFlight(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND taken IS NULL",
+            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND accepted_seq IS NULL",
             arguments: [table.number, key])
     }
 
@@ -93,7 +94,7 @@ extension EngineLedger {
     /// Records an attempt of unknown outcome. The next attempt does not count the service's acceptance of the row.
     func addUnknownAttempt(ofRequest id: Int64, at time: Int64) throws {
         try db.executeCached(
-            sql: "UPDATE sync_request SET attempts = attempts + 1, frozen = ?, taken = NULL WHERE id = ?",
+            sql: "UPDATE sync_request SET attempts = attempts + 1, prepared_at = ?, accepted_seq = NULL WHERE id = ?",
             arguments: [time, id])
     }
 
@@ -103,7 +104,7 @@ extension EngineLedger {
     func setAccepted(request id: Int64, isCertain: Bool, at time: Int64) throws {
         try db.executeCached(
             sql: """
-                UPDATE sync_request SET taken = coalesce(taken, (SELECT seq FROM sync_engine)), frozen = ?,
+                UPDATE sync_request SET accepted_seq = coalesce(accepted_seq, (SELECT seq FROM sync_engine)), prepared_at = ?,
                   attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
                 """, arguments: [time, isCertain, id])
     }
@@ -111,7 +112,7 @@ extension EngineLedger {
     /// Records that an attempt may have created the row, because the service rejected a repetition.
     func addRejectedAttempt(ofRequest id: Int64) throws {
         try db.executeCached(
-            sql: "UPDATE sync_request SET attempts = attempts + 1, taken = NULL WHERE id = ?", arguments: [id])
+            sql: "UPDATE sync_request SET attempts = attempts + 1, accepted_seq = NULL WHERE id = ?", arguments: [id])
     }
 
     /// Records that an attempt created the row.
@@ -129,7 +130,8 @@ extension EngineLedger {
     /// - Returns: The idempotency key and the number of attempts, for the next request; nil if there is no request.
     func takeRequest(of key: DatabaseValue, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
         let row = try db.rowCached(
-            sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?", arguments: [table.number, key])
+            sql: "SELECT id, idempotency_key, attempts FROM sync_request WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
         guard let row else { return nil }
         let id = try row.decode(Int64.self, atIndex: 0)
         try insertAttemptedValues(ofRequest: id)
@@ -142,7 +144,8 @@ extension EngineLedger {
     ///
     /// Such a request has an attempt without a response, or the service accepted it without returning the row.
     func deleteOpenCreate(of key: DatabaseValue, _ table: TrackedTable) throws {
-        let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR taken IS NOT NULL)"
+        let open =
+            "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR accepted_seq IS NOT NULL)"
         try db.executeCached(
             sql: "DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", arguments: [table.number, key])
         try db.executeCached(sql: "DELETE \(open)", arguments: [table.number, key])
@@ -156,7 +159,7 @@ extension EngineLedger {
     // MARK: Sent values
 
     func sentFields(ofRequest id: Int64) throws -> [SentField] {
-        try db.rowsCached(sql: "SELECT domain, value FROM sync_sent WHERE request = ?", arguments: [id])
+        try db.rowsCached(sql: "SELECT field, value FROM sync_sent WHERE request = ?", arguments: [id])
             .map { SentField(name: try $0.decode(atIndex: 0), value: $0[1]) }
     }
 
@@ -167,8 +170,8 @@ extension EngineLedger {
     func attemptedValues(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: [DatabaseValue]] {
         let rows = try db.rowsCached(
             sql: """
-                SELECT domain, value FROM sync_tried WHERE e = ? AND k = ?
-                UNION ALL SELECT s.domain, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id
+                SELECT field, value FROM sync_tried WHERE e = ? AND k = ?
+                UNION ALL SELECT s.field, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id
                 WHERE r.e = ? AND r.k = ?
                 """, arguments: [table.number, key, table.number, key])
         return try rows.reduce(into: [:]) { values, row in
@@ -180,8 +183,8 @@ extension EngineLedger {
     func insertAttemptedValues(ofRequest id: Int64) throws {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_tried (e, k, domain, value)
-                SELECT r.e, r.k, s.domain, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id WHERE r.id = ?
+                INSERT INTO sync_tried (e, k, field, value)
+                SELECT r.e, r.k, s.field, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id WHERE r.id = ?
                 """, arguments: [id])
     }
 
@@ -195,12 +198,12 @@ extension EngineLedger {
         try db.executeCached(
             sql: """
                 DELETE FROM sync_tried WHERE NOT EXISTS (
-                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_tried.e AND c.k = sync_tried.k)
+                  SELECT 1 FROM sync_outbox AS c WHERE c.e = sync_tried.e AND c.k = sync_tried.k)
                 """)
         try db.executeCached(
             sql: """
                 DELETE FROM sync_made WHERE NOT EXISTS (
-                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_made.e AND c.k = sync_made.k AND c.birth IS NOT NULL)
+                  SELECT 1 FROM sync_outbox AS c WHERE c.e = sync_made.e AND c.k = sync_made.k AND c.creation_id IS NOT NULL)
                 """)
     }
 
@@ -209,28 +212,34 @@ extension EngineLedger {
     /// A base value, and when the field was edited.
     struct Base {
         let value: DatabaseValue
-        /// In milliseconds since 1970; 0 if the engine cleared the field because it deleted the referenced row.
+        var cause = PendingChange.Cause.edit
+        /// In milliseconds since 1970.
         let editTime: Int64
+        /// The value that the field had when its row was deleted; nil if the row is not deleted, or was not edited.
+        var held: DatabaseValue?
     }
 
     /// Returns the base values of the edited fields of a row, by field.
     func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: Base] {
         try db.rowsCached(
-            sql: "SELECT domain, value, edited FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key]
+            sql: "SELECT field, value, cause, edited, is_held, held FROM sync_base WHERE e = ? AND k = ?",
+            arguments: [table.number, key]
         ).reduce(into: [:]) { bases, row in
-            bases[try row.decode(atIndex: 0)] = Base(value: row[1], editTime: try row.decode(atIndex: 2))
+            bases[try row.decode(atIndex: 0)] = Base(
+                value: row[1], cause: try row.state(atIndex: 2),
+                editTime: try row.decode(atIndex: 3), held: try row.decode(Bool.self, atIndex: 4) ? row[5] : nil)
         }
     }
 
     func base(of field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> DatabaseValue? {
         try DatabaseValue.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ?"),
+            db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND field = ?"),
             arguments: [table.number, key, field])
     }
 
     func hasBase(_ field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, field])
+            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND field = ?", arguments: [table.number, key, field])
     }
 
     /// Stores the base value of an edited field. The edit time of an existing entry stays.
@@ -244,12 +253,12 @@ extension EngineLedger {
     ) throws {
         guard let base else {
             return try db.executeCached(
-                sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?",
+                sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND field = ?",
                 arguments: [table.number, key, field])
         }
         try db.executeCached(
             sql: """
-                INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
+                INSERT INTO sync_base (e, k, field, value, edited) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET value = excluded.value
                 """, arguments: [table.number, key, field, base, editTime])
     }
@@ -294,32 +303,35 @@ extension EngineLedger {
                 UPDATE sync_base SET value = (
                   SELECT json_group_array(CASE WHEN value IS :old THEN :new ELSE value END)
                   FROM json_each(sync_base.value))
-                WHERE e = :e AND domain = :domain AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS :old)
+                WHERE e = :e AND field = :field AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS :old)
                   AND k IN (
                     SELECT \(names.mine) FROM \(names.table) WHERE \(names.other) IN (:old, :new)
                     UNION SELECT owner FROM sync_link WHERE link = :link AND other IN (:old, :new))
                 """,
             arguments: [
-                "old": old, "new": new, "e": table.number, "domain": joinTable.field, "link": joinTable.name,
+                "old": old, "new": new, "e": table.number, "field": joinTable.field, "link": joinTable.name,
             ])
     }
 
     // MARK: Fields of another model
 
-    /// Returns all base values of an entity: key, field, value and edit time.
+    /// Returns all base values of an entity: key, field, value, edit time, cause, and whether and which value was held.
     func allBases(of number: Int) throws -> [Row] {
         try Row.fetchAll(
-            db, sql: "SELECT k, domain, value, edited FROM sync_base WHERE e = ?", arguments: [number])
+            db, sql: "SELECT k, field, value, edited, cause, is_held, held FROM sync_base WHERE e = ?",
+            arguments: [number])
     }
 
-    /// Replaces all base values of an entity, given as key, field, value and edit time.
+    /// Replaces all base values of an entity, given as ``allBases(of:)`` returns them.
     func replaceBases(of number: Int, with bases: [[DatabaseValue]]) throws {
         try db.execute(sql: "DELETE FROM sync_base WHERE e = ?", arguments: [number])
         for base in bases {
-            let value = ColumnValue.bound(base[2])
+            let (value, held) = (ColumnValue.bound(base[2]), ColumnValue.bound(base[6]))
             try db.execute(
-                sql: "INSERT OR IGNORE INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, \(value.sql), ?)",
-                arguments: [number, base[0], base[1], value.value, base[3]])
+                sql: """
+                    INSERT OR IGNORE INTO sync_base (e, k, field, value, edited, cause, is_held, held)
+                    VALUES (?, ?, ?, \(value.sql), ?, ?, ?, \(held.sql))
+                    """, arguments: [number, base[0], base[1], value.value, base[3], base[4], base[5], held.value])
         }
     }
 
@@ -328,7 +340,7 @@ extension EngineLedger {
         try Row.fetchAll(
             db,
             sql: """
-                SELECT request, domain, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)
+                SELECT request, field, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)
                 """, arguments: [number]
         ).map { row in
             (try row.decode(atIndex: 0), SentField(name: try row.decode(atIndex: 1), value: try row.wholeValue(at: 2)))
@@ -336,13 +348,13 @@ extension EngineLedger {
     }
 
     func deleteSentField(_ name: String, ofRequest id: Int64) throws {
-        try db.execute(sql: "DELETE FROM sync_sent WHERE request = ? AND domain = ?", arguments: [id, name])
+        try db.execute(sql: "DELETE FROM sync_sent WHERE request = ? AND field = ?", arguments: [id, name])
     }
 
     func insertSentField(_ field: SentField, ofRequest id: Int64) throws {
         let value = ColumnValue.bound(field.value)
         try db.execute(
-            sql: "INSERT OR IGNORE INTO sync_sent (request, domain, value) VALUES (?, ?, \(value.sql))",
+            sql: "INSERT OR IGNORE INTO sync_sent (request, field, value) VALUES (?, ?, \(value.sql))",
             arguments: [id, field.name, value.value])
     }
 
@@ -355,15 +367,15 @@ extension EngineLedger {
         try db.executeCached(
             sql: """
                 UPDATE sync_base INDEXED BY sync_base_value SET value = :new
-                WHERE e = :e AND domain = :domain AND \(EngineSchema.isBase("sync_base", ":old"))
-                """, arguments: ["new": new, "e": table.number, "domain": column.name, "old": old])
+                WHERE e = :e AND field = :field AND \(EngineSchema.isBase("sync_base", ":old"))
+                """, arguments: ["new": new, "e": table.number, "field": column.name, "old": old])
         try db.executeCached(
             sql: """
-                UPDATE sync_sent SET value = ? WHERE domain = ? AND value = ?
+                UPDATE sync_sent SET value = ? WHERE field = ? AND value = ?
                   AND request IN (SELECT id FROM sync_request WHERE e = ?)
                 """, arguments: [new, column.name, old, table.number])
         try db.executeCached(
-            sql: "UPDATE sync_tried SET value = ? WHERE e = ? AND domain = ? AND value = ?",
+            sql: "UPDATE sync_tried SET value = ? WHERE e = ? AND field = ? AND value = ?",
             arguments: [new, table.number, column.name, old])
     }
 
@@ -393,8 +405,8 @@ extension EngineLedger {
             for (field, value) in fields {
                 try db.executeCached(
                     sql: """
-                        UPDATE \(name) SET value = \(value) WHERE \(condition) AND domain = :domain AND value IS NOT NULL
-                        """, arguments: ["map": map, "e": table.number, "domain": field])
+                        UPDATE \(name) SET value = \(value) WHERE \(condition) AND field = :field AND value IS NOT NULL
+                        """, arguments: ["map": map, "e": table.number, "field": field])
             }
         }
     }

@@ -7,7 +7,7 @@ import SyncStore
 extension EngineMigration {
     mutating func migrateFields(of entity: Registered) throws {
         let fields = MigratedFields(from: entity.old, to: entity.new, map, keys, senders).all
-        let names = Dictionary((fields + fields.map(\.whenDeleted)).map { ($0.old, $0) }) { first, _ in first }
+        let names = Dictionary(fields.map { ($0.old, $0) }) { first, _ in first }
         var moved: [[DatabaseValue]] = []
         for row in try EngineLedger(db).allBases(of: entity.number) {
             guard let field = try names[row.decode(atIndex: 1)] else { continue }
@@ -15,7 +15,9 @@ extension EngineMigration {
                 try lose(field, row, of: entity)
                 continue
             }
-            moved.append([row[0], name.databaseValue, value, row[3]])
+            // The values that columns had when their row was deleted are only logged.
+            let held = try field.converted(row.wholeValue(at: 6)) ?? .null
+            moved.append([row[0], name.databaseValue, value, row[3], row[4], row[5], held])
         }
         try EngineLedger(db).replaceBases(of: entity.number, with: moved)
         try migrateUnreadable(of: entity, names)
@@ -30,23 +32,19 @@ extension EngineMigration {
     private mutating func lose(_ field: MigratedFields.Field, _ row: Row, of entity: Registered) throws {
         if isDeleted(row[0], of: entity) { return }
         lose("entities.\(entity.old.name).\(field.path)", "an edit is still pending", 1, "edit")
-        try db.execute(
-            sql: """
-                INSERT INTO sync_conflict (at, e, k, domain, base, winner, why)
-                VALUES (?, ?, ?, ?, ?, 'remote', 'pending edit of a field that is no longer in the model')
-                """, arguments: [SQLiteEngineStore.now, entity.number, row[0], field.old, row[2]])
+        try ConflictLog(db).addRemovedField(field.old, row[0], entity.number, base: row[2])
     }
 
     /// Migrates remote values that the old model could not read. The next pull determines whether the new model can
     /// read them.
     private func migrateUnreadable(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
-            db, sql: "SELECT k, domain, value FROM sync_unread WHERE e = ?", arguments: [entity.number])
-        try db.execute(sql: "DELETE FROM sync_unread WHERE e = ?", arguments: [entity.number])
+            db, sql: "SELECT k, field, value FROM sync_unreadable WHERE e = ?", arguments: [entity.number])
+        try db.execute(sql: "DELETE FROM sync_unreadable WHERE e = ?", arguments: [entity.number])
         for row in rows {
             guard let name = try names[row.decode(atIndex: 1)]?.new else { continue }
             try db.execute(
-                sql: "INSERT OR IGNORE INTO sync_unread (e, k, domain, value) VALUES (?, ?, ?, ?)",
+                sql: "INSERT OR IGNORE INTO sync_unreadable (e, k, field, value) VALUES (?, ?, ?, ?)",
                 arguments: [entity.number, row[0], name, row[2]])
         }
     }
@@ -67,13 +65,13 @@ extension EngineMigration {
     /// Migrates the sent values of deleted requests. The service may have carried out such a request.
     private func migrateTried(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
-            db, sql: "SELECT id, domain, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
+            db, sql: "SELECT id, field, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
         for row in rows {
             guard let field = try names[row.decode(atIndex: 1)] else { continue }
             if let name = field.new, let value = try field.converted(row.wholeValue(at: 2)) {
                 let bound = ColumnValue.bound(value)
                 try db.execute(
-                    sql: "UPDATE sync_tried SET domain = ?, value = \(bound.sql) WHERE id = ?",
+                    sql: "UPDATE sync_tried SET field = ?, value = \(bound.sql) WHERE id = ?",
                     arguments: [name, bound.value, row[0]])
             } else {
                 try db.execute(sql: "DELETE FROM sync_tried WHERE id = ?", arguments: [row[0]])
@@ -84,14 +82,14 @@ extension EngineMigration {
     /// Migrates the times at which columns of new rows were set.
     private func migrateTimes(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
-            db, sql: "SELECT k, domain, edited FROM sync_made WHERE e = ?", arguments: [entity.number])
+            db, sql: "SELECT k, field, edited, is_restored FROM sync_made WHERE e = ?", arguments: [entity.number])
         try db.execute(sql: "DELETE FROM sync_made WHERE e = ?", arguments: [entity.number])
         for row in rows {
             let field = try row.decode(String.self, atIndex: 1)
             guard let name = names[field].map(\.new) ?? field else { continue }
             try db.execute(
-                sql: "INSERT OR IGNORE INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",
-                arguments: [entity.number, row[0], name, row[2]])
+                sql: "INSERT OR IGNORE INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, ?)",
+                arguments: [entity.number, row[0], name, row[2], row[3]])
         }
     }
 
@@ -99,21 +97,17 @@ extension EngineMigration {
     /// fields that are not in the new model.
     private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let logged = try Row.fetchAll(
-            db, sql: "SELECT id, domain, base, local, remote FROM sync_conflict WHERE e = ?",
+            db, sql: "SELECT id, field, base, local, remote FROM sync_conflict WHERE e = ?",
             arguments: [entity.number])
         for row in logged {
             guard let field = try names[row.decode(atIndex: 1)] else { continue }
             if let name = field.new {
                 let values = try (2...4).map { try field.converted(row.wholeValue(at: $0)) ?? row[$0] }
                 try db.execute(
-                    sql: "UPDATE sync_conflict SET domain = ?, base = ?, local = ?, remote = ? WHERE id = ?",
+                    sql: "UPDATE sync_conflict SET field = ?, base = ?, local = ?, remote = ? WHERE id = ?",
                     arguments: [name, values[0], values[1], values[2], row[0]])
             } else {
-                try db.execute(
-                    sql: """
-                        UPDATE sync_conflict SET open = 0, winner = 'remote', why = 'no longer in the model'
-                        WHERE id = ? AND open = 1
-                        """, arguments: [row[0]])
+                try ConflictLog(db).closeRemovedField(row[0])
             }
         }
         try EngineLedger(db).endConflicts(of: entity.number)

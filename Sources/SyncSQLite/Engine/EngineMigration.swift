@@ -48,16 +48,16 @@ struct EngineMigration {
     /// Changes that are blocked because the service no longer has the row stay blocked. Changes with a stored request
     /// are excluded too, because each run repeats the request anyway.
     static func unblockRows(in db: Database) throws {
-        guard try EngineSchema.isThere(in: db) else { return }
+        // Changes in tables of an earlier version stay blocked until their rows are edited.
+        guard try EngineSchema.names(in: db)?.outbox == "sync_outbox" else { return }
         try EngineLedger(db).unblock(.model)
     }
 
     /// Migrates the engine's tables. Call this method in the transaction that migrates the store.
     mutating func migrate() throws {
-        guard try EngineSchema.isThere(in: db) else { return }
+        guard try EngineSchema.names(in: db) != nil else { return }
+        try EngineUpgrade.upgrade(in: db)
         let ledger = EngineLedger(db)
-        if let version = try ledger.version() { try EngineSchema.upgrade(from: version, in: db) }
-        try EngineSchema.createAddedTables(in: db)
         deleted = try ledger.deletedKeys()
         var registered: [Registered] = []
         for (number, name) in try ledger.entities() {

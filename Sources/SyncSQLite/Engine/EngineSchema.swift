@@ -6,15 +6,16 @@ import SyncStore
 /// `Docs/SyncProtocol.md` describes all tables except `sync_engine` and `sync_entity`.
 ///
 /// A known row is a row that the service has, as far as the engine knows. The entries of a row are the rows of these
-/// tables with its entity and key. The engine adds no columns to the tables of the model. Times are in milliseconds
-/// since 1970.
+/// tables with its entity (column `e`) and key (column `k`). The engine adds no columns to the tables of the model. Times
+/// are in milliseconds since 1970. The column `seq` has the edit counter of the last edit.
 enum EngineSchema {
-    /// The version of the tables. Version 2 added `sync_known.name`.
-    static let version = 2
+    /// The version of the tables. Version 2 added the names of known rows. Version 3 renamed tables and columns, and gave
+    /// each state a column of its own. See ``EngineUpgrade``.
+    static let version = 3
     /// The prefix of the names of the change capture triggers.
     static let triggerPrefix = "sync_outbox_"
 
-    static let tables = [
+    private static let tables = [
         """
         CREATE TABLE "sync_engine" (
           "id" INTEGER PRIMARY KEY CHECK ("id" = 1),
@@ -36,99 +37,112 @@ enum EngineSchema {
         """,
         """
         CREATE TABLE "sync_known" (
-          "e" INTEGER NOT NULL, "k" ANY NOT NULL,
-          "version" TEXT, "time" INTEGER, "whole" INTEGER NOT NULL DEFAULT 1, "seq" INTEGER NOT NULL, "remote" TEXT, "name" TEXT,
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "version" TEXT, "time" INTEGER,
+          "origin" TEXT NOT NULL CHECK ("origin" IN ('pulled', 'nested', 'preexisting')),
+          "trust" TEXT NOT NULL DEFAULT 'recheck' CHECK ("trust" IN ('current', 'recheck', 'uncaptured')),
+          "heard" INTEGER NOT NULL, "remote" TEXT, "name" TEXT,
           PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
         """,
-        knownNames,
         """
-        CREATE TABLE "sync_change" (
+        CREATE TABLE "sync_outbox" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL,
           "kind" TEXT NOT NULL CHECK ("kind" IN ('create', 'update', 'delete')),
-          "birth" TEXT, "seq" INTEGER NOT NULL,
-          "state" TEXT NOT NULL DEFAULT 'ready' CHECK ("state" IN ('ready', 'conflicted', 'parked')),
-          "reason" TEXT, "attempts" INTEGER NOT NULL DEFAULT 0, "rounds" INTEGER NOT NULL DEFAULT 0,
-          PRIMARY KEY ("e", "k")
+          "creation_id" TEXT, "seq" INTEGER NOT NULL,
+          "cause" TEXT NOT NULL DEFAULT 'edit' CHECK ("cause" IN ('edit', 'cascade')),
+          "state" TEXT NOT NULL DEFAULT 'ready' CHECK ("state" IN ('ready', 'conflicted', 'blocked')),
+          "reason" TEXT CHECK ("reason" IN (\(PendingChange.BlockReason.sqlList))), "message" TEXT,
+          "rejections" INTEGER NOT NULL DEFAULT 0, "contentions" INTEGER NOT NULL DEFAULT 0, "judged" INTEGER,
+          PRIMARY KEY ("e", "k"),
+          CHECK (("state" = 'blocked') = ("reason" NOTNULL)),
+          CHECK ("kind" <> 'create' OR "creation_id" NOTNULL),
+          CHECK ("kind" <> 'update' OR "creation_id" ISNULL)
         ) STRICT, WITHOUT ROWID
         """,
         """
         CREATE TABLE "sync_base" (
-          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL,
-          "value" ANY, "edited" INTEGER NOT NULL,
-          PRIMARY KEY ("e", "k", "domain")
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL, "value" ANY,
+          "cause" TEXT NOT NULL DEFAULT 'edit' CHECK ("cause" IN ('edit', 'cascade')), "edited" INTEGER NOT NULL,
+          "is_held" INTEGER NOT NULL DEFAULT 0 CHECK ("is_held" IN (0, 1)), "held" ANY,
+          PRIMARY KEY ("e", "k", "field")
         ) STRICT, WITHOUT ROWID
         """,
         """
         CREATE TABLE "sync_link" (
           "link" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL,
-          "op" INTEGER NOT NULL, "edited" INTEGER NOT NULL,
+          "op" INTEGER NOT NULL CHECK ("op" IN (1, -1)), "edited" INTEGER NOT NULL,
           PRIMARY KEY ("link", "owner", "other")
         ) STRICT, WITHOUT ROWID
         """,
         """
         CREATE TABLE "sync_request" (
           "id" INTEGER PRIMARY KEY,
-          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "kind" TEXT NOT NULL,
-          "idem" TEXT NOT NULL, "remote" TEXT, "version" TEXT, "body" TEXT NOT NULL, "natural" TEXT,
-          "seq" INTEGER NOT NULL, "frozen" INTEGER NOT NULL, "attempts" INTEGER NOT NULL DEFAULT 0, "taken" INTEGER
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL,
+          "kind" TEXT NOT NULL CHECK ("kind" IN ('create', 'update', 'delete')),
+          "idempotency_key" TEXT NOT NULL, "remote" TEXT, "version" TEXT, "body" TEXT NOT NULL, "natural_key" TEXT,
+          "seq" INTEGER NOT NULL, "prepared_at" INTEGER NOT NULL, "attempts" INTEGER NOT NULL DEFAULT 0,
+          "accepted_seq" INTEGER
         ) STRICT
         """,
         """
-        CREATE UNIQUE INDEX "sync_request_row" ON "sync_request" ("e", "k")
+        CREATE TABLE "sync_sent" (
+          "request" INTEGER NOT NULL, "field" TEXT NOT NULL, "value" ANY, PRIMARY KEY ("request", "field")
+        ) STRICT, WITHOUT ROWID
         """,
         """
-        CREATE TABLE "sync_sent" (
-          "request" INTEGER NOT NULL, "domain" TEXT NOT NULL, "value" ANY,
-          PRIMARY KEY ("request", "domain")
+        CREATE TABLE "sync_tried" (
+          "id" INTEGER PRIMARY KEY, "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL, "value" ANY
+        ) STRICT
+        """,
+        """
+        CREATE TABLE "sync_made" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL, "edited" INTEGER NOT NULL,
+          "is_restored" INTEGER NOT NULL DEFAULT 0 CHECK ("is_restored" IN (0, 1)),
+          PRIMARY KEY ("e", "k", "field")
         ) STRICT, WITHOUT ROWID
         """,
         """
         CREATE TABLE "sync_cursor" (
           "e" INTEGER PRIMARY KEY,
-          "cursor" TEXT, "fingerprint" TEXT NOT NULL DEFAULT '', "next" TEXT, "last_sync" INTEGER,
-          "swept" INTEGER, "initial" INTEGER NOT NULL DEFAULT 0
+          "cursor" TEXT, "filter" TEXT NOT NULL DEFAULT '', "next" TEXT, "last_sync" INTEGER, "listed_at" INTEGER,
+          "initial" INTEGER NOT NULL DEFAULT 0
         ) STRICT
         """,
         """
-        CREATE TABLE "sync_sweep" (
-          "e" INTEGER PRIMARY KEY, "seq" INTEGER NOT NULL
-        ) STRICT
+        CREATE TABLE "sync_sweep" ("e" INTEGER PRIMARY KEY, "seq" INTEGER NOT NULL) STRICT
         """,
         """
-        CREATE TABLE "sync_seen" (
-          "e" INTEGER NOT NULL, "k" ANY NOT NULL,
-          PRIMARY KEY ("e", "k")
+        CREATE TABLE "sync_listed" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
         """,
         """
-        CREATE TABLE "sync_gone" (
-          "e" INTEGER NOT NULL, "id" TEXT NOT NULL, "guarded" INTEGER NOT NULL,
+        CREATE TABLE "sync_tombstone" (
+          "e" INTEGER NOT NULL, "id" TEXT NOT NULL,
+          "source" TEXT NOT NULL CHECK ("source" IN ('reported', 'missing')), "time" INTEGER,
           PRIMARY KEY ("e", "id")
         ) STRICT, WITHOUT ROWID
         """,
         """
-        CREATE TABLE "sync_inbound" (
+        CREATE TABLE "sync_quarantine" (
           "e" INTEGER NOT NULL, "k" TEXT NOT NULL,
-          "body" TEXT NOT NULL, "version" TEXT, "time" INTEGER, "reason" TEXT NOT NULL,
+          "body" TEXT NOT NULL, "version" TEXT, "time" INTEGER, "message" TEXT NOT NULL,
           PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
         """,
         """
         CREATE TABLE "sync_conflict" (
           "id" INTEGER PRIMARY KEY,
-          "at" INTEGER NOT NULL, "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL,
+          "at" INTEGER NOT NULL, "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL,
           "base" ANY, "local" ANY, "remote" ANY,
-          "winner" TEXT NOT NULL, "why" TEXT NOT NULL, "open" INTEGER NOT NULL DEFAULT 0
+          "winner" TEXT NOT NULL CHECK ("winner" IN ('local', 'remote', 'open')),
+          "reason" TEXT NOT NULL, "note" TEXT,
+          "is_restored" INTEGER NOT NULL DEFAULT 0 CHECK ("is_restored" IN (0, 1))
         ) STRICT
         """,
         """
-        CREATE INDEX "sync_conflict_row" ON "sync_conflict" ("e", "k")
-        """,
-        """
-        CREATE TABLE "sync_alias" (
-          "e" INTEGER NOT NULL, "old" ANY NOT NULL, "k" ANY NOT NULL,
-          PRIMARY KEY ("e", "old")
+        CREATE TABLE "sync_former_key" (
+          "e" INTEGER NOT NULL, "old" ANY NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "old")
         ) STRICT, WITHOUT ROWID
         """,
         """
@@ -138,81 +152,51 @@ enum EngineSchema {
         ) STRICT
         """,
         """
-        CREATE TABLE "sync_mute" (
-          "n" INTEGER PRIMARY KEY
+        CREATE TABLE "sync_capture_off" (
+          "mode" TEXT PRIMARY KEY NOT NULL CHECK ("mode" IN ('writing', 'cascading', 'deleting'))
         ) STRICT
         """,
-    ]
-
-    /// The files to upload, and why the service rejected uploads.
-    private static let files = """
-        CREATE TABLE IF NOT EXISTS "sync_file" (
+        """
+        CREATE TABLE "sync_file" (
           "id" INTEGER PRIMARY KEY,
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "attribute" TEXT NOT NULL,
           "hash" TEXT NOT NULL, "name" TEXT NOT NULL, "type" TEXT NOT NULL,
           "reason" TEXT, "attempts" INTEGER NOT NULL DEFAULT 0,
           UNIQUE ("e", "k", "attribute")
         ) STRICT
+        """,
         """
-
-    /// Remote values that the model cannot read, as JSON.
-    private static let unread = """
-        CREATE TABLE IF NOT EXISTS "sync_unread" (
-          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "value" TEXT NOT NULL,
-          PRIMARY KEY ("e", "k", "domain")
+        CREATE TABLE "sync_unreadable" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL, "value" TEXT NOT NULL,
+          PRIMARY KEY ("e", "k", "field")
         ) STRICT, WITHOUT ROWID
+        """,
         """
-
-    /// New rows that were deleted before they were sent. The next run looks for rows that still reference them.
-    private static let unsentDeletions = """
-        CREATE TABLE IF NOT EXISTS "sync_unsent" (
+        CREATE TABLE "sync_unsent" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
+        """,
         """
-
-    /// Join rows that are removed while the engine deletes rows, for the conflict log.
-    private static let parting = """
-        CREATE TABLE IF NOT EXISTS "sync_parting" (
+        CREATE TABLE "sync_parting" (
           "list" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL, "place" ANY, PRIMARY KEY ("list", "owner", "other")
         ) STRICT, WITHOUT ROWID
-        """
-
-    /// The values of deleted requests that the service may have stored, although no response confirmed them.
-    private static let tried = """
-        CREATE TABLE IF NOT EXISTS "sync_tried" (
-          "id" INTEGER PRIMARY KEY,
-          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "value" ANY
-        ) STRICT
-        """
-
-    private static let triedRows = "CREATE INDEX IF NOT EXISTS \"sync_tried_row\" ON \"sync_tried\" (\"e\", \"k\")"
-
-    /// When new rows were created, and when their columns were set.
-    private static let made = """
-        CREATE TABLE IF NOT EXISTS "sync_made" (
-          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "edited" INTEGER NOT NULL,
-          PRIMARY KEY ("e", "k", "domain")
-        ) STRICT, WITHOUT ROWID
-        """
-
-    /// The index that finds the former keys of a row when its entries are deleted or its key changes.
-    private static let laterKeys =
-        "CREATE INDEX IF NOT EXISTS \"sync_alias_later\" ON \"sync_alias\" (\"e\", \"k\")"
-
-    private static let addedTableNames = [
-        "sync_file", "sync_unread", "sync_unsent", "sync_parting", "sync_tried", "sync_made",
+        """,
     ]
 
-    /// The index of changes other than deletions. With it, SQLite need not scan the deletions, of which there may be
-    /// many.
-    private static let changedRows =
-        "CREATE INDEX IF NOT EXISTS \"sync_change_row\" ON \"sync_change\" (\"e\", \"k\") WHERE \"kind\" <> 'delete'"
-
-    /// The indexes that find edits by the row that they refer to: base values of foreign keys, and join edits. Only the
-    /// first 64 characters of a base value are indexed, since it may be long.
-    private static let namingEdits = [
-        "CREATE INDEX IF NOT EXISTS \"sync_base_value\" ON \"sync_base\" (\"e\", \"domain\", substr(\"value\", 1, 64))",
-        "CREATE INDEX IF NOT EXISTS \"sync_link_other\" ON \"sync_link\" (\"link\", \"other\")",
+    private static let indexes = [
+        // Finds the names of rows with surrogate keys. See ``TrackedKey``.
+        "CREATE UNIQUE INDEX \"sync_known_name\" ON \"sync_known\" (\"e\", \"name\") WHERE \"name\" IS NOT NULL",
+        // Changes other than deletions. Without the index, SQLite would also scan the deletions, which may be many.
+        "CREATE INDEX \"sync_outbox_row\" ON \"sync_outbox\" (\"e\", \"k\") WHERE \"kind\" <> 'delete'",
+        // Finds edits by the row that they refer to: base values of foreign keys, and join edits. Only the first 64
+        // characters of a base value are indexed, since it may be long.
+        "CREATE INDEX \"sync_base_value\" ON \"sync_base\" (\"e\", \"field\", substr(\"value\", 1, 64))",
+        "CREATE INDEX \"sync_link_other\" ON \"sync_link\" (\"link\", \"other\")",
+        "CREATE UNIQUE INDEX \"sync_request_row\" ON \"sync_request\" (\"e\", \"k\")",
+        "CREATE INDEX \"sync_tried_row\" ON \"sync_tried\" (\"e\", \"k\")",
+        "CREATE INDEX \"sync_conflict_row\" ON \"sync_conflict\" (\"e\", \"k\")",
+        // Finds the former keys of a row when its entries are deleted or its key changes.
+        "CREATE INDEX \"sync_former_key_now\" ON \"sync_former_key\" (\"e\", \"k\")",
     ]
 
     /// Returns the SQL condition that a base value in `sync_base` equals a value.
@@ -226,50 +210,47 @@ enum EngineSchema {
         "substr(\(base).\"value\", 1, 64) = substr(\(value), 1, 64) AND \(base).\"value\" = \(value)"
     }
 
-    /// Creates the tables, indexes and columns that were added without a new ``version``.
-    static func createAddedTables(in db: Database) throws {
-        let tables = [files, unread, unsentDeletions, parting, tried, made]
-        let indexes = [triedRows, laterKeys, changedRows] + namingEdits
+    static func create(in db: Database) throws {
         for statement in tables + indexes { try db.execute(sql: statement) }
-        // `taken`: the edit counter when the service accepted a new row without returning it. `time`: when the service
-        // deleted a row.
-        for (table, column) in [("sync_request", "taken"), ("sync_gone", "time")]
-        where try !db.columns(in: table).contains(where: { $0.name == column }) {
-            try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) INTEGER")
-        }
     }
 
-    /// Deletes all rows of the tables that ``createAddedTables(in:)`` creates.
-    static func deleteLaterTables(in db: Database) throws {
-        for name in addedTableNames where try db.tableExists(name, in: "main") {
-            try db.execute(sql: "DELETE FROM \(name)")
-        }
-    }
+    // MARK: Names
 
-    static let tableNames =
-        [
-            "sync_engine", "sync_entity", "sync_known", "sync_change", "sync_base", "sync_link", "sync_request",
-            "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict",
-            "sync_alias", "sync_lease", "sync_mute",
-        ] + addedTableNames
+    static let tableNames = [
+        "sync_engine", "sync_entity", "sync_known", "sync_outbox", "sync_base", "sync_link", "sync_request",
+        "sync_sent",
+        "sync_tried", "sync_made", "sync_cursor", "sync_sweep", "sync_listed", "sync_tombstone", "sync_quarantine",
+        "sync_conflict", "sync_former_key", "sync_lease", "sync_capture_off", "sync_file", "sync_unreadable",
+        "sync_unsent", "sync_parting",
+    ]
 
     /// The tables with entries of rows with surrogate keys, by entity and key. `sync_known` comes last, because it has
     /// the names that other statements look up.
     static let surrogateKeyTables = [
-        "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_tried",
+        "sync_outbox", "sync_base", "sync_request", "sync_conflict", "sync_listed", "sync_unreadable", "sync_tried",
         "sync_made", "sync_known",
     ]
 
-    /// The tables that identify a row by entity (column `e`) and key (column `k`), except `sync_alias`.
+    /// The tables that identify a row by entity (column `e`) and key (column `k`), except `sync_former_key`.
     static let rowTables = surrogateKeyTables + ["sync_file", "sync_unsent"]
 
     /// The tables whose entries belong to an entity (column `e`).
-    static let entityTables = rowTables + ["sync_cursor", "sync_sweep", "sync_gone", "sync_inbound", "sync_alias"]
+    static let entityTables =
+        rowTables + ["sync_cursor", "sync_sweep", "sync_tombstone", "sync_quarantine", "sync_former_key"]
+
+    /// The tables with the pending change of a row.
+    static let changeTables = ["sync_outbox", "sync_base", "sync_tried"]
+    /// The tables with what the engine knows of a row at the service.
+    static let knownTables = ["sync_known", "sync_unreadable", "sync_former_key"]
+    /// The tables with the state of an entity's rows at the service.
+    static let serviceTables = ["sync_request", "sync_outbox", "sync_base", "sync_known", "sync_tried", "sync_made"]
+    /// The tables with the progress of an entity's pull.
+    static let pullTables = ["sync_cursor", "sync_sweep", "sync_listed", "sync_tombstone", "sync_quarantine"]
 
     /// The columns whose values are always JSON or NULL, by table.
     static let jsonColumns: [String: Set<String>] = [
-        "sync_request": ["remote", "body", "natural"], "sync_known": ["remote"], "sync_inbound": ["k", "body"],
-        "sync_gone": ["id"], "sync_unread": ["value"],
+        "sync_request": ["remote", "body", "natural_key"], "sync_known": ["remote"], "sync_quarantine": ["k", "body"],
+        "sync_tombstone": ["id"], "sync_unreadable": ["value"],
     ]
 
     /// Returns the columns that identify an entry of a row besides its entity and key; nil if a row may have several
@@ -277,66 +258,53 @@ enum EngineSchema {
     static func identity(of table: String) -> [String]? {
         switch table {
         case "sync_conflict", "sync_tried": nil
-        case "sync_base", "sync_made", "sync_unread": ["domain"]
+        case "sync_base", "sync_made", "sync_unreadable": ["field"]
         default: []
         }
     }
 
-    /// The tables with the pending change of a row.
-    static let changeTables = ["sync_change", "sync_base", "sync_tried"]
-    /// The tables with what the engine knows of a row at the service.
-    static let knownTables = ["sync_known", "sync_unread", "sync_alias"]
-    /// The tables with the state of an entity's rows at the service.
-    static let serviceTables = ["sync_request", "sync_change", "sync_base", "sync_known", "sync_tried", "sync_made"]
-    /// The tables with the progress of an entity's pull.
-    static let pullTables = ["sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound"]
-
-    static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
-
-    /// The index of the names of rows with surrogate keys. See ``TrackedKey``.
-    private static let knownNames =
-        "CREATE UNIQUE INDEX \"sync_known_name\" ON \"sync_known\" (\"e\", \"name\") WHERE \"name\" IS NOT NULL"
-
-    /// Upgrades the tables of an earlier version.
-    ///
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the tables are of an unknown version.
-    static func upgrade(from version: Int, in db: Database) throws {
-        switch version {
-        case Self.version: return
-        case 1:
-            try db.execute(sql: "ALTER TABLE sync_known ADD COLUMN name TEXT")
-            try db.execute(sql: knownNames)
-            try db.execute(sql: "UPDATE sync_engine SET protocol = ?", arguments: [Self.version])
-        default:
-            throw SyncError(.cannotOpenStore, "the engine's tables were created by another version of Sync")
-        }
+    /// The names of the tables that calls outside of an engine use. A database of an earlier version keeps its names
+    /// until an engine is set up.
+    struct Names {
+        let outbox: String
+        let formerKeys: String
+        let captureOff: String
+        /// The tables with entries of rows, and with the progress of pulls.
+        let entries: [String]
     }
 
-    static func create(in db: Database) throws {
-        for statement in tables { try db.execute(sql: statement) }
+    /// Returns the names of the engine's tables in a database; nil if there are none.
+    static func names(in db: Database) throws -> Names? {
+        guard try db.tableExists("sync_engine", in: "main") else { return nil }
+        guard try db.tableExists("sync_outbox", in: "main") else { return try EngineUpgrade.formerNames(in: db) }
+        return Names(
+            outbox: "sync_outbox", formerKeys: "sync_former_key", captureOff: "sync_capture_off",
+            entries: entityTables + ["sync_link", "sync_sent", "sync_parting"])
     }
+
+    // MARK: Removing entries
 
     /// Drops the change capture triggers of all engines.
     static func removeTriggers(from db: Database) throws {
-        let names = try String.fetchAll(
-            db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(triggerPrefix)*'")
-        for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted)") }
+        for trigger in try triggers(in: db) { try db.execute(sql: "DROP TRIGGER \(trigger.name.quoted)") }
     }
 
-    /// Deletes all entries of rows and the pull state of all entities, and turns off change capture until
-    /// ``unmute(in:)``. Does nothing if the engine's tables do not exist.
-    static func removeRows(in db: Database) throws {
-        guard try isThere(in: db) else { return }
-        let names = [
-            "sync_known", "sync_change", "sync_base", "sync_link", "sync_request", "sync_sent", "sync_cursor",
-            "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict", "sync_alias",
-        ]
-        for name in names { try db.execute(sql: "DELETE FROM \(name)") }
-        try deleteLaterTables(in: db)
-        try CaptureSuppression.writing.set(in: db)
+    /// Returns the change capture triggers of all engines.
+    static func triggers(in db: Database) throws -> [(name: String, sql: String)] {
+        try Row.fetchAll(
+            db,
+            sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(triggerPrefix)*'"
+        ).map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) }
     }
 
-    static func unmute(in db: Database) throws {
-        if try isThere(in: db) { try CaptureSuppression.clearAll(in: db) }
+    /// Deletes all entries of rows and the pull state of all entities, while `body` deletes the rows. Changes are not
+    /// captured meanwhile.
+    static func removingEntries(in db: Database, _ body: () throws -> Void) throws {
+        guard let names = try names(in: db) else { return try body() }
+        for name in names.entries { try db.execute(sql: "DELETE FROM \(name)") }
+        let mode = names.captureOff == "sync_capture_off" ? "'writing'" : "1"
+        try db.execute(sql: "INSERT INTO \(names.captureOff) VALUES (\(mode)) ON CONFLICT DO NOTHING")
+        try body()
+        try db.execute(sql: "DELETE FROM \(names.captureOff)")
     }
 }

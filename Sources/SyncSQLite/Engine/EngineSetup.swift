@@ -21,15 +21,15 @@ struct EngineSetup {
     /// - Returns: `own`: the tables of the registered entities. `others`: the tables of entities that only other
     ///   engines sync.
     func open() throws -> (own: [TrackedTable], others: [TrackedTable]) {
-        let isNew = try !EngineSchema.isThere(in: db)
-        if isNew {
+        let found = try EngineSchema.triggers(in: db)
+        if try EngineSchema.names(in: db) == nil {
             try EngineSchema.create(in: db)
             try ledger.insertScope(
                 .init(version: EngineSchema.version, service: registration.service, user: registration.user))
         } else {
+            try EngineUpgrade.upgrade(in: db)
             try checkScope()
         }
-        try EngineSchema.createAddedTables(in: db)
         var newTables: Set<Int> = []
         let tables = try registration.entities.map { entity -> TrackedTable in
             let known = try ledger.number(of: entity.name)
@@ -49,7 +49,7 @@ struct EngineSetup {
         try checkFamilies(tables)
         if !registration.isImport { try checkLists(tables) }
         let others = try otherTables(than: tables)
-        try installTriggers(tables, others, newTables: newTables)
+        try installTriggers(tables, others, newTables: newTables, found: found)
         return (tables, others)
     }
 
@@ -72,13 +72,12 @@ struct EngineSetup {
         }
     }
 
-    /// Upgrades the engine's tables. If service and user are known, checks that the database belongs to them, so that
+    /// If service and user are known, checks that the database belongs to them, so that
     /// rows of one service are never sent to another.
     ///
     /// A database that has not exchanged data yet is assigned to this service and user.
     private func checkScope() throws {
         let scope = try ledger.scope()
-        try EngineSchema.upgrade(from: scope.version, in: db)
         guard registration.isScopeKnown else { return }
         let (service, user) = (scope.service, scope.user)
         if service == registration.service, user == registration.user { return }
@@ -148,21 +147,23 @@ struct EngineSetup {
     /// Entities of other engines keep their triggers, since their rows may be edited locally, or deleted by a cascade.
     /// Entities that were only imported have no triggers.
     ///
-    /// - Parameter newTables: The numbers of the entities that were not registered before.
-    private func installTriggers(_ own: [TrackedTable], _ others: [TrackedTable], newTables: Set<Int>) throws {
+    /// - Parameters:
+    ///   - newTables: The numbers of the entities that were not registered before.
+    ///   - found: The triggers before the engine's tables were upgraded.
+    private func installTriggers(
+        _ own: [TrackedTable], _ others: [TrackedTable], newTables: Set<Int>, found: [(name: String, sql: String)]
+    ) throws {
         // An import sends no changes. It leaves the triggers of other entities as they are.
-        if registration.isImport { return try own.forEach(importPages) }
+        if registration.isImport { return try own.forEach { try importPages($0, found) } }
         let tables = try own + others.filter { try $0.isWatched(in: db) }
         let statements = try tables.map { table in
             try ChangeCaptureTriggers(
                 table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout
             ).statements
         }
-        let found = try String.fetchSet(
-            db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
         let wasMuted = try CaptureSuppression.isAnySet(in: db)
         let owned = Set(own.map(\.number))
-        if Set(statements.joined()) == found, !wasMuted,
+        if Set(statements.joined()) == Set(found.map(\.sql)), !wasMuted,
             try tables.allSatisfy({
                 try TriggerChecksums.isOfOther(ledger.triggerChecksums(of: $0.number)) != owned.contains($0.number)
             })
@@ -173,7 +174,7 @@ struct EngineSetup {
         try EngineSchema.removeTriggers(from: db)
         for statement in statements.joined() { try db.execute(sql: statement) }
         try CaptureSuppression.clearAll(in: db)
-        let checksums = TriggerChecksums(found)
+        let checksums = TriggerChecksums(found.map(\.sql))
         // The audits read these keys, also those of referenced rows.
         for table in tables { try SurrogateKeyRepair(table, among: tables, db).repair() }
         for (table, statements) in zip(tables, statements) {
@@ -190,19 +191,13 @@ struct EngineSetup {
 
     /// Drops the triggers of an imported entity, unless the engine that was opened last syncs the entity and all its
     /// triggers exist. Edits of entities that are only imported are not captured.
-    private func importPages(_ table: TrackedTable) throws {
+    private func importPages(_ table: TrackedTable, _ found: [(name: String, sql: String)]) throws {
         try SyncedColumns(table, db).pullNew()
-        let found = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(EngineSchema.triggerPrefix)*'
-                """
-        ).map { (name: try $0.decode(String.self, atIndex: 0), sql: try $0.decode(String.self, atIndex: 1)) }
         let last = try ledger.triggerChecksums(of: table.number)
         let checksums = TriggerChecksums(text: last)
         if !TriggerChecksums.isOfOther(last), checksums.areAll(in: TriggerChecksums(found.map(\.sql))) { return }
         for trigger in found where TriggerChecksums([trigger.sql]).areAll(in: checksums) {
-            try db.execute(sql: "DROP TRIGGER \(trigger.name.quoted)")
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(trigger.name.quoted)")
         }
         try ledger.setTriggerChecksums("", of: table.number)
     }

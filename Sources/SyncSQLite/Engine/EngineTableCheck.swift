@@ -12,6 +12,9 @@ enum EngineTableCheck {
         var errorDescription: String? { "a value in the engine's tables is not JSON" }
     }
 
+    /// An error for a text in the engine's tables that should be a state and is not.
+    struct InvalidState: Error {}
+
     /// Runs `body`. If `body` cannot decode a value, the error names the table, row and column of the first invalid
     /// value.
     ///
@@ -22,6 +25,8 @@ enum EngineTableCheck {
         } catch is RowDecodingError {
             throw error(in: db)
         } catch is InvalidJSON {
+            throw error(in: db)
+        } catch is InvalidState {
             throw error(in: db)
         }
     }
@@ -82,7 +87,6 @@ enum EngineTableCheck {
     private static func declaredTables() throws -> [Table] {
         try DatabaseQueue().write { db in
             try EngineSchema.create(in: db)
-            try EngineSchema.createAddedTables(in: db)
             return try EngineSchema.tableNames.map { name in
                 var table = Table(name: name)
                 for column in try db.columns(in: name) {
@@ -96,5 +100,13 @@ enum EngineTableCheck {
                 return table
             }
         }
+    }
+}
+
+extension Row {
+    /// Decodes a state.
+    func state<State: RawRepresentable<String>>(atIndex index: Int) throws -> State {
+        guard let state = State(rawValue: try decode(atIndex: index)) else { throw EngineTableCheck.InvalidState() }
+        return state
     }
 }

@@ -275,6 +275,5 @@ struct JoinRowEdits {
 extension ConflictOutcome {
     /// The outcome for values that may have been edited while changes were not captured, at another version than the
     /// known one.
-    static let missedEdits = ConflictOutcome(
-        winner: .remote, reason: SyncConflict.Reason.editedWhileUncaptured.rawValue)
+    static let missedEdits = ConflictOutcome(winner: .remote, reason: .editedWhileUncaptured)
 }

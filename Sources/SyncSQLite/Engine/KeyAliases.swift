@@ -7,10 +7,10 @@ enum KeyAliases {
     ///
     /// - Parameter entities: The SQL of the numbers of the entities that the row may belong to: a list or a query.
     static func later(
-        than key: DatabaseValue, ofEntities entities: String, in db: Database
+        than key: DatabaseValue, ofEntities entities: String, from table: String = "sync_former_key", in db: Database
     ) throws -> DatabaseValue? {
         try DatabaseValue.fetchOne(
-            db.cachedStatement(sql: "SELECT k FROM sync_alias WHERE e IN (\(entities)) AND old = ?"), arguments: [key])
+            db.cachedStatement(sql: "SELECT k FROM \(table) WHERE e IN (\(entities)) AND old = ?"), arguments: [key])
     }
 }
 

@@ -120,7 +120,7 @@ struct KeyReplacement {
             guard let value = values[field], !value.isExactly(base.value) else { continue }
             try ConflictLog(db).add(
                 table, key, field: field, base: base.value, local: value, remote: base.value,
-                ConflictOutcome(winner: .local, reason: SyncConflict.Reason.duplicateRow.rawValue))
+                ConflictOutcome(winner: .local, reason: .duplicateRow))
         }
     }
 }

@@ -6,21 +6,20 @@ struct LocalEditTimes {
     /// The field name of the whole row in `sync_made`.
     private static let row = ""
 
-    /// The time that marks a row to be created again. Its edited columns have base values, and also edit times if they
-    /// were set since.
-    private static let restored: Int64 = -1
-
     private let times: [String: Int64]
 
-    /// Whether the row is to be created again, because the service deleted it.
-    var isRestored: Bool { times[Self.row] == Self.restored }
+    /// Whether the row is to be created again, because the service deleted it. Its edited columns have base values, and
+    /// also edit times if they were set since.
+    let isRestored: Bool
 
     /// Returns whether a column was set after the row was created or after ``recordRestored(_:_:in:)``.
     func isSet(_ column: String) -> Bool { times[column] != nil }
 
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
         let rows = try db.rowsCached(
-            sql: "SELECT domain, edited FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
+            sql: "SELECT field, edited, is_restored FROM sync_made WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
+        isRestored = try rows.contains { try $0.decode(Bool.self, atIndex: 2) }
         times = Dictionary(try rows.map { try ($0.decode(String.self, atIndex: 0), $0.decode(Int64.self, atIndex: 1)) })
         { first, _ in first }
     }
@@ -29,14 +28,14 @@ struct LocalEditTimes {
     /// never set.
     func editTime(of column: String, holding value: DatabaseValue) -> Int64 {
         if let time = times[column] { return time }
-        return value.isNull ? 0 : max(times[Self.row] ?? 0, 0)
+        return value.isNull || isRestored ? 0 : times[Self.row] ?? 0
     }
 
     /// Returns the SQL condition that a row is to be created again.
     ///
     /// - Parameter isRow: The SQL condition that selects the entries of the row in `sync_made`.
     static func isRestored(_ isRow: String) -> String {
-        "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"domain\" = '' AND \"edited\" = \(restored))"
+        "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"is_restored\")"
     }
 
     /// Marks a row to be created again.
@@ -44,7 +43,7 @@ struct LocalEditTimes {
         try db.executeCached(
             sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
         try db.executeCached(
-            sql: "INSERT INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",
-            arguments: [table.number, key, row, restored])
+            sql: "INSERT INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, 1)",
+            arguments: [table.number, key, row, SQLiteEngineStore.now])
     }
 }

@@ -37,10 +37,10 @@ struct LocalRowState {
         version = known?.version
         time = known?.time
         isKnown = known != nil
-        isWhole = known?.isWhole ?? false
-        mayHaveUncapturedEdits = known?.mayHaveUncapturedEdits ?? false
-        isPreexisting = known?.isPreexisting ?? false
+        isWhole = known?.trust == .current
+        mayHaveUncapturedEdits = known?.trust == .uncaptured
+        isPreexisting = known?.origin == .preexisting
         isTried = try state != .clean && state != .absent && ledger.mayBeCreated(key, table)
-        isBlockedAsMissing = change?.isBlockedAsMissing ?? false
+        isBlockedAsMissing = change?.reason == .missing
     }
 }

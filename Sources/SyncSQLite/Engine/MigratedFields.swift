@@ -16,15 +16,6 @@ struct MigratedFields {
         let path: String
         /// Converts a value to the new type; returns nil if the value cannot be converted.
         let converted: (DatabaseValue) throws -> DatabaseValue?
-
-        /// The field for the value that the column had when its row was deleted. See ``DeletedValues``.
-        var whenDeleted: Field {
-            Field(
-                old: DeletedValues.field(old), new: new.map(DeletedValues.field), column: column,
-                newColumn: newColumn,
-                path: path,
-                converted: converted)
-        }
     }
 
     let all: [Field]

@@ -7,7 +7,7 @@ import SyncStore
 ///
 /// It also resets edited foreign keys that reference a row that does not exist.
 struct OrphanedRows {
-    static let resolution = ConflictOutcome(winner: .remote, reason: SyncConflict.Reason.danglingReference.rawValue)
+    static let resolution = ConflictOutcome(winner: .remote, reason: .danglingReference)
 
     private let engine: SQLiteEngineStore
     private let db: Database

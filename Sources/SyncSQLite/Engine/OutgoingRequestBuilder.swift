@@ -120,9 +120,6 @@ struct OutgoingRequestBuilder {
         }
     }
 
-    /// The prefix of the reason of changes that are blocked by a cycle.
-    static let cycle = "cycle: "
-
     /// Blocks the new rows of a cycle if none of them can be sent without its reference. Otherwise these rows would
     /// wait forever.
     private mutating func blockCycles() throws {
@@ -140,8 +137,8 @@ struct OutgoingRequestBuilder {
         }
         for (change, table, relationship) in unreverted {
             try block(
-                change, table,
-                "\(Self.cycle)the row and the row referenced by '\(relationship)' are both new and require each other")
+                change, table, .cycle,
+                "cycle: the row and the row referenced by '\(relationship)' are both new and require each other")
         }
     }
 
@@ -200,17 +197,19 @@ struct OutgoingRequestBuilder {
         let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
         if isNew, engine.registration.clientAssignsIDs, remoteID == nil {
             return try block(
-                change, table, "the row has a temporary key, and the service requires the client to create the ID")
+                change, table, .unsendable,
+                "the row has a temporary key, and the service requires the client to create the ID")
         }
         if isNew, remoteID == .null {
             let names = engine.model.compiled.keyNames(of: table.entity).joined(separator: ", ")
-            return try block(change, table, "the composite key is incomplete: no value for \(names)")
+            return try block(
+                change, table, .unsendable, "the composite key is incomplete: no value for \(names)")
         }
         do {
             let (body, natural) = try bodies.body(of: change.key, table, fields, newID: remoteID, isNew: isNew)
             try insert(change, table, remoteID, body, natural, fields)
         } catch let error as OutgoingRecordBuilder.Unsendable {
-            try block(change, table, error.reason)
+            try block(change, table, .unsendable, error.reason)
         }
     }
 
@@ -242,7 +241,7 @@ struct OutgoingRequestBuilder {
         // All devices that create the row again must use the same key, so the key of a restoration has no attempt
         // number.
         let idem =
-            open?.key ?? (change.attempts == 0 || isRestoration ? creationID : "\(creationID)-\(change.attempts)")
+            open?.key ?? (change.rejections == 0 || isRestoration ? creationID : "\(creationID)-\(change.rejections)")
         let kind: OutgoingRequest.Kind =
             switch change.kind {
             case .create: .create
@@ -301,9 +300,11 @@ struct OutgoingRequestBuilder {
         try ledger.deleteEntries(of: change.key, table, isKnown: true)
     }
 
-    private mutating func block(_ change: Change, _ table: TrackedTable, _ reason: String) throws {
-        try ledger.block(change.key, table, reason)
+    private mutating func block(
+        _ change: Change, _ table: TrackedTable, _ reason: PendingChange.BlockReason, _ message: String
+    ) throws {
+        try ledger.block(change.key, table, reason, message)
         blocked.append(
-            BlockedChange(entity: table.entity.name, key: try table.recordKey(change.key, in: db), reason: reason))
+            BlockedChange(entity: table.entity.name, key: try table.recordKey(change.key, in: db), reason: message))
     }
 }

@@ -11,10 +11,10 @@ extension PageMerge {
         let isChanged =
             try standing.version != nil && standing.version != recorded(row, standing).version
             && !isAsSent(row, standing.key)
-        let wentAlong = try ledger.change(of: standing.key, table)?.isCascade ?? false
+        let wentAlong = try ledger.change(of: standing.key, table)?.cause == .cascade
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
-            let reason = wentAlong ? "the local deletion was a cascade" : comesBack ? "editWins" : "deleteWins"
+            let reason: SyncConflict.Reason = wentAlong ? .onlyCascaded : comesBack ? .editWins : .deleteWins
             let resolution = ConflictOutcome(winner: comesBack ? .remote : .local, reason: reason)
             try log(
                 standing.key, field: "", local: .null, remote: (row.record ?? .null).text.databaseValue, resolution)
@@ -85,7 +85,9 @@ extension PageMerge {
     }
 
     /// Turns a row that the service deleted into a new row, so that it is created again with all values.
-    mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ reason: String) throws {
+    ///
+    /// - Parameter note: The note for the conflict log.
+    mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ note: String) throws {
         // The creation ID is made of the old ID. Two devices that create the row again therefore create only one row.
         try ledger.insertRestoration(
             of: standing.key, table, CreationID(reviving: row.id.text, of: table.entity.name))
@@ -98,8 +100,9 @@ extension PageMerge {
         try ReferencingRows(engine, table, db).release(from: standing.key)
         try ledger.deleteOpenCreate(of: standing.key, table)
         // The service has no values any more, and all local values are sent.
-        try ConflictLog(db).closeAll(standing.key, table, .init(winner: .local, reason: reason))
-        try log(standing.key, field: "", local: .null, remote: .null, .init(winner: .local, reason: reason))
+        let resolution = ConflictOutcome(winner: .local, reason: .editWins, note: note)
+        try ConflictLog(db).closeAll(standing.key, table, resolution)
+        try log(standing.key, field: "", local: .null, remote: .null, resolution)
     }
 
     /// The maximum number of rows that one savepoint deletes.
@@ -156,7 +159,7 @@ extension PageMerge {
         }
         try moved.reapply(taken, since: before)
         if keepsEdits, let (row, standing) = rows.first {
-            return try bringBack(row, standing, "editWins: a row that it owns was edited")
+            return try bringBack(row, standing, "a row that it owns was edited")
         }
         for table in pulledAgain { try ledger.clearCursor(of: table) }
         for name in names { try ConflictLog(db).recordDeleted(name, table, since: before) }

@@ -80,7 +80,8 @@ struct PageMerge {
             case .localDelete:
                 if try stays(row, standing) { written.append((row, standing)) }
             case .remoteDelete where table.registration.deletions == .editWins:
-                try bringBack(row, standing, "editWins: \(isMissing ? ConflictLog.missing : ConflictLog.deleted)")
+                let reason: SyncConflict.Reason = isMissing ? .missingRemotely : .deletedRemotely
+                try bringBack(row, standing, reason.rawValue)
             case .remoteDelete, .delete, .deleteWithinLimit: deleted.append((row, standing))
             case .clear:
                 try deleteState(standing.key)

@@ -88,22 +88,19 @@ struct PageWriter {
 
     // MARK: Deletions
 
-    /// Adds a deleted row to `sync_gone`, or removes an existing row from it. Rows in `sync_gone` are deleted after the
-    /// whole pull, since later pages may move rows that reference them.
+    /// Records the tombstone of a deleted row, or removes the tombstone of an existing row. Rows with a tombstone are
+    /// deleted after the whole pull, since later pages may move rows that reference them.
     private func record(_ row: PulledPage.Record) throws {
-        guard row.record != nil else { return try insertTombstone(row.id, isLimited: false, time: row.time) }
+        guard row.record != nil else { return try insertTombstone(row.id, .reported, time: row.time) }
         try ledger.deleteTombstone(row.id, of: table)
     }
 
-    /// Records in `sync_gone` that the service deleted or lacks a row.
+    /// Records the tombstone of a row.
     ///
-    /// - Parameters:
-    ///   - isLimited: Whether the deletion limit applies, because the service lacks the row and did not report it as
-    ///     deleted.
-    ///   - time: When the service deleted the row, in milliseconds since 1970; nil if not known.
-    func insertTombstone(_ id: JSONValue, isLimited: Bool, time: Int64? = nil) throws {
+    /// - Parameter time: When the service deleted the row, in milliseconds since 1970; nil if not known.
+    func insertTombstone(_ id: JSONValue, _ source: EngineLedger.Tombstone.Source, time: Int64? = nil) throws {
         try QuarantinedRecords(engine, table, db).remove(id)
-        try ledger.insertTombstone(id, of: table, isLimited: isLimited, time: time)
+        try ledger.insertTombstone(id, of: table, source, time: time)
     }
 
     // MARK: Quarantine

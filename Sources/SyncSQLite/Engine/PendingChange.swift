@@ -11,50 +11,77 @@ struct PendingChange {
         case ready
         /// A field of the row has an open conflict.
         case conflicted
-        case blocked = "parked"
+        case blocked
+    }
+
+    /// What caused the change.
+    enum Cause: String {
+        case edit
+        /// The engine deleted another row, and this change is the result. If the service has another version of the row,
+        /// that version wins.
+        case cascade
+    }
+
+    /// The reason why a change is blocked. It determines which events make the change pending again. See
+    /// ``EngineLedger/Unblocked``.
+    enum BlockReason: String, CaseIterable {
+        /// The service will never accept the change.
+        case rejected
+        /// The outcome of the request stays unknown, although the service responds to other requests.
+        case failing
+        /// The service had another version several consecutive times.
+        case contended
+        /// The service does not have the row. When a run confirms this, the row is deleted or created again.
+        case missing
+        /// An earlier attempt may have created the row. The request is kept.
+        case uncertain
+        /// New rows require each other.
+        case cycle
+        /// The row or a value cannot be sent.
+        case unsendable
+        /// The service stores a field under another key than the model.
+        case misnamed
+
+        /// The SQL list of all reasons.
+        static let sqlList = allCases.map(\.rawValue.literal).joined(separator: ", ")
     }
 
     let key: DatabaseValue
     let kind: Kind
     let state: State
+    let cause: Cause
     /// The creation ID of a row that the service is not known to have; nil for other rows.
     let creationID: String?
     /// The edit counter of the last edit; 0 if the engine found the edit when it was set up.
     let edit: Int64
+    /// Why the change is blocked; nil if it is not.
+    let reason: BlockReason?
     /// The number of final rejections.
-    let attempts: Int
+    let rejections: Int
     /// The number of consecutive responses with another version.
-    let rounds: Int
-    private let reason: String?
+    let contentions: Int
 
-    static let columns = "k, kind, state, birth, seq, attempts, rounds, reason"
+    static let columns = "k, kind, state, cause, creation_id, seq, reason, rejections, contentions"
 
     init(_ row: Row) throws {
         key = row[0]
-        kind = try Kind(rawValue: row.decode(atIndex: 1)) ?? .update
-        state = try State(rawValue: row.decode(atIndex: 2)) ?? .ready
-        creationID = try row.decode(atIndex: 3)
-        edit = try row.decode(atIndex: 4)
-        attempts = try row.decode(atIndex: 5)
-        rounds = try row.decode(atIndex: 6)
-        reason = try row.decode(atIndex: 7)
-    }
-
-    /// Whether the change is only the cascade of a remote deletion, and no edit.
-    var isCascade: Bool { CascadeMarker.isMarked(reason) }
-
-    /// Whether the change is blocked because the service does not have the row.
-    var isBlockedAsMissing: Bool {
-        state == .blocked && reason.map(CascadeMarker.shown) == RequestCompletion.notFoundReason
+        kind = try row.state(atIndex: 1)
+        state = try row.state(atIndex: 2)
+        cause = try row.state(atIndex: 3)
+        creationID = try row.decode(atIndex: 4)
+        edit = try row.decode(atIndex: 5)
+        reason = try row.decode(String?.self, atIndex: 6) == nil ? nil : row.state(atIndex: 6)
+        rejections = try row.decode(atIndex: 7)
+        contentions = try row.decode(atIndex: 8)
     }
 }
 
 extension EngineLedger {
     /// The blocked changes that an event makes pending again.
     enum Unblocked {
-        /// All blocked changes without a stored request, except those of missing rows: the store got another model.
+        /// All changes without a stored request, except those of missing rows: the store got another model.
         case model
-        /// Changes that were contended, or whose requests failed: another run begins.
+        /// Contended and failing changes: another run begins.
         case run
         /// Changes of an entity that the service rejected once: rows were deleted.
         case rejectedOnce(TrackedTable)
@@ -66,11 +93,11 @@ extension EngineLedger {
         /// Changes of rows in a list of keys, as SQL with the parameter `:key`, except those of missing rows: a row that
         /// they reference is created again, or gone.
         case rows(TrackedTable, keys: String, DatabaseValue)
-        /// The change of a row, except if the service does not have the row.
+        /// The change of a row, unless the service does not have the row.
         case row(TrackedTable, DatabaseValue)
         /// The change of a row, whatever the reason.
         case storedRow(TrackedTable, DatabaseValue)
-        /// Changes of an entity that are blocked because the service did not have the row: the listing has the row.
+        /// Changes of missing rows of an entity that the current listing has.
         case listed(TrackedTable)
     }
 }

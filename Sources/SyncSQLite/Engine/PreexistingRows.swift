@@ -11,7 +11,7 @@ struct PreexistingRows {
         let values: [String: DatabaseValue]
     }
 
-    static let resolution = ConflictOutcome(winner: .remote, reason: SyncConflict.Reason.preexisting.rawValue)
+    static let resolution = ConflictOutcome(winner: .remote, reason: .preexisting)
 
     private let db: Database
     private var rows: [Candidate] = []

@@ -19,12 +19,12 @@ struct QuarantinedRecords {
     /// has deleted it or no longer lists it.
     func remove(_ id: JSONValue) throws {
         try db.executeCached(
-            sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id.text])
+            sql: "DELETE FROM sync_quarantine WHERE e = ? AND k = ?", arguments: [table.number, id.text])
     }
 
     func contains(_ id: JSONValue, _ record: JSONValue) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM sync_inbound WHERE e = ? AND k = ? AND body = ?",
+            sql: "SELECT 1 FROM sync_quarantine WHERE e = ? AND k = ? AND body = ?",
             arguments: [table.number, id.text, record.text])
     }
 
@@ -32,9 +32,9 @@ struct QuarantinedRecords {
     func insert(_ row: PulledPage.Record, _ reason: String) throws {
         try db.executeCached(
             sql: """
-                INSERT INTO sync_inbound (e, k, body, version, time, reason) VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO sync_quarantine (e, k, body, version, time, message) VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET body = excluded.body, version = excluded.version, time = excluded.time,
-                  reason = excluded.reason
+                  message = excluded.message
                 """,
             arguments: [table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason])
     }
@@ -42,16 +42,16 @@ struct QuarantinedRecords {
     /// Returns the IDs of the records, with the reasons.
     static func reasons(of table: TrackedTable, in db: Database) throws -> [(id: JSONValue, reason: String)] {
         try Row.fetchAll(
-            db, sql: "SELECT k, reason FROM sync_inbound WHERE e = ?", arguments: [table.number]
+            db, sql: "SELECT k, message FROM sync_quarantine WHERE e = ?", arguments: [table.number]
         ).map { (try EngineTableCheck.json($0.decode(atIndex: 0)), try $0.decode(String?.self, atIndex: 1) ?? "") }
     }
 
     static func count(of table: TrackedTable, in db: Database) throws -> Int {
         try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM sync_inbound WHERE e = ?", arguments: [table.number]) ?? 0
+            db, sql: "SELECT count(*) FROM sync_quarantine WHERE e = ?", arguments: [table.number]) ?? 0
     }
 
-    /// Returns the value for a listed row in `sync_seen`: its key, or the bytes of an ID that is not a valid key.
+    /// Returns the value for a listed row in `sync_listed`: its key, or the bytes of an ID that is not a valid key.
     static func listed(_ id: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue {
         try table.key.k(of: id, in: db) ?? Data(id.text.utf8).databaseValue
     }
@@ -89,7 +89,7 @@ struct QuarantinedRecords {
 
     private func all() throws -> [PulledPage.Record] {
         try db.rowsCached(
-            sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number]
+            sql: "SELECT k, body, version, time FROM sync_quarantine WHERE e = ?", arguments: [table.number]
         ).map { row in
             let record = try EngineTableCheck.json(row.decode(atIndex: 1))
             return PulledPage.Record(

@@ -58,8 +58,7 @@ extension RequestCompletion {
     mutating func givesOtherID(_ old: DatabaseValue) throws -> Bool {
         let own = try table.json(old, in: db).text
         guard engine.registration.clientAssignsIDs, case .single(let type) = table.key.type,
-            let creationID = try CreationID.restoration(ofAny: [own, own.lowercased()], table, old, in: db),
-            try ledger.change(of: old, table)?.rounds == 0
+            let creationID = try CreationID.restoration(ofAny: [own, own.lowercased()], table, old, in: db)
         else { return false }
         let id: JSONValue
         switch type {
@@ -70,7 +69,6 @@ extension RequestCompletion {
         guard let new = table.key.rowKey(id), let key = try table.key.k(of: new, in: db), !key.isExactly(old) else {
             return false
         }
-        try ledger.setRounds(1, of: old, table)
         let (table, replacement) = (table, KeyReplacement(engine, table, db))
         let moved = try engine.muted(in: db) {
             let key =

@@ -6,9 +6,8 @@ import SyncStore
 /// ``answer``, the service's version of the row.
 struct RequestCompletion {
     /// The number of consecutive responses with another version after which a change is blocked until the next run.
-    static let maximumRounds = 3
-    /// The reason of a change that is blocked because the service no longer has the row. When a run confirms this, the
-    /// row is deleted or created again.
+    static let maximumContentions = 3
+    /// The reason, for users, of a change that is blocked because the service no longer has the row.
     static let notFoundReason = "the service no longer has the row"
 
     let engine: SQLiteEngineStore
@@ -55,7 +54,7 @@ struct RequestCompletion {
             // With a marker, a later run finds the row when the service lists it. If the row was deleted locally, its
             // deletion is sent then.
             if try table.isStored(key, in: db) || engine.registration.markerField != nil {
-                return try block(key, reason)
+                return try block(key, .uncertain, reason)
             }
             try ledger.deleteRequest(requestID)
             try ledger.deleteEntries(of: key, table)
@@ -73,8 +72,7 @@ struct RequestCompletion {
             try ledger.insertAttemptedValues(ofRequest: requestID)
             try ledger.deleteRequest(requestID)
             guard isUnchanged else { return }
-            try block(key, reason)
-            try ledger.setRounds(Self.maximumRounds, of: key, table)
+            try block(key, .failing, reason)
         case .rejected(let reason): try refuse(key, reason)
         case .rejectedAfterRetry(let reason): try leaveOpen(key, reason)
         case .createdThenDeleted:
@@ -91,11 +89,11 @@ struct RequestCompletion {
         case .notFound:
             try ledger.deleteRequest(requestID)
             guard isUnchanged else { return }
-            try ledger.block(key, table, Self.notFoundReason)
+            try ledger.block(key, table, .missing, Self.notFoundReason)
             // The merge must accept any version that the service sends next.
             try ledger.recheck(key, table)
             try PageWriter(engine, table, serverTime, db)
-                .insertTombstone(reply.request.remoteID ?? table.json(key, in: db), isLimited: true)
+                .insertTombstone(reply.request.remoteID ?? table.json(key, in: db), .missing)
         case .conflict(let row?) where reply.request.kind == .create: try mergeDuplicate(row, key)
         case .conflict(let row): try mergeConflict(row, key)
         case .applied(let row):
@@ -147,7 +145,7 @@ struct RequestCompletion {
         try ledger.finishSent(key, table)
         // Do not merge the response, which would overwrite these values.
         if let first = misnamed.first {
-            if isUnchanged { try block(key, first.reason) }
+            if isUnchanged { try block(key, .misnamed, first.reason) }
             return
         }
         if let row, row.record != nil { answer = Answer(table: table, row: row, isSame: false) }
@@ -211,18 +209,18 @@ struct RequestCompletion {
             return try ledger.deleteEntries(of: key, table)
         }
         guard isUnchanged else { return try ledger.addRejectionOfEarlierCreate(key, table) }
-        try block(key, reason)
+        try block(key, .rejected, reason)
         try ledger.addRejection(of: key, table)
     }
 
     /// Completes a request to which the service responded with another version. The version is merged, and remaining
-    /// differences are sent again. After ``maximumRounds`` consecutive times the change is blocked.
+    /// differences are sent again. After ``maximumContentions`` consecutive times the change is blocked.
     private mutating func mergeConflict(_ row: PulledPage.Record?, _ key: DatabaseValue) throws {
         // The other version may have the sent values: an attempt without a response may have been carried out.
         try ledger.insertAttemptedValues(ofRequest: requestID)
         try ledger.deleteRequest(requestID)
-        if let rounds = try ledger.addRound(of: key, table), rounds >= Self.maximumRounds, isUnchanged {
-            try block(key, "contended: the service had a different version \(rounds) consecutive times")
+        if let count = try ledger.addContention(of: key, table), count >= Self.maximumContentions, isUnchanged {
+            try block(key, .contended, "contended: the service had a different version \(count) consecutive times")
         }
         // The merge would skip a version that is already known.
         try ledger.recheck(key, table)
@@ -236,13 +234,13 @@ struct RequestCompletion {
     /// values are sent.
     private mutating func leaveOpen(_ key: DatabaseValue, _ reason: String) throws {
         try ledger.addRejectedAttempt(ofRequest: requestID)
-        if try ledger.block(key, table, reason, unlessEditedSince: requestID) {
-            outcome[table.entity.name].blocked += 1
-        }
+        if try ledger.blockUncertain(key, table, reason, request: requestID) { outcome[table.entity.name].blocked += 1 }
     }
 
-    private mutating func block(_ key: DatabaseValue, _ reason: String) throws {
-        try ledger.block(key, table, reason)
+    private mutating func block(
+        _ key: DatabaseValue, _ reason: PendingChange.BlockReason, _ message: String
+    ) throws {
+        try ledger.block(key, table, reason, message)
         outcome[table.entity.name].blocked += 1
     }
 }

@@ -51,7 +51,7 @@ struct RowRemoval {
             if try other.count(in: db) < count { try ledger.clearCursor(of: other) }
         }
         try Self.deletePendingReferences(engine.stack.layout, in: db)
-        try EngineSchema.unmute(in: db)
+        try CaptureSuppression.clearAll(in: db)
     }
 
     /// Returns the tables of entities that only other engines sync.

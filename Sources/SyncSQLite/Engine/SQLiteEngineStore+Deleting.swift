@@ -10,7 +10,7 @@ extension SQLiteEngineStore {
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.outboxScan.clear()
             // Rows that the service reported as deleted are deleted even if the deletion limit keeps the missing rows.
-            var outcome = try deleteTombstoned(isLimited: false, in: db)
+            var outcome = try deleteRows(with: .reported, in: db)
             // Reset the count: `deleteMissing` tries all quarantined records again, and counts the rejected records.
             for entity in outcome.entities.keys { outcome[entity].blocked = 0 }
             do {
@@ -30,9 +30,9 @@ extension SQLiteEngineStore {
     {
         // Counting reads all rows, so count only if rows may be deleted.
         let ledger = EngineLedger(db)
-        let isAnyMissing = try ledger.hasLimitedTombstones()
+        let isAnyMissing = try ledger.hasTombstones(.missing)
         let before = isAnyMissing ? try limit.map { _ in try tables.map(ledger.knownCount) } : nil
-        var outcome = try deleteTombstoned(isLimited: true, in: db)
+        var outcome = try deleteRows(with: .missing, in: db)
         if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
         for table in listed {
             try ledger.endListing(of: table, at: Self.now)
@@ -43,20 +43,20 @@ extension SQLiteEngineStore {
         return outcome
     }
 
-    /// Deletes the rows in `sync_gone`. Referencing rows come first, so that each is merged by its own state before
+    /// Deletes the rows with a tombstone. Referencing rows come first, so that each is merged by its own state before
     /// rows that it references are deleted.
-    ///
-    /// - Parameter isLimited: True for rows that the service lacks, false for rows that it reported as deleted.
-    private func deleteTombstoned(isLimited: Bool, in db: Database) throws -> AppliedChanges {
+    private func deleteRows(
+        with source: EngineLedger.Tombstone.Source, in db: Database
+    ) throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for table in parentsFirst.reversed() {
-            let tombstones = try EngineLedger(db).tombstones(of: table, isLimited: isLimited)
+            let tombstones = try EngineLedger(db).tombstones(of: table, source)
             guard !tombstones.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
-            writer.isMissing = isLimited
+            writer.isMissing = source == .missing
             try writer.apply(
                 tombstones.map { PulledPage.Record(id: $0.id, record: nil, version: nil, time: $0.time) })
-            try EngineLedger(db).deleteTombstones(of: table, isLimited: isLimited)
+            try EngineLedger(db).deleteTombstones(of: table, source)
             outcome.add(writer.outcome)
         }
         return outcome

@@ -54,7 +54,7 @@ extension SQLiteEngineStore {
         let table = try table(entity)
         try await writing(lease) { [self] db in
             let writer = try PageWriter(self, table, nil, db)
-            for id in ids { try writer.insertTombstone(id, isLimited: true) }
+            for id in ids { try writer.insertTombstone(id, .missing) }
         }
     }
 }

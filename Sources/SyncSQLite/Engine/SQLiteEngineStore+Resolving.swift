@@ -22,7 +22,7 @@ extension SQLiteEngineStore {
             for conflict in conflicts {
                 if let here = try log.value(of: conflict.field, table, key) { try log.show(here, in: conflict.id) }
                 if side == .remote { try setToRemote(conflict.remote, conflict.field, key, table, in: db) }
-                try log.close(conflict.id, side == .local ? .local : .remote, "resolved")
+                try log.close(conflict.id, side == .local ? .local : .remote, .resolved)
             }
             try EngineLedger(db).endConflict(key, table)
         }

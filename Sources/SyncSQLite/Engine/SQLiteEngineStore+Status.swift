@@ -74,12 +74,14 @@ extension SQLiteEngineStore {
                     try values.json(row[index], field: row.decode(atIndex: 2))
                 }
                 let winner = SyncConflict.Side(rawValue: try row.decode(atIndex: 6))
-                let date = Date(timeIntervalSince1970: Double(try row.decode(Int64.self, atIndex: 8)) / 1000)
+                let date = Date(timeIntervalSince1970: Double(try row.decode(Int64.self, atIndex: 9)) / 1000)
                 return SyncConflict(
                     entity: table.entity.name, key: try table.recordKey(row[1], in: db),
                     field: try table.displayName(ofField: row.decode(atIndex: 2)),
                     base: try json(3), local: try json(4), remote: try json(5),
-                    outcome: .init(winner: winner, reason: try row.decode(atIndex: 7), date: date))
+                    outcome: .init(
+                        winner: winner, reason: try .init(code: row.decode(atIndex: 7)),
+                        isRestored: try row.decode(atIndex: 8), date: date))
             }
         }
     }

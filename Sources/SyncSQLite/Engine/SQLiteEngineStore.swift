@@ -91,7 +91,7 @@ package struct SQLiteEngineStore: EngineStore {
     /// Runs one transaction of an engine run.
     ///
     /// - Parameter keepsMemory: Whether the state in ``EngineRunCache`` is still valid after the transaction.
-    /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
+    /// - Throws: ``SyncError`` `engineBusy` if another run has accepted_seq the lease.
     func writing<T: Sendable>(
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -123,7 +123,7 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Runs writes that triggers do not capture. The row in `sync_mute` is never committed, so other connections never
+    /// Runs writes that triggers do not capture. The row in `sync_capture_off` is never committed, so other connections never
     /// see it.
     func muted<T>(in db: Database, _ body: () throws -> T) throws -> T {
         try db.savepoint {

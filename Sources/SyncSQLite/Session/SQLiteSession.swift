@@ -140,7 +140,6 @@ final class StatementCache {
 
 extension SQLiteSession {
     package func rowsWithPendingChanges(of table: TableID) throws -> Set<RowKey> {
-        guard try EngineSchema.isThere(in: db) else { return [] }
         return try Set(EngineLedger(db).changedKeys(of: layout.model, table).compactMap { RowKey($0) })
     }
 }

@@ -51,15 +51,15 @@ struct ConflictOutcomeTests {
         }
         #expect(
             [.clientWins, .serverWins, .manual].map { ruling($0, edited: 2, changed: changed).reason }
-                == ["clientWins", "serverWins", "manual"])
+                == [.clientWins, .serverWins, .manual])
     }
 
     @Test("The later change wins, and the service wins a tie")
     func laterChangeWins() {
         #expect(
-            ruling(edited: 501, changed: 500) == ConflictOutcome(winner: .local, reason: "the local edit is later"))
+            ruling(edited: 501, changed: 500) == ConflictOutcome(winner: .local, reason: .editedLaterLocally))
         #expect(
-            ruling(edited: 499, changed: 500) == ConflictOutcome(winner: .remote, reason: "the remote edit is later"))
+            ruling(edited: 499, changed: 500) == ConflictOutcome(winner: .remote, reason: .editedLaterRemotely))
         #expect(ruling(edited: 500, changed: 500).winner == .remote)
     }
 
@@ -67,7 +67,7 @@ struct ConflictOutcomeTests {
     func serviceWinsWithoutTime() {
         #expect(
             ruling(edited: 999_999, changed: nil)
-                == ConflictOutcome(winner: .remote, reason: "serverWins: the service's record has no time"))
+                == ConflictOutcome(winner: .remote, reason: .noRemoteTime))
     }
 
     @Test("The time of an edit is converted to the service's clock", arguments: [-3_600_000, 3_600_000] as [Int64])
