@@ -92,6 +92,12 @@ private struct DamagedStore {
 
     private static let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, conflictPolicy: .manual) }
 
+    /// Valid values of the columns that have only some values.
+    private static let states = [
+        "kind": "'update'", "state": "'ready'", "cause": "'edit'", "origin": "'pulled'", "trust": "'current'",
+        "source": "'missing'", "winner": "'local'", "reason": "NULL",
+    ]
+
     /// Removes types and constraints from the columns, and inserts a row into each empty table.
     private func relax() throws {
         let queue = try DatabaseQueue(path: whole.path)
@@ -110,7 +116,8 @@ private struct DamagedStore {
             where try Int.fetchOne(
                 db, sql: "SELECT count(*) FROM \(table)") == 0
             {
-                let values = columns.map { $0.type == "TEXT" ? "'1'" : "1" }.joined(separator: ", ")
+                let values = columns.map { Self.states[$0.name] ?? ($0.type == "TEXT" ? "'1'" : "1") }
+                    .joined(separator: ", ")
                 try db.execute(sql: "INSERT INTO \(table) VALUES (\(values))")
             }
         }

@@ -20,6 +20,11 @@ enum CaptureSuppression: String {
         try db.executeCached(sql: "DELETE FROM sync_capture_off WHERE mode = '\(rawValue)'")
     }
 
+    func isSet(in db: Database) throws -> Bool {
+        guard try db.tableExists("sync_capture_off", in: "main") else { return false }
+        return try db.finds(sql: "SELECT 1 FROM sync_capture_off WHERE mode = '\(rawValue)'", arguments: [])
+    }
+
     static func isAnySet(in db: Database) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_capture_off)") ?? false
     }

@@ -25,12 +25,14 @@ struct DirtyFields {
     /// A field that is new in the model, or that has another JSON key than before, must be pulled before it is sent.
     ///
     /// - Returns: The fields; nil if fields differ and all of them must be pulled first.
-    func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField]? {
+    func dirty(
+        of key: DatabaseValue, _ values: [String: DatabaseValue], _ bases: [String: EngineLedger.Base]
+    ) throws -> [OutgoingField]? {
         let ledger = EngineLedger(db)
         func isInStep(_ column: String) -> Bool { syncedColumns.isEmpty || syncedColumns.contains(column) }
         var editedNames: Set<String> = []
         let lists = Set(table.joinTables.map(\.field))
-        for (name, base) in try ledger.bases(of: key, table) where !lists.contains(name) {
+        for (name, base) in bases where !lists.contains(name) {
             if let value = values[name], !value.isExactly(base.value) {
                 editedNames.insert(name)
             } else {

@@ -30,14 +30,21 @@ struct KnownRow {
         case uncaptured
     }
 
-    static let columns = "version, time, origin, trust"
+    /// The remote ID as the service spells it, as JSON; nil if an export spells it the same.
+    private let spelled: String?
+
+    static let columns = "version, time, origin, trust, remote"
 
     init(_ row: Row) throws {
         version = try row.decode(atIndex: 0)
         time = try row.decode(atIndex: 1)
         origin = try row.state(atIndex: 2)
         trust = try row.state(atIndex: 3)
+        spelled = try row.decode(atIndex: 4)
     }
+
+    /// Returns the remote ID as the service spells it; nil if an export spells it the same.
+    func spelledID() throws -> JSONValue? { try spelled.map { try EngineTableCheck.json($0) } }
 
     /// The SQL condition that a row is preexisting.
     static let isPreexisting = "\"origin\" = 'preexisting'"
@@ -59,14 +66,6 @@ extension EngineLedger {
         try db.finds(sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
     }
 
-    /// Returns the remote ID of a known row as the service spells it; nil if an export spells it the same.
-    func spelledID(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue? {
-        try String.fetchOne(
-            db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?"),
-            arguments: [table.number, key]
-        ).map { try EngineTableCheck.json($0) }
-    }
-
     /// Returns the name of a known row with a surrogate key, or else its key; nil if the row is not known.
     func loggedKey(of key: DatabaseValue, _ table: TrackedTable) throws -> DatabaseValue? {
         try DatabaseValue.fetchOne(
@@ -86,23 +85,11 @@ extension EngineLedger {
 
     // MARK: Recording known rows
 
-    /// Records a pulled row as known.
-    ///
-    /// - Parameter spelled: The remote ID as the service spells it; nil if an export spells it the same.
-    func insertPulled(
-        _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, isWhole: Bool, spelled: String?
-    ) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_known (e, k, version, time, origin, trust, heard, remote)
-                VALUES (?, ?, ?, ?, 'pulled', ?, (SELECT seq FROM sync_engine), ?)
-                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, origin = 'pulled',
-                  trust = excluded.trust, remote = excluded.remote
-                WHERE origin <> 'pulled' OR version IS NOT excluded.version OR time IS NOT excluded.time
-                  OR trust <> excluded.trust OR remote IS NOT excluded.remote
-                """, arguments: [table.number, key, version, time, isWhole ? "current" : "recheck", spelled])
-        try insertName(of: key, table)
-    }
+    /// The clause that updates a known row whose request the service applied.
+    static let sentAgain = """
+         ON CONFLICT DO UPDATE SET version = coalesce(excluded.version, version), time = coalesce(excluded.time, time),
+          origin = 'pulled', trust = 'recheck', remote = coalesce(excluded.remote, remote)
+        """
 
     /// Records a row as known, because the service applied a request. The next record of the row is merged, whatever its
     /// version.
@@ -115,9 +102,7 @@ extension EngineLedger {
             sql: """
                 INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
                 VALUES (?, ?, ?, ?, 'pulled', (SELECT seq FROM sync_engine), ?)
-                ON CONFLICT DO UPDATE SET version = coalesce(excluded.version, version), time = coalesce(excluded.time, time),
-                  origin = 'pulled', trust = 'recheck', heard = \(isCreated ? "excluded.heard" : "heard"),
-                  remote = coalesce(excluded.remote, remote)
+                \(Self.sentAgain)\(isCreated ? ", heard = excluded.heard" : "")
                 """, arguments: [table.number, key, version, time, spelled])
         try insertName(of: key, table)
     }
@@ -133,7 +118,7 @@ extension EngineLedger {
                 """, arguments: [table.number, key])
         try insertName(of: key, table)
         // Count the row as listed, because a record contains it.
-        try insertListed(key, table)
+        try insertListed([key], table)
     }
 
     /// Records the pulled version of a locally deleted row, so that the deletion is sent for this version. The row need
@@ -150,7 +135,7 @@ extension EngineLedger {
     }
 
     /// Records the name of a known row, if the table has a surrogate key and no name is recorded. See ``TrackedKey``.
-    private func insertName(of key: DatabaseValue, _ table: TrackedTable) throws {
+    func insertName(of key: DatabaseValue, _ table: TrackedTable) throws {
         guard table.key.isSurrogate else { return }
         let (name, keyColumn) = (table.table.name.quoted, table.table.keyColumn.quoted)
         try db.executeCached(

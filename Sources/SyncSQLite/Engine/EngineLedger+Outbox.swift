@@ -271,11 +271,16 @@ extension EngineLedger {
         try db.executeCached(
             sql: isLeft
                 ? """
-                UPDATE sync_outbox SET kind = 'update', creation_id = NULL, rejections = 0, contentions = 0, reason = NULL,
-                  message = NULL, state = \(Self.readyUnlessConflicted) WHERE e = ? AND k = ?
+                UPDATE sync_outbox SET \(Self.stillPending) WHERE e = ? AND k = ?
                 """ : "DELETE FROM sync_outbox WHERE e = ? AND k = ?",
             arguments: [table.number, key])
     }
+
+    /// The SQL of the columns of a change of which the service applied an earlier part.
+    static let stillPending = """
+        kind = 'update', creation_id = NULL, rejections = 0, contentions = 0, reason = NULL, message = NULL,
+          state = \(readyUnlessConflicted)
+        """
 
     /// The SQL of the state of a change after an edit. The edit unblocks the change, but does not resolve an open
     /// conflict.

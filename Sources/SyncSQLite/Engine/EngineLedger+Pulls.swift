@@ -113,14 +113,6 @@ extension EngineLedger {
         try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [number])
     }
 
-    /// Records that a listing has a row.
-    ///
-    /// - Parameter key: The key of the row, or the bytes of an ID that is not a valid key.
-    func insertListed(_ key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(
-            sql: "INSERT INTO sync_listed (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING", arguments: [table.number, key])
-    }
-
     func isListed(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(sql: "SELECT 1 FROM sync_listed WHERE e = ? AND k = ?", arguments: [table.number, key])
     }

@@ -37,33 +37,6 @@ extension EngineLedger {
         }
     }
 
-    /// Stores a request with the values that are sent.
-    ///
-    /// - Parameter attempts: The number of earlier attempts with unknown outcome.
-    /// - Returns: The ID of the request.
-    func insertRequest(
-        of change: PendingChange, _ table: TrackedTable, idempotencyKey: String, remoteID: JSONValue?, version: String?,
-        body: JSONValue, naturalKey: JSONValue?, preparedAt: Int64, attempts: Int, _ fields: [OutgoingField]
-    ) throws -> Int64 {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_request
-                  (e, k, kind, idempotency_key, remote, version, body, natural_key, seq, prepared_at, attempts)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                table.number, change.key, change.kind.rawValue, idempotencyKey, remoteID?.text, version, body.text,
-                naturalKey?.text, change.edit, preparedAt, attempts,
-            ])
-        let id = db.lastInsertedRowID
-        for field in fields {
-            try db.executeCached(
-                sql: "INSERT INTO sync_sent (request, field, value) VALUES (?, ?, ?)",
-                arguments: [id, field.name, field.value])
-        }
-        return id
-    }
-
     /// Returns the current key of the row of a request, and whether its change is the change that was sent. Returns nil
     /// if the request was completed before.
     func sentRow(ofRequest id: Int64) throws -> (key: DatabaseValue, isUnchanged: Bool)? {
@@ -217,18 +190,24 @@ extension EngineLedger {
         let editTime: Int64
         /// The value that the field had when its row was deleted; nil if the row is not deleted, or was not edited.
         var held: DatabaseValue?
+
+        static let columns = "field, value, cause, edited, is_held, held"
+
+        init(value: DatabaseValue, editTime: Int64) { (self.value, self.editTime) = (value, editTime) }
+
+        init(_ row: Row) throws {
+            value = row[1]
+            cause = try row.state(atIndex: 2)
+            editTime = try row.decode(atIndex: 3)
+            held = try row.decode(Bool.self, atIndex: 4) ? row[5] : nil
+        }
     }
 
     /// Returns the base values of the edited fields of a row, by field.
     func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: Base] {
         try db.rowsCached(
-            sql: "SELECT field, value, cause, edited, is_held, held FROM sync_base WHERE e = ? AND k = ?",
-            arguments: [table.number, key]
-        ).reduce(into: [:]) { bases, row in
-            bases[try row.decode(atIndex: 0)] = Base(
-                value: row[1], cause: try row.state(atIndex: 2),
-                editTime: try row.decode(atIndex: 3), held: try row.decode(Bool.self, atIndex: 4) ? row[5] : nil)
-        }
+            sql: "SELECT \(Base.columns) FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key]
+        ).reduce(into: [:]) { $0[try $1.decode(atIndex: 0)] = try Base($1) }
     }
 
     func base(of field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> DatabaseValue? {

@@ -7,7 +7,10 @@ import SyncStore
 /// Code that writes the foreign key must delete the pending reference.
 struct FieldReader: Sendable {
     private let names: [String]
-    private let sql: String
+    /// The query, up to the list of keys.
+    private let select: String
+    /// The condition that rows belong to the entity, after the list of keys.
+    private let own: String
 
     /// - Parameters:
     ///   - family: The SQL list of the names of the entities whose rows are read.
@@ -23,14 +26,31 @@ struct FieldReader: Sendable {
                 """
         }
         names = columns.map(\.name)
-        sql =
-            "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.name.quoted) AS r WHERE r.\(key) = ?\(own)"
+        select =
+            "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.name.quoted) AS r WHERE r.\(key) IN "
+        self.own = own
     }
 
     /// Returns the values by column; nil if the row is not stored.
     func values(of key: DatabaseValue, in db: Database) throws -> [String: DatabaseValue]? {
-        guard let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) else { return nil }
-        return Dictionary(
+        guard let row = try Row.fetchOne(db.cachedStatement(sql: "\(select)(?)\(own)"), arguments: [key]) else {
+            return nil
+        }
+        return try values(row)
+    }
+
+    /// Returns the values of the rows that are stored, by key and column.
+    func values(of keys: [DatabaseValue], in db: Database) throws -> [BinaryComparedValue: [String: DatabaseValue]] {
+        var found: [BinaryComparedValue: [String: DatabaseValue]] = [:]
+        let list = repeatElement("?", count: keys.count).joined(separator: ", ")
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "\(select)(\(list))\(own)"), arguments: StatementArguments(keys))
+        while let row = try rows.next() { found[(row[0] as DatabaseValue).exact] = try values(row) }
+        return found
+    }
+
+    private func values(_ row: Row) throws -> [String: DatabaseValue] {
+        Dictionary(
             uniqueKeysWithValues: try names.enumerated().map { position, name in
                 (name, try Self.value(row, position + 1))
             })

@@ -23,13 +23,18 @@ struct LocalRowState {
 
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
         let ledger = EngineLedger(db)
-        let change = try ledger.change(of: key, table)
-        let known = try ledger.knownRow(key, table)
+        try self.init(of: key, table, ledger.knownRow(key, table), ledger.change(of: key, table), ledger)
+    }
+
+    init(
+        of key: DatabaseValue, _ table: TrackedTable, _ known: KnownRow?, _ change: PendingChange?,
+        _ ledger: EngineLedger
+    ) throws {
         var state: LocalState = known == nil ? .absent : .clean
         switch change?.kind {
         case .create: state = .created
         case .delete: state = .deleted
-        case .update: state = try table.isStored(key, in: db) ? .updated : .deleted
+        case .update: state = try table.isStored(key, in: ledger.db) ? .updated : .deleted
         case nil: break
         }
         self.key = key

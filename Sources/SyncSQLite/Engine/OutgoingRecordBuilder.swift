@@ -9,6 +9,8 @@ final class OutgoingRecordBuilder {
     let db: Database
     private let reader: ExportReader
     private var exporter: RecordExporter<ExportReader>
+    /// The records of rows that ``load(_:_:)`` read.
+    private var records: [BinaryComparedValue: JSONValue] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database) throws {
         self.engine = engine
@@ -18,19 +20,38 @@ final class OutgoingRecordBuilder {
             model: engine.model, options: ExportOptions(relationships: .none), source: reader)
     }
 
+    /// Reads rows together, for later calls of ``record(of:_:)``.
+    func load(_ keys: [DatabaseValue], _ table: TrackedTable) throws {
+        records = [:]
+        // Rows of a hierarchy have different columns.
+        guard keys.count > 1, !table.table.hasEntityColumn else { return }
+        try forEachRow(of: table.entity, withKeys: keys) { key, record in records[key.exact] = record }
+    }
+
     func record(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {
-        let kind = try table.kind(of: key, engine.model.compiled, in: db)
-        let select = RecordSQL(kind, engine.stack.layout)
+        if let record = records[key.exact] { return record }
         var record = JSONValue.object([])
-        try reader.forEachRow(select, "FROM \(select.from) WHERE \(select.rowKey) = ?", [key]) { row in
-            record = try exporter.record(row, of: kind)
-        }
+        try forEachRow(of: table.kind(of: key, engine.model.compiled, in: db), withKeys: [key]) { record = $1 }
         return record
+    }
+
+    private func forEachRow(
+        of entity: CompiledEntity, withKeys keys: [DatabaseValue], _ body: (DatabaseValue, JSONValue) throws -> Void
+    ) throws {
+        let select = RecordSQL(entity, engine.stack.layout)
+        let list = repeatElement("?", count: keys.count).joined(separator: ", ")
+        try reader.forEachRow(
+            select, "FROM \(select.from) WHERE \(select.rowKey) IN (\(list))", StatementArguments(keys)
+        ) { row in try body(row.record.rowKey, exporter.record(row, of: entity)) }
     }
 
     /// Returns the remote ID of a row, as the service spells it; the primary key if the row has no remote ID.
     func remoteID(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {
-        try EngineLedger(db).spelledID(of: key, table) ?? table.json(key, in: db)
+        try remoteID(of: key, table, EngineLedger(db).knownRow(key, table))
+    }
+
+    func remoteID(of key: DatabaseValue, _ table: TrackedTable, _ known: KnownRow?) throws -> JSONValue {
+        try known?.spelledID() ?? table.json(key, in: db)
     }
 
     /// Returns the ID of a referenced row: its remote ID if the row is synced, otherwise its primary key.

@@ -20,7 +20,14 @@ struct OutgoingRequestBuilder {
     /// still be stored.
     private let tablesWithTombstones: Set<Int>
     private let scan: OutboxScan
+    /// The values and entries of the rows that are examined next.
+    private var entries: OutgoingEntries
     private var requests: [OutgoingRequest] = []
+    /// The requests to store, in the order of `requests`.
+    private var newRequests: [EngineLedger.NewRequest] = []
+    /// The rows of `newRequests`.
+    private var preparedRows: Set<RowName> = []
+    private var nextID: Int64
     /// The changes that were blocked because they cannot be sent.
     private(set) var blocked: [BlockedChange] = []
 
@@ -43,6 +50,8 @@ struct OutgoingRequestBuilder {
         ) { first, _ in first }
         tablesWithTombstones = try Set(order.filter(EngineLedger(db).hasTombstones).map(\.number))
         scan = engine.memory.outboxScan
+        entries = OutgoingEntries(db)
+        nextID = try EngineLedger(db).nextRequestID()
     }
 
     mutating func prepareRequests(_ limit: Int) throws -> [OutgoingRequest] {
@@ -62,6 +71,7 @@ struct OutgoingRequestBuilder {
             }
         }
         if requests.isEmpty { try blockCycles() }
+        try ledger.insertRequests(newRequests)
         return requests
     }
 
@@ -88,7 +98,8 @@ struct OutgoingRequestBuilder {
             builder.scan.add(RowName(table: table.number, key: change.key), dependingOn: pending)
         }
         while requests.count < limit, let key = scan.next(pass, table.number) {
-            if let change = try ledger.changeToSend(of: key, table, selection, upTo: lastEdit) {
+            if !isPrepared(key, table), let change = try ledger.changeToSend(of: key, table, selection, upTo: lastEdit)
+            {
                 try prepare(&self, at: change)
             }
         }
@@ -99,6 +110,13 @@ struct OutgoingRequestBuilder {
         }
     }
 
+    private func isPrepared(_ key: DatabaseValue, _ table: TrackedTable) -> Bool {
+        preparedRows.contains(RowName(table: table.number, key: key))
+    }
+
+    /// The number of rows whose values and entries are read together.
+    private static let rowsReadTogether = 100
+
     private mutating func forEachChange(
         of table: TrackedTable, _ selection: EngineLedger.Selection, _ limit: Int, after key: DatabaseValue = .null,
         _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
@@ -107,7 +125,15 @@ struct OutgoingRequestBuilder {
         while requests.count < limit {
             let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit)
             guard let end = changes.last else { return }
-            for change in changes where requests.count < limit { try body(&self, change) }
+            for start in stride(from: 0, to: changes.count, by: Self.rowsReadTogether) where requests.count < limit {
+                let part = changes[start..<min(start + Self.rowsReadTogether, changes.count)]
+                let keys = part.map(\.key)
+                entries = try OutgoingEntries(of: keys, table, db)
+                if selection != .deletions { try bodies.load(keys, table) }
+                for change in part where requests.count < limit && !isPrepared(change.key, table) {
+                    try body(&self, change)
+                }
+            }
             last = end.key
         }
     }
@@ -151,12 +177,15 @@ struct OutgoingRequestBuilder {
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
         guard let edits = edits[table.number] else { return [] }
-        guard let values = try table.fieldReader.values(of: change.key, in: db) else {
+        guard let values = try entries.values(of: change.key, table) else {
             try insertTombstone(change, table)
             return []
         }
         let isNew = change.kind == .create
-        let outgoing = isNew ? try edits.all(of: change.key, values) : try edits.dirty(of: change.key, values)
+        let outgoing =
+            try isNew
+            ? edits.all(of: change.key, values)
+            : edits.dirty(of: change.key, values, entries.bases(of: change.key, table))
         guard var fields = outgoing else { return [] }
         if fields.isEmpty, !isNew {
             try drop(change, table)
@@ -194,7 +223,9 @@ struct OutgoingRequestBuilder {
 
     private mutating func send(_ change: Change, _ table: TrackedTable, _ fields: [OutgoingField]) throws {
         let isNew = change.kind == .create
-        let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
+        let remoteID =
+            try isNew
+            ? newID(change, table) : bodies.remoteID(of: change.key, table, entries.known(change.key, table))
         if isNew, engine.registration.clientAssignsIDs, remoteID == nil {
             return try block(
                 change, table, .unsendable,
@@ -231,10 +262,10 @@ struct OutgoingRequestBuilder {
         _ change: Change, _ table: TrackedTable, _ remoteID: JSONValue?, _ body: JSONValue, _ natural: JSONValue?,
         _ fields: [OutgoingField]
     ) throws {
-        let version = try ledger.knownRow(change.key, table)?.version
+        let version = try entries.known(change.key, table)?.version
         let creationID = change.creationID ?? "\(UUID().uuidString.lowercased())"
         let own = try table.json(change.key, in: db)
-        let open = try ledger.takeRequest(of: change.key, table)
+        let open = try entries.mayHaveRequest(change.key) ? ledger.takeRequest(of: change.key, table) : nil
         let isRestoration =
             try creationID == CreationID(reviving: own.text, of: table.entity.name).text
             || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored
@@ -249,9 +280,14 @@ struct OutgoingRequestBuilder {
             case .update: .update
             }
         let now = SQLiteEngineStore.now
-        let id = try ledger.insertRequest(
-            of: change, table, idempotencyKey: idem, remoteID: remoteID, version: version, body: body,
-            naturalKey: natural, preparedAt: now, attempts: open?.attempts ?? 0, fields)
+        let id = nextID
+        nextID += 1
+        preparedRows.insert(RowName(table: table.number, key: change.key))
+        newRequests.append(
+            EngineLedger.NewRequest(
+                id: id, change: change, table: table.number, idempotencyKey: idem, remoteID: remoteID, version: version,
+                body: body, naturalKey: natural, preparedAt: now, attempts: open?.attempts ?? 0,
+                sent: fields.map { SentField(name: $0.name, value: $0.value) }))
         requests.append(
             OutgoingRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
@@ -268,12 +304,12 @@ struct OutgoingRequestBuilder {
     private mutating func prepareDeletion(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
-        guard try ledger.isKnown(change.key, table) else {
+        guard let known = try entries.known(change.key, table) else {
             try drop(change, table)
             return []
         }
         if !breaksCycle, let row = try referencingRow(to: change, table) { return [row] }
-        let remoteID = try bodies.remoteID(of: change.key, table)
+        let remoteID = try bodies.remoteID(of: change.key, table, known)
         try insert(change, table, remoteID, .object([]), nil, [])
         return []
     }

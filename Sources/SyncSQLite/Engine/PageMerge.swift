@@ -12,6 +12,7 @@ struct PageMerge {
     let engine: SQLiteEngineStore
     let table: TrackedTable
     private let clock: Int64
+    private let entries: PageEntries
     let db: Database
     var ledger: EngineLedger { EngineLedger(db) }
     /// Whether a locally created row with the key of a pulled row is that row.
@@ -28,10 +29,13 @@ struct PageMerge {
     /// The edits of locally deleted rows that are restored.
     var lost: [(edits: [DeletedValues.Edit], resolution: ConflictOutcome)] = []
 
-    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ db: Database) {
+    init(
+        _ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: PageEntries, _ db: Database
+    ) {
         self.engine = engine
         self.table = table
         self.clock = clock
+        self.entries = entries
         self.db = db
         preexisting = PreexistingRows(db)
     }
@@ -49,9 +53,14 @@ struct PageMerge {
             }
             let marked = try creationIDs?.matchNewRow(row, key)
             let isMarked = marked != nil
-            key = try marked ?? naturalKeys?.matchNewRow(row, key) ?? key
+            if let matched = try marked ?? naturalKeys?.matchNewRow(row, key) {
+                entries.discard(key)
+                entries.discard(matched)
+                key = matched
+            }
             let isOurs = isSame || isMarked || engine.registration.clientAssignsIDs || table.key.hasParts
-            let standing = try LocalRowState(of: key, table, db)
+            let standing = try entries.state(of: key)
+            if standing.state != .clean, standing.state != .absent { entries.discard(key) }
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
             // The deletion shows that the row was created at the service.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
@@ -141,7 +150,7 @@ struct PageMerge {
         for (row, standing) in rows { try migrateKind(row, standing) }
         let result = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: true)
         recordUnreadable(result.diagnostics)
-        for (row, standing) in rows { try record(row, standing, result) }
+        try record(rows, result)
         try nested.record()
         outcome.add(try edits.reapply())
         try links.reapply()
@@ -191,20 +200,28 @@ struct PageMerge {
         return (standing.version, standing.time)
     }
 
+    /// Records the rows as known that are stored now.
     private mutating func record(
-        _ row: PulledPage.Record, _ standing: LocalRowState, _ result: SyncResult
+        _ rows: [(row: PulledPage.Record, standing: LocalRowState)], _ result: SyncResult
     ) throws {
         // A surrogate key exists once the row is stored.
-        guard let key = try table.key.k(of: row.id, in: db), try table.isStored(key, in: db) else {
-            let reason = result.diagnostics.first?.message ?? "the record was not stored"
-            refused.append((row, reason))
-            return
+        let keys = try rows.map { try table.key.k(of: $0.row.id, in: db) }
+        let stored = try ledger.storedKeys(among: keys.compactMap(\.self), table)
+        var pulled: [EngineLedger.PulledEntry] = []
+        for ((row, standing), key) in zip(rows, keys) {
+            guard let key, stored.contains(key.exact) else {
+                refused.append((row, result.diagnostics.first?.message ?? "the record was not stored"))
+                continue
+            }
+            if entries.facts.hasQuarantinedRecords { try QuarantinedRecords(engine, table, db).remove(row.id) }
+            let (version, time) = recorded(row, standing)
+            pulled.append(
+                EngineLedger.PulledEntry(
+                    key: key, version: version, time: time, isWhole: row.isWhole,
+                    spelled: try table.spelling(of: row.id, key, in: db)))
+            try UnreadableValues(engine, table, db).record(row.record, of: key, isAny: !result.diagnostics.isEmpty)
         }
-        try QuarantinedRecords(engine, table, db).remove(row.id)
-        let spelled = try table.spelling(of: row.id, key, in: db)
-        let (version, time) = recorded(row, standing)
-        try ledger.insertPulled(key, table, version: version, time: time, isWhole: row.isWhole, spelled: spelled)
-        try UnreadableValues(engine, table, db).record(row.record, of: key, isAny: !result.diagnostics.isEmpty)
+        try ledger.insertPulled(pulled, table)
     }
 
     mutating func log(

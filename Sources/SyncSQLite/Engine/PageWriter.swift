@@ -37,14 +37,28 @@ struct PageWriter {
     }
 
     mutating func apply(_ page: PulledPage) throws {
-        let rows = page.acceptsOlderVersions ? page.rows : try current(page.rows)
+        let entries = try PageEntries(of: page.rows, table, db)
+        let rows = page.acceptsOlderVersions ? page.rows : try current(page.rows, entries)
         keepsVersions = page.keepsVersions
-        if case .none = page.end { return try apply(rows) }
+        if case .none = page.end { return try apply(rows, entries) }
         let hasUnreadableIDs = try !page.acceptsOlderVersions && rows.contains { try isNewAndWithoutKey($0) }
-        try apply(rows.filter { $0.record != nil })
-        for row in rows { try record(row) }
+        try apply(rows.filter { $0.record != nil }, entries)
+        if entries.facts.hasTombstones || rows.contains(where: { $0.record == nil }) {
+            for row in rows { try record(row) }
+        }
         if page.isListing { try insertListed(page.rows) }
         try recordEnd(page, hasUnreadableIDs: hasUnreadableIDs)
+    }
+
+    /// Writes rows that are not a page of a pull.
+    mutating func apply(_ rows: [PulledPage.Record]) throws {
+        try apply(rows, PageEntries(of: rows, table, db))
+    }
+
+    /// Writes rows that are not a page of a pull, except rows in an older version than the known version.
+    mutating func applyCurrent(_ rows: [PulledPage.Record]) throws {
+        let entries = try PageEntries(of: rows, table, db)
+        try apply(current(rows, entries), entries)
     }
 
     /// Returns whether the ID of a record is not a valid key and the same record is not quarantined yet. The service
@@ -56,17 +70,20 @@ struct PageWriter {
 
     /// Returns the rows. If versions are ordered, omits rows in an older version than the known version, which come
     /// from a stale replica.
-    func current(_ rows: [PulledPage.Record]) throws -> [PulledPage.Record] {
+    private func current(_ rows: [PulledPage.Record], _ entries: PageEntries) throws -> [PulledPage.Record] {
         guard engine.registration.ordersVersions else { return rows }
-        return try rows.filter { try !engine.isBehind($0, table, serverTime, in: db) }
+        return try rows.filter { row in
+            guard let key = try table.key.k(of: row.id, in: db) else { return true }
+            return try !engine.isBehind(row, entries.knownRow(key), serverTime)
+        }
     }
 
     /// Writes rows together. If a row cannot be stored, writes each half separately, and finally quarantines the record
     /// of that row.
-    mutating func apply(_ rows: [PulledPage.Record]) throws {
+    private mutating func apply(_ rows: [PulledPage.Record], _ entries: PageEntries) throws {
         guard let first = rows.first else { return }
         do {
-            try attempt(rows)
+            try attempt(rows, entries)
         } catch {
             guard Self.isRefusal(error) else { throw error }
             guard rows.count > 1 else { return try setAside(first, Self.reason(error)) }
@@ -76,8 +93,8 @@ struct PageWriter {
         }
     }
 
-    private mutating func attempt(_ rows: [PulledPage.Record]) throws {
-        var merge = PageMerge(engine, table, clock: clock, db)
+    private mutating func attempt(_ rows: [PulledPage.Record], _ entries: PageEntries) throws {
+        var merge = PageMerge(engine, table, clock: clock, entries, db)
         merge.isSame = isSame
         merge.isMissing = isMissing
         merge.keepsVersions = keepsVersions
@@ -133,9 +150,8 @@ struct PageWriter {
     // MARK: Pull progress
 
     private func insertListed(_ rows: [PulledPage.Record]) throws {
-        for row in rows where row.record != nil {
-            try ledger.insertListed(QuarantinedRecords.listed(row.id, table, in: db), table)
-        }
+        let keys = try rows.filter { $0.record != nil }.map { try QuarantinedRecords.listed($0.id, table, in: db) }
+        try ledger.insertListed(keys, table)
     }
 
     /// Records where the pull continues.

@@ -31,7 +31,14 @@ extension SQLiteEngineStore {
             var outcome = AppliedChanges()
             var answers: [RequestCompletion.Answer] = []
             try EngineLedger(db).increaseEdit()
-            for reply in replies {
+            var updates: [AppliedUpdates] = []
+            // A create may replace the keys in the values of other rows.
+            for table in tables where !replies.contains(where: { $0.request.kind == .create }) {
+                let own = replies.filter { $0.request.entity == table.entity.name }
+                if own.count > 1 { updates.append(try AppliedUpdates(among: own, self, table, db)) }
+            }
+            let together = updates.reduce(into: Set<Int64>()) { $0.formUnion($1.requests) }
+            for reply in replies where !together.contains(reply.request.id) {
                 var completion = try RequestCompletion(self, reply, serverTime, db)
                 let keys = [completion.key]
                 try completion.complete()
@@ -40,6 +47,13 @@ extension SQLiteEngineStore {
                 }
                 outcome.add(completion.outcome)
                 if let answer = completion.answer { answers.append(answer) }
+            }
+            for var update in updates {
+                try update.complete()
+                for key in update.keys {
+                    memory.outboxScan.requeue(OutgoingRequestBuilder.RowName(table: update.table.number, key: key))
+                }
+                answers += update.answers
             }
             outcome.add(try write(answers, serverTime, db))
             return outcome
@@ -58,7 +72,7 @@ extension SQLiteEngineStore {
                 guard !rows.isEmpty else { continue }
                 var writer = try PageWriter(self, table, serverTime, db)
                 writer.isSame = isSame
-                try writer.apply(writer.current(rows))
+                try writer.applyCurrent(rows)
                 outcome.add(writer.outcome)
             }
         }

@@ -15,8 +15,8 @@ extension SQLiteEngineStore {
         return try await writing(lease) { [self] db in
             let ledger = EngineLedger(db)
             var news = ListingDifference()
+            try ledger.insertListed(listed.map { try QuarantinedRecords.listed($0.id, table, in: db) }, table)
             for row in listed {
-                try ledger.insertListed(QuarantinedRecords.listed(row.id, table, in: db), table)
                 guard let key = try table.key.k(of: row.id, in: db) else { continue }
                 // The last version of a quarantined record is not the known version.
                 guard let known = try ledger.listedVersion(of: row.id, key, table) else {

@@ -44,9 +44,9 @@ extension SQLiteEngineStore {
         let table = try table(page.entity)
         return try await reading { [self] db in
             try page.rows.contains { row in
-                if !page.acceptsOlderVersions, try isBehind(row, table, page.serverTime, in: db) { return false }
                 guard let key = try table.key.k(of: row.id, in: db) else { return true }
                 let known = try EngineLedger(db).knownRow(key, table)
+                if !page.acceptsOlderVersions, isBehind(row, known, page.serverTime) { return false }
                 if row.record == nil { return known != nil }
                 return known == nil || row.version == nil || known?.version != row.version
             }
@@ -56,14 +56,9 @@ extension SQLiteEngineStore {
     /// Returns whether a record has an older version than the known one. Such a record comes from a stale replica.
     ///
     /// - Parameter serverTime: The clock of the service when it responded, in milliseconds since 1970.
-    func isBehind(
-        _ row: PulledPage.Record, _ table: TrackedTable, _ serverTime: Int64?, in db: Database
-    ) throws -> Bool {
-        guard registration.ordersVersions, let version = row.version, let key = try table.key.k(of: row.id, in: db)
-        else { return false }
-        return try EngineLedger(db).knownRow(key, table)?.version.map {
-            RowVersion(version).isBehind(RowVersion($0), at: Self.now, serverTime: serverTime)
-        } ?? false
+    func isBehind(_ row: PulledPage.Record, _ known: KnownRow?, _ serverTime: Int64?) -> Bool {
+        guard registration.ordersVersions, let version = row.version, let known = known?.version else { return false }
+        return RowVersion(version).isBehind(RowVersion(known), at: Self.now, serverTime: serverTime)
     }
 
     package func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool {

@@ -11,7 +11,7 @@ struct UnreadableValues {
     private let table: TrackedTable
     private let db: Database
     /// Whether rows of the table are sent with fields that were not edited.
-    private let areSent: Bool
+    let areSent: Bool
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         (self.engine, self.table, self.db) = (engine, table, db)

@@ -46,7 +46,7 @@ final class ExportReader {
     func forEachRow(
         _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ body: (SourceRow) throws -> Void
     ) throws {
-        let statement = try db.makeStatement(sql: "SELECT \(columns(select)) \(rest)")
+        let statement = try db.cachedStatement(sql: "SELECT \(columns(select)) \(rest)")
         let rows = try Row.fetchCursor(statement, arguments: arguments)
         while let row = try rows.next() { try body(sourceRow(row, select)) }
     }

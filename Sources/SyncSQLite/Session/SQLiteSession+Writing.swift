@@ -306,12 +306,17 @@ struct BulkInsertion {
         }
     }
 
+    /// Returns whether the table has triggers that an insert runs. The triggers of the engine run no statement while it
+    /// writes.
     private static func hasTriggers(_ table: String, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE)
-                    OR EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE)
-                """, arguments: [table]) ?? true
+        let names = try String.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                    UNION ALL SELECT '' FROM sqlite_temp_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                    """), arguments: [table])
+        if names.isEmpty { return false }
+        guard names.allSatisfy({ $0.hasPrefix(EngineSchema.triggerPrefix) }) else { return true }
+        return try !CaptureSuppression.writing.isSet(in: db)
     }
 }

@@ -1,0 +1,78 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Completes the updates of one entity that the service applied, together. ``RequestCompletion`` completes all other
+/// requests, and updates that need more than that: of rows that are not stored any more, and with changed lists.
+struct AppliedUpdates {
+    let table: TrackedTable
+    private let db: Database
+    private let ledger: EngineLedger
+    private var updates: [Update] = []
+    /// The service's versions of the rows, to be merged.
+    private(set) var answers: [RequestCompletion.Answer] = []
+
+    private struct Update {
+        let request: OutgoingRequest
+        let row: PulledPage.Record?
+        let key: DatabaseValue
+        let sent: [SentField]
+        let values: [String: DatabaseValue]
+    }
+
+    /// The requests that are completed together.
+    var requests: Set<Int64> { Set(updates.map(\.request.id)) }
+    /// The keys of the rows.
+    var keys: [DatabaseValue] { updates.map(\.key) }
+
+    /// - Parameter replies: The outcomes of requests of the entity.
+    init(among replies: [RequestOutcome], _ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
+        (self.table, self.db, ledger) = (table, db, EngineLedger(db))
+        guard !table.key.isSurrogate, !UnreadableValues(engine, table, db).areSent else { return }
+        let applied = replies.compactMap { reply -> (OutgoingRequest, PulledPage.Record?)? in
+            guard reply.request.kind == .update, case .applied(let row) = reply.outcome else { return nil }
+            return (reply.request, row)
+        }
+        guard applied.count > 1 else { return }
+        let ids = applied.map(\.0.id)
+        let rows = try ledger.sentRows(ofRequests: ids)
+        let sent = try ledger.sentFields(ofRequests: ids)
+        let values = try table.fieldReader.values(of: rows.values.map(\.key), in: db)
+        let lists = Set(table.joinTables.map(\.field))
+        let unrecognized = UnrecognizedFields(table, engine.model, db)
+        for (request, row) in applied {
+            guard let key = rows[request.id]?.key, let values = values[key.exact],
+                let sent = sent[request.id], !sent.contains(where: { lists.contains($0.name) }),
+                try unrecognized.found(in: row?.record, of: key, sent: request.body).isEmpty
+            else { continue }
+            updates.append(Update(request: request, row: row, key: key, sent: sent, values: values))
+        }
+    }
+
+    mutating func complete() throws {
+        guard !updates.isEmpty else { return }
+        try ledger.deleteRequests(updates.map(\.request.id))
+        try ledger.deleteAttemptedValues(of: keys, table)
+        try ledger.insertUpdated(
+            updates.map { update in
+                let spelled = update.row?.id ?? update.request.remoteID
+                return EngineLedger.PulledEntry(
+                    key: update.key, version: update.row?.version, time: update.row?.time, isWhole: false,
+                    spelled: try spelled.flatMap { try table.spelling(of: $0, update.key, in: db) })
+            }, table)
+        // The keys of rows without later edits, by their sent fields.
+        var finished: [Set<String>: [DatabaseValue]] = [:]
+        for update in updates {
+            let later = update.sent.filter { update.values[$0.name].map($0.value.isExactly) == false }
+            for field in later { try ledger.setBase(field.value, of: field.name, update.key, table) }
+            let names = Set(update.sent.map(\.name)).subtracting(later.map(\.name))
+            finished[names, default: []].append(update.key)
+        }
+        for (fields, keys) in finished { try ledger.deleteBases(of: fields, keys, table) }
+        try ledger.finishSent(keys, table)
+        for update in updates {
+            guard let row = update.row, row.record != nil else { continue }
+            answers.append(RequestCompletion.Answer(table: table, row: row, isSame: false))
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+// Entries of many rows, read and written by a few statements.
+extension EngineLedger {
+    /// What an entity has entries of. A page need not look for entries that do not exist.
+    struct Facts {
+        let hasKnownRows: Bool
+        let hasChanges: Bool
+        let hasTombstones: Bool
+        let hasQuarantinedRecords: Bool
+    }
+
+    func facts(of table: TrackedTable) throws -> Facts {
+        let tables = ["sync_known", "sync_outbox", "sync_tombstone", "sync_quarantine"]
+        let row = try db.rowCached(
+            sql: "SELECT " + tables.map { "EXISTS (SELECT 1 FROM \($0) WHERE e = :e)" }.joined(separator: ", "),
+            arguments: ["e": table.number])
+        func has(_ index: Int) throws -> Bool { try row?.decode(Bool.self, atIndex: index) ?? true }
+        return Facts(
+            hasKnownRows: try has(0), hasChanges: try has(1), hasTombstones: try has(2),
+            hasQuarantinedRecords: try has(3))
+    }
+
+    /// The largest number of keys in one statement.
+    private static let keysPerStatement = 250
+    /// The number of rows that one statement inserts.
+    private static let rowsPerStatement = 50
+
+    func knownRows(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: KnownRow] {
+        var rows: [BinaryComparedValue: KnownRow] = [:]
+        try forEachRow(
+            "SELECT \(KnownRow.columns), k FROM sync_known WHERE e = \(table.number) AND k IN ", keys
+        ) { rows[($0[5] as DatabaseValue).exact] = try KnownRow($0) }
+        return rows
+    }
+
+    func changes(of keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: PendingChange] {
+        var changes: [BinaryComparedValue: PendingChange] = [:]
+        try forEachRow(
+            "SELECT \(PendingChange.columns) FROM sync_outbox WHERE e = \(table.number) AND k IN ", keys
+        ) { changes[($0[0] as DatabaseValue).exact] = try PendingChange($0) }
+        return changes
+    }
+
+    /// Returns the keys of the rows that are stored.
+    func storedKeys(among keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
+        var stored: Set<BinaryComparedValue> = []
+        let key = "r.\(table.table.keyColumn.quoted)"
+        try forEachRow(
+            "SELECT \(key) FROM \(table.table.name.quoted) AS r WHERE true\(table.isOwn("r")) AND \(key) IN ", keys
+        ) { stored.insert(($0[0] as DatabaseValue).exact) }
+        return stored
+    }
+
+    private func forEachRow(
+        _ select: String, _ keys: [DatabaseValue], _ body: (Row) throws -> Void
+    ) throws {
+        for start in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
+            let part = keys[start..<min(start + Self.keysPerStatement, keys.count)]
+            let list = repeatElement("?", count: part.count).joined(separator: ", ")
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "\(select)(\(list))"), arguments: StatementArguments(part))
+            while let row = try rows.next() { try body(row) }
+        }
+    }
+
+    func bases(of keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: [String: Base]] {
+        var bases: [BinaryComparedValue: [String: Base]] = [:]
+        try forEachRow("SELECT \(Base.columns), k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) { row in
+            bases[(row[6] as DatabaseValue).exact, default: [:]][try row.decode(atIndex: 0)] = try Base(row)
+        }
+        return bases
+    }
+
+    /// Returns the keys of the rows that have a request.
+    func keysWithRequests(among keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
+        var found: Set<BinaryComparedValue> = []
+        try forEachRow("SELECT k FROM sync_request WHERE e = \(table.number) AND k IN ", keys) {
+            found.insert(($0[0] as DatabaseValue).exact)
+        }
+        return found
+    }
+
+    // MARK: Requests
+
+    /// A request to store.
+    struct NewRequest {
+        let id: Int64
+        let change: PendingChange
+        let table: Int
+        let idempotencyKey: String
+        let remoteID: JSONValue?
+        let version: String?
+        let body: JSONValue
+        let naturalKey: JSONValue?
+        let preparedAt: Int64
+        /// The number of earlier attempts with unknown outcome.
+        let attempts: Int
+        let sent: [SentField]
+    }
+
+    func nextRequestID() throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT ifnull(max(id), 0) + 1 FROM sync_request")) ?? 1
+    }
+
+    func insertRequests(_ requests: [NewRequest]) throws {
+        try insert(
+            requests,
+            """
+            INSERT INTO sync_request
+              (id, e, k, kind, idempotency_key, remote, version, body, natural_key, seq, prepared_at, attempts) VALUES\u{20}
+            """, row: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ""
+        ) { request in
+            [
+                request.id.databaseValue, request.table.databaseValue, request.change.key,
+                request.change.kind.rawValue.databaseValue, request.idempotencyKey.databaseValue,
+                (request.remoteID?.text).databaseValue, request.version.databaseValue, request.body.text.databaseValue,
+                (request.naturalKey?.text).databaseValue, request.change.edit.databaseValue,
+                request.preparedAt.databaseValue, request.attempts.databaseValue,
+            ]
+        }
+        try insert(
+            requests.flatMap { request in request.sent.map { (request.id, $0) } },
+            "INSERT INTO sync_sent (request, field, value) VALUES ", row: "(?, ?, ?)", ""
+        ) { id, field in [id.databaseValue, field.name.databaseValue, field.value] }
+    }
+
+    /// Returns the current keys of the rows of requests, and whether their changes are the changes that were sent.
+    func sentRows(ofRequests ids: [Int64]) throws -> [Int64: (key: DatabaseValue, isUnchanged: Bool)] {
+        var rows: [Int64: (key: DatabaseValue, isUnchanged: Bool)] = [:]
+        try forEachRow(
+            """
+            SELECT r.id, r.k, c.kind IS r.kind AND c.seq <= r.seq FROM sync_request AS r
+            LEFT JOIN sync_outbox AS c ON c.e = r.e AND c.k = r.k WHERE r.id IN\u{20}
+            """, ids.map(\.databaseValue)
+        ) { rows[try $0.decode(atIndex: 0)] = ($0[1], try $0.decode(atIndex: 2)) }
+        return rows
+    }
+
+    func sentFields(ofRequests ids: [Int64]) throws -> [Int64: [SentField]] {
+        var fields: [Int64: [SentField]] = [:]
+        try forEachRow("SELECT request, field, value FROM sync_sent WHERE request IN ", ids.map(\.databaseValue)) {
+            row in
+            fields[try row.decode(atIndex: 0), default: []].append(
+                SentField(name: try row.decode(atIndex: 1), value: row[2]))
+        }
+        return fields
+    }
+
+    func deleteRequests(_ ids: [Int64]) throws {
+        for start in ["sync_sent WHERE request", "sync_request WHERE id"] {
+            try execute("DELETE FROM \(start) IN ", ids.map(\.databaseValue))
+        }
+    }
+
+    func deleteAttemptedValues(of keys: [DatabaseValue], _ table: TrackedTable) throws {
+        try execute("DELETE FROM sync_tried WHERE e = \(table.number) AND k IN ", keys)
+    }
+
+    /// Deletes the base values of fields.
+    func deleteBases(of fields: Set<String>, _ keys: [DatabaseValue], _ table: TrackedTable) throws {
+        let names = fields.sorted().map(\.literal).joined(separator: ", ")
+        try execute("DELETE FROM sync_base WHERE e = \(table.number) AND field IN (\(names)) AND k IN ", keys)
+    }
+
+    /// Records rows as known, because the service applied updates. The next record of a row is merged, whatever its
+    /// version.
+    func insertUpdated(_ entries: [PulledEntry], _ table: TrackedTable) throws {
+        let edit = try edit().databaseValue
+        try insert(
+            entries, "INSERT INTO sync_known (e, k, version, time, origin, heard, remote) VALUES ",
+            row: "(\(table.number), ?, ?, ?, 'pulled', ?, ?)", Self.sentAgain
+        ) { [$0.key, $0.version.databaseValue, $0.time.databaseValue, edit, $0.spelled.databaseValue] }
+    }
+
+    /// Updates the changes of rows whose requests the service applied. See ``finishSent(_:_:)-(DatabaseValue,_)``.
+    func finishSent(_ keys: [DatabaseValue], _ table: TrackedTable) throws {
+        var left: Set<BinaryComparedValue> = []
+        try forEachRow("SELECT DISTINCT k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) {
+            left.insert(($0[0] as DatabaseValue).exact)
+        }
+        if !table.joinTables.isEmpty {
+            try forEachRow(
+                "SELECT DISTINCT owner FROM sync_link WHERE link IN (\(table.joinTableNames)) AND owner IN ", keys
+            ) {
+                left.insert(($0[0] as DatabaseValue).exact)
+            }
+        }
+        try execute(
+            "UPDATE sync_outbox SET \(Self.stillPending) WHERE e = \(table.number) AND k IN ",
+            keys.filter { left.contains($0.exact) })
+        try execute(
+            "DELETE FROM sync_outbox WHERE e = \(table.number) AND k IN ", keys.filter { !left.contains($0.exact) })
+    }
+
+    private func execute(_ start: String, _ keys: [DatabaseValue]) throws {
+        for first in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
+            let part = keys[first..<min(first + Self.keysPerStatement, keys.count)]
+            let list = repeatElement("?", count: part.count).joined(separator: ", ")
+            try db.executeCached(sql: "\(start)(\(list))", arguments: StatementArguments(part))
+        }
+    }
+
+    // MARK: Pulled rows
+
+    /// A pulled row that is recorded as known.
+    struct PulledEntry {
+        let key: DatabaseValue
+        let version: String?
+        let time: Int64?
+        let isWhole: Bool
+        /// The remote ID as the service spells it; nil if an export spells it the same.
+        let spelled: String?
+    }
+
+    /// Records pulled rows as known.
+    func insertPulled(_ entries: [PulledEntry], _ table: TrackedTable) throws {
+        let edit = try edit().databaseValue
+        try insert(
+            entries, "INSERT INTO sync_known (e, k, version, time, origin, trust, heard, remote) VALUES ",
+            row: "(\(table.number), ?, ?, ?, 'pulled', ?, ?, ?)",
+            """
+             ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, origin = 'pulled',
+              trust = excluded.trust, remote = excluded.remote
+            WHERE origin <> 'pulled' OR version IS NOT excluded.version OR time IS NOT excluded.time
+              OR trust <> excluded.trust OR remote IS NOT excluded.remote
+            """
+        ) { entry in
+            [
+                entry.key, entry.version.databaseValue, entry.time.databaseValue,
+                (entry.isWhole ? KnownRow.Trust.current : .recheck).rawValue.databaseValue, edit,
+                entry.spelled.databaseValue,
+            ]
+        }
+        guard table.key.isSurrogate else { return }
+        for entry in entries { try insertName(of: entry.key, table) }
+    }
+
+    /// Records that a listing has rows.
+    func insertListed(_ keys: [DatabaseValue], _ table: TrackedTable) throws {
+        try insert(
+            keys, "INSERT INTO sync_listed (e, k) VALUES ", row: "(\(table.number), ?)", " ON CONFLICT DO NOTHING"
+        ) { [$0] }
+    }
+
+    private func insert<Entry>(
+        _ entries: [Entry], _ start: String, row: String, _ end: String, _ values: (Entry) -> [DatabaseValue]
+    ) throws {
+        for first in stride(from: 0, to: entries.count, by: Self.rowsPerStatement) {
+            let part = entries[first..<min(first + Self.rowsPerStatement, entries.count)]
+            let rows = repeatElement(row, count: part.count).joined(separator: ", ")
+            try db.executeCached(sql: start + rows + end, arguments: StatementArguments(part.flatMap(values)))
+        }
+    }
+}

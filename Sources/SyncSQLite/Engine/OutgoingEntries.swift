@@ -1,0 +1,43 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The values and entries of the rows that a push examines next, read together.
+struct OutgoingEntries {
+    private let ledger: EngineLedger
+    private var read: Set<BinaryComparedValue> = []
+    private var values: [BinaryComparedValue: [String: DatabaseValue]] = [:]
+    private var bases: [BinaryComparedValue: [String: EngineLedger.Base]] = [:]
+    private var known: [BinaryComparedValue: KnownRow] = [:]
+    private var keysWithRequests: Set<BinaryComparedValue> = []
+
+    /// Creates entries of no rows. Each row is then read separately.
+    init(_ db: Database) { ledger = EngineLedger(db) }
+
+    init(of keys: [DatabaseValue], _ table: TrackedTable, _ db: Database) throws {
+        self.init(db)
+        values = try table.fieldReader.values(of: keys, in: db)
+        bases = try ledger.bases(of: keys, table)
+        known = try ledger.knownRows(keys, table)
+        if try ledger.hasRequests() { keysWithRequests = try ledger.keysWithRequests(among: keys, table) }
+        read = Set(keys.map(\.exact))
+    }
+
+    /// Returns the values of a row by column; nil if the row is not stored.
+    func values(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: DatabaseValue]? {
+        read.contains(key.exact) ? values[key.exact] : try table.fieldReader.values(of: key, in: ledger.db)
+    }
+
+    func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: EngineLedger.Base] {
+        read.contains(key.exact) ? bases[key.exact] ?? [:] : try ledger.bases(of: key, table)
+    }
+
+    func known(_ key: DatabaseValue, _ table: TrackedTable) throws -> KnownRow? {
+        read.contains(key.exact) ? known[key.exact] : try ledger.knownRow(key, table)
+    }
+
+    /// Returns whether a row may have a request.
+    func mayHaveRequest(_ key: DatabaseValue) -> Bool {
+        !read.contains(key.exact) || keysWithRequests.contains(key.exact)
+    }
+}
