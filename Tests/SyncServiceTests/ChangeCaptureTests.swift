@@ -271,7 +271,11 @@ struct ChangeCaptureTests {
             INSERT INTO Task (remoteID, title, projectID) SELECT -i - 10, 'waits', -1 FROM n;
             INSERT INTO Task (remoteID, title) VALUES (-9000, 'goes')
             """)
-        try await device.write("UPDATE sync_outbox SET state = 'blocked', reason = 'rejected', rejections = 2 WHERE k = -1")
+        try await device.write(
+            """
+            UPDATE sync_outbox SET state = 'blocked', reason = 'rejected',
+              rejections = 2 WHERE k = -1
+            """)
         try await device.engine.push()
         #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["goes"])
     }

@@ -33,7 +33,11 @@ struct DuplicateCreationTests {
         let service = InMemoryService()
         let device = try Device(service, entities: ["Project", SyncedEntity("Task", naturalKey: ["title"]), "Tag"])
         try await device.stack.insert("Task", values: ["title": "mine", "points": 5])
-        try await device.write("UPDATE sync_outbox SET state = 'blocked', reason = 'rejected', message = 'there is one', rejections = 2")
+        try await device.write(
+            """
+            UPDATE sync_outbox SET state = 'blocked', reason = 'rejected', message = 'there is one',
+              rejections = 2
+            """)
         await service.set("Task", 9, ["title": "mine", "points": 4])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, title, points FROM Task") == ["9 mine 5"])

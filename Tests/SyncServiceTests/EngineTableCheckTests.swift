@@ -135,7 +135,8 @@ private struct DamagedStore {
     private static func tables(in db: Database) throws -> [(name: String, columns: [ColumnInfo])] {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'sync_*' ORDER BY name")
-        return try names.filter { !["sync_model", "sync_capture_off"].contains($0) }.map { ($0, try db.columns(in: $0)) }
+        let others = ["sync_model", "sync_capture_off"]
+        return try names.filter { !others.contains($0) }.map { ($0, try db.columns(in: $0)) }
     }
 
     func columns() throws -> [(table: String, name: String)] {

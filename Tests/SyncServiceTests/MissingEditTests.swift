@@ -26,7 +26,11 @@ struct MissingEditTests {
         let device = try await device(policy)
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
         if isBlocked {
-            try await device.write("UPDATE sync_outbox SET state = 'blocked', reason = 'rejected', message = 'status 422: no', rejections = 1, judged = seq")
+            try await device.write(
+                """
+                UPDATE sync_outbox SET state = 'blocked', reason = 'rejected', message = 'status 422: no',
+                  rejections = 1, judged = seq
+                """)
         }
         await service.remove("Task", 1)
         let report = try await device.engine.pull()
@@ -47,7 +51,11 @@ struct MissingEditTests {
     func deleted(_ policy: DeleteConflictPolicy) async throws {
         let device = try await device(policy)
         try await device.write("DELETE FROM Task WHERE remoteID = 1")
-        try await device.write("UPDATE sync_outbox SET state = 'blocked', reason = 'rejected', message = 'status 409: no', rejections = 1, judged = seq")
+        try await device.write(
+            """
+            UPDATE sync_outbox SET state = 'blocked', reason = 'rejected', message = 'status 409: no',
+              rejections = 1, judged = seq
+            """)
         await service.remove("Task", 1)
         try await device.engine.pull()
         #expect(try await device.leftovers() == [])

@@ -109,7 +109,8 @@ struct PushResponseTests {
         try await device.write("UPDATE Task SET updatedAt = 'mine'")
         try await device.engine.push()
         #expect(
-            try await device.rows("SELECT state, message FROM sync_outbox") == ["blocked \(FetchOutcome.forbiddenReason)"]
+            try await device.rows("SELECT state, message FROM sync_outbox")
+                == ["blocked \(FetchOutcome.forbiddenReason)"]
         )
         #expect(try await device.rows("SELECT count(*) FROM sync_tombstone") == ["0"])
     }

@@ -142,7 +142,8 @@ struct RowAddressTests {
         let device = try Device(service, schema: schema, entities: ["Task"])
         try await device.engine.sync()
         try await device.write(
-            "INSERT INTO sync_known (e, k, version, origin, heard) SELECT e, '', '91', 'pulled', 0 FROM sync_known LIMIT 1")
+            "INSERT INTO sync_known (e, k, version, origin, heard) SELECT e, '', '91', 'pulled', 0 FROM sync_known LIMIT 1"
+        )
         try await device.write("INSERT INTO Task (id, title) VALUES ('', 'bad')")
         try await device.write("DELETE FROM Task WHERE id = ''")
         #expect(try await device.engine.push().total.blockedChanges == 1)

@@ -46,6 +46,8 @@ package enum RandomTest: String {
     case kinto
     /// Histories of rows with composite keys.
     case parted
+    /// Histories with the engine's entries of many rows together, and of single rows.
+    case together
 
     /// The number of cases.
     private var count: (few: Int, many: Int) {
@@ -70,6 +72,7 @@ package enum RandomTest: String {
         case .changes: (6, 120)
         case .rest: (2, 100)
         case .kinto: (1, 10)
+        case .together: (12, 400)
         }
     }
 

@@ -49,7 +49,7 @@ struct EngineMigration {
     /// are excluded too, because each run repeats the request anyway.
     static func unblockRows(in db: Database) throws {
         // Changes in tables of an earlier version stay blocked until their rows are edited.
-        guard try EngineSchema.names(in: db)?.outbox == "sync_outbox" else { return }
+        guard try EngineSchema.isCurrent(in: db) else { return }
         try EngineLedger(db).unblock(.model)
     }
 

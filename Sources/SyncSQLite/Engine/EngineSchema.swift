@@ -276,10 +276,15 @@ enum EngineSchema {
     /// Returns the names of the engine's tables in a database; nil if there are none.
     static func names(in db: Database) throws -> Names? {
         guard try db.tableExists("sync_engine", in: "main") else { return nil }
-        guard try db.tableExists("sync_outbox", in: "main") else { return try EngineUpgrade.formerNames(in: db) }
+        guard try isCurrent(in: db) else { return try EngineUpgrade.formerNames(in: db) }
         return Names(
             outbox: "sync_outbox", formerKeys: "sync_former_key", captureOff: "sync_capture_off",
             entries: entityTables + ["sync_link", "sync_sent", "sync_parting"])
+    }
+
+    /// Returns whether a database has the engine's tables of this version.
+    static func isCurrent(in db: Database) throws -> Bool {
+        try db.tableExists("sync_outbox", in: "main")
     }
 
     // MARK: Removing entries

@@ -128,8 +128,10 @@ struct OutgoingRequestBuilder {
             for start in stride(from: 0, to: changes.count, by: Self.rowsReadTogether) where requests.count < limit {
                 let part = changes[start..<min(start + Self.rowsReadTogether, changes.count)]
                 let keys = part.map(\.key)
-                entries = try OutgoingEntries(of: keys, table, db)
-                if selection != .deletions { try bodies.load(keys, table) }
+                if engine.registration.handlesRowsTogether {
+                    entries = try OutgoingEntries(of: keys, table, db)
+                    if selection != .deletions { try bodies.load(keys, table) }
+                }
                 for change in part where requests.count < limit && !isPrepared(change.key, table) {
                     try body(&self, change)
                 }

@@ -14,12 +14,13 @@ final class PageEntries {
     /// The keys whose entries are up to date.
     private var read: Set<BinaryComparedValue> = []
 
-    init(of rows: [PulledPage.Record], _ table: TrackedTable, _ db: Database) throws {
+    /// - Parameter isTogether: Whether to read the entries now. Otherwise each row's entries are read separately.
+    init(of rows: [PulledPage.Record], _ table: TrackedTable, isTogether: Bool, _ db: Database) throws {
         self.table = table
         ledger = EngineLedger(db)
         facts = try ledger.facts(of: table)
         // The key of a row with a surrogate key depends on whether the row is stored.
-        guard !table.key.isSurrogate, rows.count > 1 else { return }
+        guard isTogether, !table.key.isSurrogate, rows.count > 1 else { return }
         let keys = try rows.compactMap { try table.key.k(of: $0.id, in: db) }
         if facts.hasKnownRows { known = try ledger.knownRows(keys, table) }
         if facts.hasChanges { changes = try ledger.changes(of: keys, table) }

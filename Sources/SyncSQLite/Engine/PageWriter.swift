@@ -37,7 +37,7 @@ struct PageWriter {
     }
 
     mutating func apply(_ page: PulledPage) throws {
-        let entries = try PageEntries(of: page.rows, table, db)
+        let entries = try entries(of: page.rows)
         let rows = page.acceptsOlderVersions ? page.rows : try current(page.rows, entries)
         keepsVersions = page.keepsVersions
         if case .none = page.end { return try apply(rows, entries) }
@@ -52,13 +52,17 @@ struct PageWriter {
 
     /// Writes rows that are not a page of a pull.
     mutating func apply(_ rows: [PulledPage.Record]) throws {
-        try apply(rows, PageEntries(of: rows, table, db))
+        try apply(rows, entries(of: rows))
     }
 
     /// Writes rows that are not a page of a pull, except rows in an older version than the known version.
     mutating func applyCurrent(_ rows: [PulledPage.Record]) throws {
-        let entries = try PageEntries(of: rows, table, db)
+        let entries = try entries(of: rows)
         try apply(current(rows, entries), entries)
+    }
+
+    private func entries(of rows: [PulledPage.Record]) throws -> PageEntries {
+        try PageEntries(of: rows, table, isTogether: engine.registration.handlesRowsTogether, db)
     }
 
     /// Returns whether the ID of a record is not a valid key and the same record is not quarantined yet. The service

@@ -33,7 +33,8 @@ extension SQLiteEngineStore {
             try EngineLedger(db).increaseEdit()
             var updates: [AppliedUpdates] = []
             // A create may replace the keys in the values of other rows.
-            for table in tables where !replies.contains(where: { $0.request.kind == .create }) {
+            let isTogether = registration.handlesRowsTogether && !replies.contains { $0.request.kind == .create }
+            for table in isTogether ? tables : [] {
                 let own = replies.filter { $0.request.entity == table.entity.name }
                 if own.count > 1 { updates.append(try AppliedUpdates(among: own, self, table, db)) }
             }

@@ -107,6 +107,8 @@ extension SyncEngine {
         public var reconciliationInterval = Duration.seconds(3600)
         /// The file store of the engine; nil for an engine without files.
         public var fileStore: FileStore?
+        /// See ``EngineRegistration/handlesRowsTogether``.
+        package var handlesRowsTogether = true
         /// The clock of the engine. Tests replace the clock.
         package var clock = EngineClock()
 
@@ -195,7 +197,7 @@ extension EngineRegistration {
             sendsWholeRows: capabilities.requiresCompleteRecords, ordersVersions: capabilities.hasOrderedVersions,
             markerField: capabilities.markerField,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
-            resolver: configuration.conflictResolver)
+            resolver: configuration.conflictResolver, handlesRowsTogether: configuration.handlesRowsTogether)
     }
 
     /// Returns the registered entities with these names; all entities for nil.

@@ -289,6 +289,9 @@ package struct EngineRegistration: Sendable {
     package let filters: [String: String]
     /// The conflict resolver of the app.
     package let resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
+    /// Whether the entries of many rows are read and written together. Tests compare the result with that of single
+    /// rows.
+    package let handlesRowsTogether: Bool
 
     package init(
         entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, isImport: Bool = false,
@@ -296,7 +299,7 @@ package struct EngineRegistration: Sendable {
         supportsCompositeIDs: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false,
         ordersVersions: Bool = false,
         markerField: String? = nil, filters: [String: String],
-        resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)? = nil
+        resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)? = nil, handlesRowsTogether: Bool = true
     ) {
         self.entities = entities
         self.service = service
@@ -311,5 +314,6 @@ package struct EngineRegistration: Sendable {
         self.markerField = markerField
         self.filters = filters
         self.resolver = resolver
+        self.handlesRowsTogether = handlesRowsTogether
     }
 }
