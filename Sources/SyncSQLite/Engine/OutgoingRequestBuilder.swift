@@ -122,6 +122,11 @@ struct OutgoingRequestBuilder {
         _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
     ) throws {
         var last = key
+        // Later calls may change the entries that were read together.
+        defer {
+            entries = OutgoingEntries(db)
+            bodies.discard()
+        }
         while requests.count < limit {
             let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit)
             guard let end = changes.last else { return }
@@ -267,7 +272,7 @@ struct OutgoingRequestBuilder {
         let version = try entries.known(change.key, table)?.version
         let creationID = change.creationID ?? "\(UUID().uuidString.lowercased())"
         let own = try table.json(change.key, in: db)
-        let open = try entries.mayHaveRequest(change.key) ? ledger.takeRequest(of: change.key, table) : nil
+        let open = try entries.mayHaveRequest(change.key, table) ? ledger.takeRequest(of: change.key, table) : nil
         let isRestoration =
             try creationID == CreationID(reviving: own.text, of: table.entity.name).text
             || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored

@@ -39,4 +39,7 @@ final class PageEntries {
 
     /// Discards the entries of a row, because they change.
     func discard(_ key: DatabaseValue) { read.remove(key.exact) }
+
+    /// Discards the entries of all rows, because the keys of rows change.
+    func discardAll() { read = [] }
 }

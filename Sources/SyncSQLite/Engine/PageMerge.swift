@@ -54,8 +54,8 @@ struct PageMerge {
             let marked = try creationIDs?.matchNewRow(row, key)
             let isMarked = marked != nil
             if let matched = try marked ?? naturalKeys?.matchNewRow(row, key) {
-                entries.discard(key)
-                entries.discard(matched)
+                // The matched row had another key, which a later record of the page may have.
+                entries.discardAll()
                 key = matched
             }
             let isOurs = isSame || isMarked || engine.registration.clientAssignsIDs || table.key.hasParts
