@@ -233,6 +233,13 @@ struct EngineUpgradeTests {
             ("resolver: 5", "resolver 5 0"), ("editWins: deleted there", "editWins deleted there 0"),
             ("serverWins: it gave no time", "noRemoteTime nil 0"), ("clientWins", "clientWins nil 0"),
             ("pending edit of a field that is no longer in the model", "fieldRemoved nil 0"),
+            ("an edit that was not sent: it is not in the model any more", "fieldRemoved nil 0"),
+            ("went along with a row that was deleted there", "cascaded nil 0"),
+            (
+                "deleted there, and may have been edited here while triggers were missing",
+                "deletedWhileUncaptured nil 0"
+            ),
+            ("edits may have been missed, and the service has another version", "editedWhileUncaptured nil 0"),
             ("something else", "unknown something else 0"),
         ])
     func conflicts(text: String, after: String) async throws {
@@ -240,6 +247,19 @@ struct EngineUpgradeTests {
             "INSERT INTO sync_conflict (at, e, k, domain, winner, why) VALUES (1, 1, 1, 'title', 'remote', '\(text)')")
         let device = try Device(stack, service)
         #expect(try await device.rows("SELECT reason, note, is_restored FROM sync_conflict") == [after])
+    }
+
+    @Test("The details of an entry stay if the text of a later entry is a code of version 3")
+    func textsThatAreCodes() async throws {
+        let stack = try store(
+            """
+            INSERT INTO sync_conflict (at, e, k, domain, winner, why) VALUES
+              (1, 1, 1, 'title', 'remote', 'resolver: 5'), (2, 1, 1, 'title', 'remote', 'resolver')
+            """)
+        let device = try Device(stack, service)
+        #expect(
+            try await device.rows("SELECT reason, note FROM sync_conflict ORDER BY id")
+                == ["resolver 5", "resolver nil"])
     }
 
     @Test("An open conflict stays open")
@@ -260,12 +280,12 @@ struct EngineUpgradeTests {
 
     // MARK: Use
 
-    @Test("An upgraded database syncs, without an audit if the triggers were there", arguments: [1, 2])
-    func syncs(version: Int) async throws {
+    /// Returns a store with the tables of an earlier version, two rows, and triggers whose checksums show that they
+    /// missed no edit.
+    private func watchedStore(version: Int = 2) async throws -> DataStack {
         for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "there"]) }
         let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Device.schema.utf8)))
         try await Device(stack, service).engine.sync()
-        // The tables of an earlier version, with triggers whose checksums show that they missed no edit.
         try await stack.write { db in
             let triggers = try Row.fetchAll(db, sql: "SELECT name, triggers FROM sync_entity")
             let names = try String.fetchAll(
@@ -281,6 +301,12 @@ struct EngineUpgradeTests {
             try db.execute(
                 sql: "INSERT INTO sync_known (e, k, version, whole, seq) VALUES (1, 1, 'v', 1, 3), (1, 2, 'v', 1, 3)")
         }
+        return stack
+    }
+
+    @Test("An upgraded database syncs, without an audit if the triggers were there", arguments: [1, 2])
+    func syncs(version: Int) async throws {
+        let stack = try await watchedStore(version: version)
         let device = try Device(stack, service)
         #expect(try await device.rows("SELECT protocol FROM sync_engine") == ["3"])
         #expect(try await device.rows("SELECT k FROM sync_known WHERE trust = 'uncaptured'") == [])
@@ -290,6 +316,64 @@ struct EngineUpgradeTests {
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
         #expect(try await device.leftovers() == [])
+    }
+
+    @Test("An import upgrades a database and keeps the triggers of an engine", arguments: ["Task", "Project"])
+    func imported(entity: String) async throws {
+        let stack = try await watchedStore()
+        try await Sync.importPages(
+            from: service, entity: SyncedEntity(entity), stack: stack, configuration: Device.configuration)
+        try await stack.write { db in try db.execute(sql: "UPDATE Task SET title = 'mine' WHERE remoteID = 1") }
+        #expect(try await stack.pendingChangeCount() == 1)
+        let device = try Device(stack, service)
+        #expect(try await device.rows("SELECT k FROM sync_known WHERE trust = 'uncaptured'") == [])
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
+    }
+
+    /// Opens a database of version 2 with another model.
+    private func migrate(_ old: String, _ new: String, _ entries: String) async throws -> DataStack {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).sqlite")
+        let stack = try DataStack(model: SyncModel(schemaData: Data(Device.schema.utf8)), at: url)
+        try await stack.write { db in
+            try createTables(db)
+            try db.execute(sql: "INSERT INTO Task (remoteID, title) VALUES (1, 'here'), (2, 'here')")
+            try db.execute(sql: entries)
+        }
+        try stack.close()
+        #expect(Device.schema.contains(old))
+        let schema = Device.schema.replacing(old, with: new)
+        return try DataStack(model: SyncModel(schemaData: Data(schema.utf8)), at: url)
+    }
+
+    @Test("A changed model without changed tables unblocks changes in tables of version 2")
+    func unblocked() async throws {
+        let stack = try await migrate(
+            #""title": {"type": "string"}"#, #""title": {"type": "string", "remoteKey": "name"}"#,
+            """
+            INSERT INTO sync_change (e, k, kind, state, reason, rounds, seq) VALUES
+              (1, 1, 'update', 'parked', 'the service does not store ''title'' there', 3, 1),
+              (1, 2, 'update', 'parked', 'the service no longer has the row', 0, 1),
+              (1, 3, 'delete', 'parked', \(Self.mark)'status 422', 0, 1)
+            """)
+        #expect(
+            try await stack.read { db in
+                try String.fetchAll(db, sql: "SELECT k || state || coalesce(reason, '') || rounds FROM sync_change")
+            } == ["1ready0", "2parkedthe service no longer has the row0", "3readycascade0"])
+    }
+
+    @Test("A migration before the upgrade keeps a trigger of the app")
+    func migrated() async throws {
+        let stack = try await migrate(
+            #""points": {"type": "integer"}"#, #""points": {"type": "double"}"#,
+            """
+            CREATE TABLE log (title TEXT);
+            CREATE TRIGGER mine AFTER UPDATE ON Task WHEN NOT EXISTS (SELECT 1 FROM SYNC_MUTE) BEGIN
+              INSERT INTO log VALUES (NEW.title); END
+            """)
+        try await stack.write { db in try db.execute(sql: "UPDATE Task SET title = 'mine' WHERE remoteID = 1") }
+        #expect(
+            try await stack.read { db in try String.fetchAll(db, sql: "SELECT title FROM log") } == ["mine"])
     }
 
     @Test("Rows of an upgraded database without triggers are audited")

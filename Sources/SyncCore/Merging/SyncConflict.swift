@@ -171,7 +171,7 @@ public struct SyncConflict: Sendable, Hashable {
                     let reason = [Reason.resolver, .editWins].first(where: { $0.rawValue == parts[0] })
                 {
                     (self.reason, note) = (reason, parts[1])
-                } else if text.hasSuffix(Reason.fieldRemoved.rawValue) {
+                } else if [Reason.fieldRemoved.rawValue, "not in the model any more"].contains(where: text.hasSuffix) {
                     (reason, note) = (.fieldRemoved, nil)
                 } else {
                     (reason, note) = (.unknown, text)
@@ -190,7 +190,9 @@ public struct SyncConflict: Sendable, Hashable {
                 "the server came back to it": .remoteReverted,
                 "the row was edited to what the service has": .editedToRemote,
                 "the row was deleted here": .rowDeletedLocally, "the row was deleted there": .rowDeletedRemotely,
-                "not in the model any more": .fieldRemoved,
+                "went along with a row that was deleted there": .cascaded,
+                "deleted there, and may have been edited here while triggers were missing": .deletedWhileUncaptured,
+                "edits may have been missed, and the service has another version": .editedWhileUncaptured,
             ]
         }
     }

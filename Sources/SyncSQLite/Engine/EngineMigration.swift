@@ -48,8 +48,8 @@ struct EngineMigration {
     /// Changes that are blocked because the service no longer has the row stay blocked. Changes with a stored request
     /// are excluded too, because each run repeats the request anyway.
     static func unblockRows(in db: Database) throws {
-        // Changes in tables of an earlier version stay blocked until their rows are edited.
-        guard try EngineSchema.isCurrent(in: db) else { return }
+        guard try EngineSchema.names(in: db) != nil else { return }
+        guard try EngineSchema.isCurrent(in: db) else { return try EngineUpgrade.unblockFormerRows(in: db) }
         try EngineLedger(db).unblock(.model)
     }
 

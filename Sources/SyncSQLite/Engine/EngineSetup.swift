@@ -22,12 +22,13 @@ struct EngineSetup {
     ///   engines sync.
     func open() throws -> (own: [TrackedTable], others: [TrackedTable]) {
         let found = try EngineSchema.triggers(in: db)
+        var isUpgraded = false
         if try EngineSchema.names(in: db) == nil {
             try EngineSchema.create(in: db)
             try ledger.insertScope(
                 .init(version: EngineSchema.version, service: registration.service, user: registration.user))
         } else {
-            try EngineUpgrade.upgrade(in: db)
+            isUpgraded = try EngineUpgrade.upgrade(in: db)
             try checkScope()
         }
         var newTables: Set<Int> = []
@@ -49,7 +50,14 @@ struct EngineSetup {
         try checkFamilies(tables)
         if !registration.isImport { try checkLists(tables) }
         let others = try otherTables(than: tables)
-        try installTriggers(tables, others, newTables: newTables, found: found)
+        if registration.isImport {
+            // An import sends no changes. It leaves the triggers of other entities as they are.
+            if isUpgraded { try restoreTriggers(tables + others, found) }
+            let triggers = try EngineSchema.triggers(in: db)
+            for table in tables { try importPages(table, triggers) }
+        } else {
+            try installTriggers(tables, others, newTables: newTables, found: found)
+        }
         return (tables, others)
     }
 
@@ -153,8 +161,6 @@ struct EngineSetup {
     private func installTriggers(
         _ own: [TrackedTable], _ others: [TrackedTable], newTables: Set<Int>, found: [(name: String, sql: String)]
     ) throws {
-        // An import sends no changes. It leaves the triggers of other entities as they are.
-        if registration.isImport { return try own.forEach { try importPages($0, found) } }
         let tables = try own + others.filter { try $0.isWatched(in: db) }
         let statements = try tables.map { table in
             try ChangeCaptureTriggers(
@@ -186,6 +192,23 @@ struct EngineSetup {
             try SyncedColumns(table, db).pullNew()
             try ledger.setTriggerChecksums(
                 TriggerChecksums(statements).text(isOfOther: !owned.contains(table.number)), of: table.number)
+        }
+    }
+
+    /// Creates the triggers that an upgrade dropped, of entities whose triggers existed before the upgrade. The next
+    /// engine finds the edits of the other entities.
+    private func restoreTriggers(_ tables: [TrackedTable], _ found: [(name: String, sql: String)]) throws {
+        let watched = try tables.filter { try $0.isWatched(in: db) }
+        let checksums = TriggerChecksums(found.map(\.sql))
+        for table in watched {
+            let stored = try ledger.triggerChecksums(of: table.number)
+            guard TriggerChecksums(text: stored).areAll(in: checksums) else { continue }
+            let statements = try ChangeCaptureTriggers(
+                table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: watched, stack.layout
+            ).statements
+            for statement in statements { try db.execute(sql: statement) }
+            try ledger.setTriggerChecksums(
+                TriggerChecksums(statements).text(isOfOther: TriggerChecksums.isOfOther(stored)), of: table.number)
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 import SyncStore
@@ -12,14 +13,18 @@ struct EngineUpgrade {
 
     init(_ db: Database) { self.db = db }
 
-    /// Upgrades the tables. Drops the triggers, which are created again when the engine is set up.
+    /// Upgrades the tables. Drops the triggers, which are created again when an engine is set up.
     ///
+    /// - Returns: Whether the tables were of an earlier version.
     /// - Throws: ``SyncError`` `cannotOpenStore` if the tables are of an unknown version.
-    static func upgrade(in db: Database) throws {
+    @discardableResult
+    static func upgrade(in db: Database) throws -> Bool {
         let version = try EngineLedger(db).version()
         switch version {
-        case EngineSchema.version?, nil: return
-        case 1?, 2?: try EngineUpgrade(db).run()
+        case EngineSchema.version?, nil: return false
+        case 1?, 2?:
+            try EngineUpgrade(db).run()
+            return true
         default: throw SyncError(.cannotOpenStore, "the engine's tables were created by another version of Sync")
         }
     }
@@ -152,6 +157,20 @@ struct EngineUpgrade {
         ("the service does not store '", .misnamed), ("it was sent as '", .misnamed),
     ]
 
+    /// Unblocks changes in tables of version 1 or 2. See ``EngineMigration/unblockRows(in:)``.
+    static func unblockFormerRows(in db: Database) throws {
+        let isMarked = EngineUpgrade(db).isMarked
+        let isMissing = reasons.filter { $0.reason == .missing }.map { prefix, _ in
+            "instr(coalesce(reason, ''), \(prefix.literal)) > 0"
+        }
+        try db.execute(
+            sql: """
+                UPDATE sync_change SET state = 'ready', reason = iif(\(isMarked), 'cascade', NULL), rounds = 0
+                WHERE state = 'parked' AND NOT (\(isMissing.joined(separator: " OR "))) AND NOT EXISTS (
+                  SELECT 1 FROM sync_request AS r WHERE r.e = sync_change.e AND r.k = sync_change.k)
+                """)
+    }
+
     private func blockReason(_ requests: String) -> String {
         let texts = Self.reasons.map { prefix, reason in
             "WHEN substr(text, 1, \(prefix.count)) = \(prefix.literal) THEN \(reason.rawValue.literal)"
@@ -167,11 +186,15 @@ struct EngineUpgrade {
 
     /// Replaces the texts that earlier versions stored as reason of a conflict.
     private func mapReasonsOfConflicts() throws {
-        for text in try String.fetchAll(db, sql: "SELECT DISTINCT reason FROM sync_conflict") {
-            let logged = SyncConflict.Reason.Logged(text)
-            try db.execute(
-                sql: "UPDATE sync_conflict SET reason = ?, note = ?, is_restored = ? WHERE reason = ?",
-                arguments: [logged.reason.code, logged.note, logged.isRestored, text])
+        // Separate statements for each entry: the text of one entry may be the code of another.
+        let update = try db.makeStatement(
+            sql: "UPDATE sync_conflict SET reason = ?, note = ?, is_restored = ? WHERE id = ?")
+        for row in try Row.fetchAll(db, sql: "SELECT id, reason FROM sync_conflict") {
+            let logged = try SyncConflict.Reason.Logged(row.decode(String.self, atIndex: 1))
+            try update.execute(
+                arguments: [
+                    logged.reason.code, logged.note, logged.isRestored, row.decode(Int64.self, atIndex: 0),
+                ])
         }
     }
 
@@ -185,7 +208,8 @@ struct EngineUpgrade {
         for row in triggers {
             let (name, sql) = try (row.decode(String.self, atIndex: 0), row.decode(String.self, atIndex: 1))
             try db.execute(sql: "DROP TRIGGER main.\(name.quoted)")
-            try db.execute(sql: sql.replacing("sync_mute", with: "sync_capture_off"))
+            try db.execute(
+                sql: sql.replacingOccurrences(of: "sync_mute", with: "sync_capture_off", options: .caseInsensitive))
         }
     }
 }

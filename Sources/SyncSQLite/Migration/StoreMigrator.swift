@@ -29,6 +29,8 @@ struct StoreMigrator {
     static func migrate(
         _ db: Database, from old: SyncModel, to new: SyncModel, policy: MigrationPolicy
     ) throws -> MigrationReport {
+        // The upgrade corrects triggers of the app, which are set aside next.
+        if try EngineSchema.names(in: db) != nil { try EngineUpgrade.upgrade(in: db) }
         var migrator = StoreMigrator(db, MigrationMap(from: old, to: new), policy)
         try migrator.findPreservedTables()
         let extras = try migrator.setAsideOldTables()
