@@ -13,7 +13,9 @@ enum EngineTableCheck {
     }
 
     /// An error for a text in the engine's tables that should be a state and is not.
-    struct InvalidState: Error {}
+    struct InvalidState: LocalizedError {
+        var errorDescription: String? { "invalid state in the engine's tables" }
+    }
 
     /// Runs `body`. If `body` cannot decode a value, the error names the table, row and column of the first invalid
     /// value.
