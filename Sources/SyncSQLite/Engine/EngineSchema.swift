@@ -275,7 +275,7 @@ enum EngineSchema {
 
     /// Returns the names of the engine's tables in a database; nil if there are none.
     static func names(in db: Database) throws -> Names? {
-        guard try exists("sync_engine", in: db) else { return nil }
+        guard try db.tableExists("sync_engine", in: "main") else { return nil }
         guard try isCurrent(in: db) else { return try EngineUpgrade.formerNames(in: db) }
         return Names(
             outbox: "sync_outbox", formerKeys: "sync_former_key", captureOff: "sync_capture_off",
@@ -284,16 +284,7 @@ enum EngineSchema {
 
     /// Returns whether a database has the engine's tables of this version.
     static func isCurrent(in db: Database) throws -> Bool {
-        try exists("sync_outbox", in: db)
-    }
-
-    /// Returns whether a table exists. It may have been created or dropped by another connection, of which the schema
-    /// cache of a GRDB connection does not know.
-    private static func exists(_ name: String, in db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?)"),
-            arguments: [name]) == true
+        try db.tableExists("sync_outbox", in: "main")
     }
 
     // MARK: Removing entries
