@@ -8,18 +8,23 @@ struct OutgoingEntries {
     /// The number of the entity. Rows of other entities may have the same keys.
     private var entity: Int?
     private var read: Set<BinaryComparedValue> = []
-    private var values: [BinaryComparedValue: [String: DatabaseValue]] = [:]
-    private var bases: [BinaryComparedValue: [String: EngineLedger.Base]] = [:]
+    /// The values of the rows; nil if they were not read.
+    private var values: [BinaryComparedValue: [String: DatabaseValue]]?
+    /// The base values of the rows; nil if they were not read.
+    private var bases: [BinaryComparedValue: [String: EngineLedger.Base]]?
     private var known: [BinaryComparedValue: KnownRow] = [:]
     private var keysWithRequests: Set<BinaryComparedValue> = []
 
     /// Creates entries of no rows. Each row is then read separately.
     init(_ db: Database) { ledger = EngineLedger(db) }
 
-    init(of keys: [DatabaseValue], _ table: TrackedTable, _ db: Database) throws {
+    /// - Parameter isDeleted: Whether the rows are deleted. Requests of deletions contain no values.
+    init(of keys: [DatabaseValue], _ table: TrackedTable, isDeleted: Bool, _ db: Database) throws {
         self.init(db)
-        values = try table.fieldReader.values(of: keys, in: db)
-        bases = try ledger.bases(of: keys, table)
+        if !isDeleted {
+            values = try table.fieldReader.values(of: keys, in: db)
+            bases = try ledger.bases(of: keys, table)
+        }
         known = try ledger.knownRows(keys, table)
         if try ledger.hasRequests() { keysWithRequests = try ledger.keysWithRequests(among: keys, table) }
         entity = table.number
@@ -32,11 +37,13 @@ struct OutgoingEntries {
 
     /// Returns the values of a row by column; nil if the row is not stored.
     func values(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: DatabaseValue]? {
-        isRead(key, table) ? values[key.exact] : try table.fieldReader.values(of: key, in: ledger.db)
+        guard isRead(key, table), let values else { return try table.fieldReader.values(of: key, in: ledger.db) }
+        return values[key.exact]
     }
 
     func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: EngineLedger.Base] {
-        isRead(key, table) ? bases[key.exact] ?? [:] : try ledger.bases(of: key, table)
+        guard isRead(key, table), let bases else { return try ledger.bases(of: key, table) }
+        return bases[key.exact] ?? [:]
     }
 
     func known(_ key: DatabaseValue, _ table: TrackedTable) throws -> KnownRow? {

@@ -134,7 +134,7 @@ struct OutgoingRequestBuilder {
                 let part = changes[start..<min(start + Self.rowsReadTogether, changes.count)]
                 let keys = part.map(\.key)
                 if engine.registration.handlesRowsTogether {
-                    entries = try OutgoingEntries(of: keys, table, db)
+                    entries = try OutgoingEntries(of: keys, table, isDeleted: selection == .deletions, db)
                     if selection != .deletions { try bodies.load(keys, table) }
                 }
                 for change in part where requests.count < limit && !isPrepared(change.key, table) {
