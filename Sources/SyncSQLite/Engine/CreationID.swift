@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 
 /// The ID of a new row before it has a remote ID. Requests that create the row send this ID as idempotency key or as
 /// remote ID.

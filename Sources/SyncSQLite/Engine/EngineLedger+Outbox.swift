@@ -285,6 +285,7 @@ extension EngineLedger {
     /// The SQL of the state of a change after an edit. The edit unblocks the change, but does not resolve an open
     /// conflict.
     static let readyUnlessConflicted = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
+
     /// Returns the SQL of the assignments that make a change pending again after an edit of its row. The edit counter is
     /// in `excluded`.
     static func edited(state: String = readyUnlessConflicted) -> String {

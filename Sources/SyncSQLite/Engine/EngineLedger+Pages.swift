@@ -57,12 +57,20 @@ extension EngineLedger {
     private func forEachRow(
         _ select: String, _ keys: [DatabaseValue], _ body: (Row) throws -> Void
     ) throws {
-        for start in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
-            let part = keys[start..<min(start + Self.keysPerStatement, keys.count)]
-            let list = repeatElement("?", count: part.count).joined(separator: ", ")
+        try Self.forEachPart(of: keys, Self.keysPerStatement, "?") { part, list in
             let rows = try Row.fetchCursor(
                 db.cachedStatement(sql: "\(select)(\(list))"), arguments: StatementArguments(part))
             while let row = try rows.next() { try body(row) }
+        }
+    }
+
+    /// Calls `body` with parts of at most `size` elements, and with the SQL of each part: `item` for each element.
+    private static func forEachPart<Element>(
+        of elements: [Element], _ size: Int, _ item: String, _ body: (ArraySlice<Element>, String) throws -> Void
+    ) throws {
+        for start in stride(from: 0, to: elements.count, by: size) {
+            let part = elements[start..<min(start + size, elements.count)]
+            try body(part, repeatElement(item, count: part.count).joined(separator: ", "))
         }
     }
 
@@ -196,9 +204,7 @@ extension EngineLedger {
     }
 
     private func execute(_ start: String, _ keys: [DatabaseValue]) throws {
-        for first in stride(from: 0, to: keys.count, by: Self.keysPerStatement) {
-            let part = keys[first..<min(first + Self.keysPerStatement, keys.count)]
-            let list = repeatElement("?", count: part.count).joined(separator: ", ")
+        try Self.forEachPart(of: keys, Self.keysPerStatement, "?") { part, list in
             try db.executeCached(sql: "\(start)(\(list))", arguments: StatementArguments(part))
         }
     }
@@ -248,9 +254,7 @@ extension EngineLedger {
     private func insert<Entry>(
         _ entries: [Entry], _ start: String, row: String, _ end: String, _ values: (Entry) -> [DatabaseValue]
     ) throws {
-        for first in stride(from: 0, to: entries.count, by: Self.rowsPerStatement) {
-            let part = entries[first..<min(first + Self.rowsPerStatement, entries.count)]
-            let rows = repeatElement(row, count: part.count).joined(separator: ", ")
+        try Self.forEachPart(of: entries, Self.rowsPerStatement, row) { part, rows in
             try db.executeCached(sql: start + rows + end, arguments: StatementArguments(part.flatMap(values)))
         }
     }

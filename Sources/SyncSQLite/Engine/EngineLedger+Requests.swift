@@ -40,12 +40,7 @@ extension EngineLedger {
     /// Returns the current key of the row of a request, and whether its change is the change that was sent. Returns nil
     /// if the request was completed before.
     func sentRow(ofRequest id: Int64) throws -> (key: DatabaseValue, isUnchanged: Bool)? {
-        try db.rowCached(
-            sql: """
-                SELECT r.k, c.kind IS r.kind AND c.seq <= r.seq FROM sync_request AS r
-                LEFT JOIN sync_outbox AS c ON c.e = r.e AND c.k = r.k WHERE r.id = ?
-                """, arguments: [id]
-        ).map { ($0[0], try $0.decode(atIndex: 1)) }
+        try sentRows(ofRequests: [id])[id]
     }
 
     /// Returns whether a request without an attempt of unknown outcome is in flight.
@@ -93,10 +88,7 @@ extension EngineLedger {
         try db.executeCached(sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [id])
     }
 
-    func deleteRequest(_ id: Int64) throws {
-        try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [id])
-        try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [id])
-    }
+    func deleteRequest(_ id: Int64) throws { try deleteRequests([id]) }
 
     /// Deletes the request of a row whose outcome is unknown, and keeps its sent values as attempted values.
     ///
@@ -131,10 +123,7 @@ extension EngineLedger {
 
     // MARK: Sent values
 
-    func sentFields(ofRequest id: Int64) throws -> [SentField] {
-        try db.rowsCached(sql: "SELECT field, value FROM sync_sent WHERE request = ?", arguments: [id])
-            .map { SentField(name: try $0.decode(atIndex: 0), value: $0[1]) }
-    }
+    func sentFields(ofRequest id: Int64) throws -> [SentField] { try sentFields(ofRequests: [id])[id] ?? [] }
 
     /// Returns the attempted values of a row by field: values that requests sent and that the service did not confirm.
     ///
@@ -162,7 +151,7 @@ extension EngineLedger {
     }
 
     func deleteAttemptedValues(of key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(sql: "DELETE FROM sync_tried WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try deleteAttemptedValues(of: [key], table)
     }
 
     /// Deletes the attempted values of rows without a pending change, and the edit times of rows that are not to be

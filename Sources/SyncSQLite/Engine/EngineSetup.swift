@@ -162,11 +162,7 @@ struct EngineSetup {
         _ own: [TrackedTable], _ others: [TrackedTable], newTables: Set<Int>, found: [(name: String, sql: String)]
     ) throws {
         let tables = try own + others.filter { try $0.isWatched(in: db) }
-        let statements = try tables.map { table in
-            try ChangeCaptureTriggers(
-                table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout
-            ).statements
-        }
+        let statements = try tables.map { try triggers(of: $0, among: tables) }
         let wasMuted = try CaptureSuppression.isAnySet(in: db)
         let owned = Set(own.map(\.number))
         if Set(statements.joined()) == Set(found.map(\.sql)), !wasMuted,
@@ -195,6 +191,13 @@ struct EngineSetup {
         }
     }
 
+    /// Returns the statements that create the triggers of an entity.
+    private func triggers(of table: TrackedTable, among tables: [TrackedTable]) throws -> [String] {
+        try ChangeCaptureTriggers(
+            table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout
+        ).statements
+    }
+
     /// Creates the triggers that an upgrade dropped, of entities whose triggers existed before the upgrade. The next
     /// engine finds the edits of the other entities.
     private func restoreTriggers(_ tables: [TrackedTable], _ found: [(name: String, sql: String)]) throws {
@@ -203,9 +206,7 @@ struct EngineSetup {
         for table in watched {
             let stored = try ledger.triggerChecksums(of: table.number)
             guard TriggerChecksums(text: stored).areAll(in: checksums) else { continue }
-            let statements = try ChangeCaptureTriggers(
-                table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: watched, stack.layout
-            ).statements
+            let statements = try triggers(of: table, among: watched)
             for statement in statements { try db.execute(sql: statement) }
             try ledger.setTriggerChecksums(
                 TriggerChecksums(statements).text(isOfOther: TriggerChecksums.isOfOther(stored)), of: table.number)

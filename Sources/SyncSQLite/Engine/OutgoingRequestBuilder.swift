@@ -16,7 +16,7 @@ struct OutgoingRequestBuilder {
     private let lastEdit: Int64
     /// The objects that determine the fields to send, by the number of the entity.
     let edits: [Int: DirtyFields]
-    /// The numbers of the entities with rows in `sync_gone`: the service deleted or lacks these rows, and they may
+    /// The numbers of the entities with rows in `sync_tombstone`: the service deleted or lacks these rows, and they may
     /// still be stored.
     private let tablesWithTombstones: Set<Int>
     private let scan: OutboxScan
@@ -159,7 +159,7 @@ struct OutgoingRequestBuilder {
         var unreverted: [(change: Change, table: TrackedTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
             try forEachChange(of: table, .newRows, 1) { builder, change in
-                guard let values = try table.fieldReader.values(of: change.key, in: builder.db) else { return }
+                guard let values = try builder.entries.values(of: change.key, table) else { return }
                 let fields = try builder.edits[table.number]?.all(of: change.key, values) ?? []
                 let pending = try fields.filter { try builder.isPending($0) }
                 guard let first = pending.first(where: { $0.column?.isOptional == false }),
@@ -280,12 +280,6 @@ struct OutgoingRequestBuilder {
         // number.
         let idem =
             open?.key ?? (change.rejections == 0 || isRestoration ? creationID : "\(creationID)-\(change.rejections)")
-        let kind: OutgoingRequest.Kind =
-            switch change.kind {
-            case .create: .create
-            case .delete: .delete
-            case .update: .update
-            }
         let now = SQLiteEngineStore.now
         let id = nextID
         nextID += 1
@@ -297,7 +291,7 @@ struct OutgoingRequestBuilder {
                 sent: fields.map { SentField(name: $0.name, value: $0.value) }))
         requests.append(
             OutgoingRequest(
-                id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
+                id: id, entity: table.entity.name, kind: change.kind, remoteID: remoteID, body: body, version: version,
                 idempotencyKey: idem, edit: change.edit, preparedAt: now, attempts: open?.attempts ?? 0,
                 naturalKey: natural,
                 isRestoration: isRestoration))

@@ -1,11 +1,10 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// A pending change of a row: its entry in the outbox.
 struct PendingChange {
-    enum Kind: String {
-        case create, update, delete
-    }
+    typealias Kind = OutgoingRequest.Kind
 
     enum State: String {
         case ready
