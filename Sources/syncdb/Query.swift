@@ -99,7 +99,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Skip this many rows.", valueName: "n"))
     var offset = 0
 
-    var order: RowOrder { RowOrder(orderBy?.split(separator: ",").map(String.init) ?? []) }
+    var order: RowOrder { orderBy.map { RowOrder(stringLiteral: $0) } ?? .byKey }
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit cannot be negative") }

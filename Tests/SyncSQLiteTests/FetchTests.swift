@@ -34,6 +34,8 @@ import Testing
         #expect(ids(try stack.fetch("User", orderedBy: "name")) == [2, 1, 3])
         #expect(ids(try stack.fetch("User", orderedBy: "-name")) == [1, 3, 2])
         #expect(ids(try stack.fetch("User", orderedBy: ["-name", "-id"])) == [3, 1, 2])
+        #expect(ids(try stack.fetch("User", orderedBy: "-name, -id")) == [3, 1, 2])
+        #expect(ids(try stack.fetch("User", orderedBy: "name,-id")) == [2, 3, 1])
         #expect(ids(try stack.fetch("User", orderedBy: RowOrder([.init("name", ascending: false)]))) == [1, 3, 2])
     }
 
@@ -46,6 +48,8 @@ import Testing
         #expect(
             try #require(throws: SyncError.self) { try stack.fetch("User", orderedBy: "age") }.code == .unknownAttribute
         )
+        let error = try #require(throws: SyncError.self) { try stack.fetch("User", orderedBy: "name, age") }
+        #expect(error.message.contains("'age'"), "\(error)")
         #expect(try #require(throws: SyncError.self) { try stack.fetch("Usr") }.code == .unknownEntity)
     }
 

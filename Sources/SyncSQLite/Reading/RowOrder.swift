@@ -5,7 +5,8 @@ public import SyncCore
 ///
 /// ```swift
 /// try await stack.fetch("User", orderedBy: "firstName")
-/// try await stack.fetch("User", orderedBy: ["lastName", "-age"])      // oldest first among equal last names
+/// try await stack.fetch("User", orderedBy: "lastName, -age")          // oldest first among equal last names
+/// try await stack.fetch("User", orderedBy: ["lastName", "-age"])      // the same order
 /// try await stack.fetch("User", orderedBy: "company.name")
 /// ```
 /// A path leads through to-one relationships to an attribute, to a to-one relationship, or to the count of a to-many
@@ -45,9 +46,14 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
         }
     }
 
-    /// Creates an order from the name of one attribute, or from one path. A minus sign before the name or path means
-    /// descending order.
-    public init(stringLiteral name: String) { self.init([name]) }
+    /// Creates an order from the names of attributes, or from paths, separated by commas. A minus sign before a name or
+    /// path means descending order.
+    public init(stringLiteral text: String) {
+        let names: [String] = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
+            name.trimmingCharacters(in: .whitespaces)
+        }
+        self.init(names)
+    }
     /// Creates an order from the names of attributes, or from paths. A minus sign before a name or path means
     /// descending order.
     public init(arrayLiteral names: String...) { self.init(names) }

@@ -62,6 +62,7 @@ struct KeyPathQueryTests {
         // The forms with texts stay as they are.
         #expect(ids(try await stack.fetch(Memo.self)) == [1, 2, 3])
         #expect(ids(try await stack.fetch(Memo.self, where: "stars > 3", orderedBy: "-title")) == [3, 1])
+        #expect(ids(try await stack.fetch(Memo.self, orderedBy: "-stars, title")) == [1, 3, 2])
     }
 
     @Test("Rows are counted and observed by a predicate of Foundation")
