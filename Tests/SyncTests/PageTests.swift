@@ -285,8 +285,12 @@ struct PageTests {
             try await Sync.changes(Data("[{".utf8), inEntity: "User", stack: stack, options: options)
         }
         let before = try await stack.contents()
+        let later = await #expect(throws: SyncError.self) {
+            try await Sync.changes([["id": 700]], inEntity: "User", stack: stack, options: options)
+        }
         let error = await #expect(throws: SyncError.self) { try await run.finish() }
         #expect(error?.code == .invalidOption)
+        #expect(later == error)
         #expect(try await stack.contents() == before)
     }
 

@@ -3,7 +3,7 @@ extension SyncError {
     public var recoverySuggestion: String? {
         if let detectedFormat { return detectedFormat.advice }
         if !keyPaths.isEmpty { return "Set 'keyPath' to the path of the list of records." }
-        return code.suggestion
+        return suggestion ?? code.suggestion
     }
 }
 

@@ -194,11 +194,13 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     public var keyPaths: [[String]] = []
     /// The detected format of a payload that cannot be read; nil if none was detected.
     package var detectedFormat: DetectedFormat?
+    /// The suggestion for this error; nil if the suggestion for its code fits.
+    package var suggestion: String?
 
     package init(
         _ code: Code, _ message: String, entity: String? = nil, path: String? = nil, line: Int? = nil,
         column: Int? = nil, problems: [SyncDiagnostic] = [], underlying: String? = nil,
-        underlyingError: (any Error)? = nil
+        underlyingError: (any Error)? = nil, suggestion: String? = nil
     ) {
         self.code = code
         self.message = message
@@ -208,6 +210,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         self.column = column
         self.problems = problems
         self.underlying = underlying
+        self.suggestion = suggestion
         cause = Cause(error: underlyingError)
     }
 

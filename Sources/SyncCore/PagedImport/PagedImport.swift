@@ -12,7 +12,8 @@
 /// rows in scope that no page contains. The call also deletes children that a nested list omits and that no page
 /// contains. The syncs of all pages must have the same store, entity, predicate, parent and operations.
 ///
-/// If a page failed, the import deletes no rows. The import also keeps omitted rows in these cases:
+/// If a page failed, the import deletes no rows and takes no further pages. The import also keeps omitted rows in these
+/// cases:
 ///
 /// - A page is a single record outside an array, and no predicate or parent sets the scope. The import keeps the
 ///   omitted rows of the entity.
@@ -82,27 +83,31 @@ public final class PagedImport: Sendable {
             if state.openPages > 0 {
                 throw SyncError(.invalidOption, "a page of the paged import is still being applied; await it first")
             }
-            if state.hasFailed {
-                throw SyncError(
-                    .invalidOption, "a page of the paged import failed; nothing was deleted; start a new paged import")
-            }
+            if state.hasFailed { throw Self.failedPage }
             state.isFinished = true
             return state.finalizer
         }
         return try await finalizer?(self) ?? SyncResult(entity: "")
     }
 
+    private static var failedPage: SyncError {
+        SyncError(
+            .invalidOption, "a page of the paged import failed; nothing was deleted; start a new paged import",
+            suggestion: "Fix the cause of the failed page, and sync all pages again with a new 'PagedImport'.")
+    }
+
     // MARK: Pages
 
     /// Records that the sync of a page begins.
     ///
-    /// - Throws: ``SyncError`` `invalidOption` if the import has finished, or if the parameters differ from those of
-    ///   earlier pages.
+    /// - Throws: ``SyncError`` `invalidOption` if the import has finished, if a page has failed, or if the parameters
+    ///   differ from those of earlier pages.
     package func beginPage(_ parameters: Parameters, _ finalizer: @escaping Finalizer) throws {
         try state.withLock { state in
             if state.isFinished {
                 throw SyncError(.invalidOption, "the paged import has already finished; start a new one")
             }
+            if state.hasFailed { throw Self.failedPage }
             if let first = state.parameters, !(first == parameters) {
                 throw SyncError(
                     .invalidOption,

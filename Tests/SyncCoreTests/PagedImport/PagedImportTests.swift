@@ -46,6 +46,19 @@ struct PagedImportTests {
         await expect("nothing was deleted") { try await run.finish() }
     }
 
+    @Test("A paged import takes no pages after a failed page, and suggests a new paged import")
+    func takesNoPageAfterFailedPage() async throws {
+        let run = PagedImport()
+        try run.beginPage(call()) { _ in SyncResult(entity: "") }
+        run.endPage(succeeded: false)
+        let rejected = #expect(throws: SyncError.self) {
+            try run.beginPage(call()) { _ in SyncResult(entity: "") }
+        }
+        let unfinished = await #expect(throws: SyncError.self) { try await run.finish() }
+        #expect(rejected == unfinished)
+        #expect(rejected?.recoverySuggestion?.contains("sync all pages again") == true)
+    }
+
     @Test("All pages of an import have the same store and parameters")
     func rejectsOtherParameters() async throws {
         let run = PagedImport()
