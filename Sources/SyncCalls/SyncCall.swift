@@ -239,7 +239,17 @@ extension SyncCall {
     private func changesOneByOne<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ total: Int?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
-        try await MappingThread.begin { _ in try await mapOneByOne(chunks, total) }
+        // The payload is a page as a whole, so that unreadable bytes after a committed chunk fail the page.
+        let run = options.payloadKind.run
+        try run?.beginPage(page, finalizer)
+        do {
+            let result = try await MappingThread.begin { _ in try await mapOneByOne(chunks, total) }
+            run?.endPage(succeeded: true)
+            return result
+        } catch {
+            run?.endPage(succeeded: false)
+            throw error
+        }
     }
 
     private nonisolated(nonsending) func mapOneByOne<Chunks: AsyncSequence>(

@@ -245,6 +245,24 @@ struct ChunkTests {
         #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
     }
 
+    @Test("A page that fails after some of its chunks fails its paged import", arguments: [false, true])
+    func truncatedPage(commitsEachChunk: Bool) async throws {
+        let stack = try await store()
+        let run = PagedImport()
+        var options = Self.options(8)
+        options.commitsEachChunk = commitsEachChunk
+        options.payloadKind = .page(of: run)
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(
+                .buffers(Self.chunks(Data(#"[{"id": 1}, {"id": 2}, {"#.utf8))), inEntity: "User", stack: stack,
+                options: options)
+        }
+        #expect(error?.code == .malformedJSON)
+        let before = try await stack.count("User")
+        await #expect(throws: SyncError.self) { try await run.finish() }
+        #expect(try await stack.count("User") == before)
+    }
+
     @Test("A payload in chunks may be a page, and may have a transaction per chunk")
     func chunksOfAPage() async throws {
         for commitsEachChunk in [false, true] {
