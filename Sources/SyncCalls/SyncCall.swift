@@ -256,7 +256,7 @@ extension SyncCall {
         _ chunks: Chunks, _ total: Int?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let outer = options.payloadKind.run
-        let run = outer ?? PagedImport()
+        let run = outer ?? .ofChunks()
         var paged = self
         paged.options.payloadKind = .page(of: run)
         let keepsOmittedRows = Locked(!options.payloadKind.isSnapshot)

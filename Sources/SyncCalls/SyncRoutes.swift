@@ -45,7 +45,7 @@ extension StoreHost {
         request.isChunked = true
         return try await writing { [request] writer in
             var first = try next()
-            return try (request.options.payloadKind.run ?? PagedImport()).withState(isDryRun: request.isDryRun) {
+            return try (request.options.payloadKind.run ?? .ofChunks()).withState(isDryRun: request.isDryRun) {
                 state in
                 try writer.transaction(request) { session in
                     try ChunkWriter(session: session, writer: writer, ending: ending)

@@ -245,6 +245,18 @@ struct ChunkTests {
         #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
     }
 
+    @Test("A single object in chunks reports no skipped deletions", arguments: [false, true])
+    func objectInChunks(commitsEachChunk: Bool) async throws {
+        let stack = try await store()
+        var options = Self.options(8)
+        options.commitsEachChunk = commitsEachChunk
+        let json = Data(#"{"id": 1, "notes": [{"id": 11}, {"id": 12}]}"#.utf8)
+        let result = try await Sync.changes(
+            .buffers(Self.chunks(json, of: 5)), inEntity: "User", stack: stack, options: options)
+        #expect(result.diagnostics.isEmpty)
+        #expect(try await stack.count("User") == 8)
+    }
+
     @Test("A page that fails after some of its chunks fails its paged import", arguments: [false, true])
     func truncatedPage(commitsEachChunk: Bool) async throws {
         let stack = try await store()

@@ -348,6 +348,33 @@ struct PageTests {
         }
     }
 
+    @Test("The first page of one object reports that the paged import deletes no omitted rows")
+    func objectPageIsReported() async throws {
+        let stack = try await store()
+        let run = PagedImport()
+        var results: [SyncResult] = []
+        for page in [[["id": 1]], ["id": 2], ["id": 3]] as [JSONValue] {
+            results.append(
+                try await Sync.changes(
+                    page, inEntity: "User", stack: stack, options: SyncOptions(payloadKind: .page(of: run))))
+        }
+        #expect(results.map { $0.diagnostics.map(\.kind) } == [[], [.deletionsSkipped], []])
+        #expect(results[1].diagnostics.first?.entity == "User")
+        #expect(try await run.finish().diagnostics.map(\.kind) == [.deletionsSkipped])
+    }
+
+    @Test("A page of one object reports nothing if a predicate sets the scope, or if no deletion is allowed")
+    func scopedObjectPageIsNotReported() async throws {
+        for (predicate, operations) in [
+            (RowPredicate.where("id < 4"), SyncOperations.all), (nil, SyncOperations.all.subtracting(.delete)),
+        ] {
+            let result = try await Sync.changes(
+                ["id": 1], inEntity: "User", stack: store(), predicate: predicate, operations: operations,
+                options: SyncOptions(payloadKind: .page(of: PagedImport())))
+            #expect(result.diagnostics.isEmpty)
+        }
+    }
+
     @Test("A page of one object replaces the lists in it")
     func objectPageReplacesLists() async throws {
         let stack = try await store()

@@ -59,6 +59,17 @@ struct PagesTests {
         #expect(try fresh.files == ["a.json", "bad.json"])
     }
 
+    @Test("A file of one object among several prevents deletions, which the import reports")
+    func objectFilePreventsDeletions() throws {
+        let sandbox = try sandbox()
+        _ = try sandbox.file("object.json", #"{"id": 3}"#)
+        let done = try run(sandbox, "import", "a.json", "object.json")
+        #expect(done.status == 0)
+        #expect(done.errors.hasPrefix("not deleted: a page is a single object or null instead of an array"))
+        #expect(done.errors.contains("(entity User)"))
+        #expect(try sandbox.count("User") == "4")
+    }
+
     @Test("Several files with --delta delete no omitted rows")
     func filesOfADelta() throws {
         let sandbox = try sandbox()

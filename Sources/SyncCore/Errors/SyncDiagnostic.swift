@@ -17,6 +17,9 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         /// A root record has an unreadable key, such as a key of the wrong type or only part of a composite key. The
         /// record could describe any row of its entity, so the sync deleted no omitted rows of that entity. Correct the
         /// record, or set ``SyncOptions/deletesBesideUnread``.
+        ///
+        /// This kind also applies if a page of a ``PagedImport`` is a single object instead of an array, and no
+        /// predicate or parent sets the scope. The import then deletes no omitted rows of the entity.
         case deletionsSkipped
         /// A nested record without a key describes a new row, and the sync cannot generate a key of the required type.
         /// The sync skips the record.

@@ -16,7 +16,7 @@
 /// cases:
 ///
 /// - A page is a single record outside an array, and no predicate or parent sets the scope. The import keeps the
-///   omitted rows of the entity.
+///   omitted rows of the entity, and reports the diagnostic ``SyncDiagnostic/Kind/deletionsSkipped``.
 /// - A root record of a page has an unreadable key, and ``SyncOptions/deletesBesideUnread`` is false. The import keeps
 ///   the omitted rows of the entity.
 /// - A GraphQL page has nulls among its records. The import keeps all omitted rows in scope.
@@ -63,6 +63,13 @@ public final class PagedImport: Sendable {
 
     /// Creates a paged import without pages.
     public init() {}
+
+    /// Creates a paged import for the chunks of one payload.
+    package static func ofChunks() -> PagedImport {
+        let run = PagedImport()
+        run.state.withLock { $0.importState.isOnePayload = true }
+        return run
+    }
 
     /// Finishes the import, and deletes the rows in scope that no page contains.
     ///

@@ -104,6 +104,8 @@ package struct PagedImportState: Sendable {
     /// Whether a page had a null instead of a record. The row of a null is not known, so the import then deletes no
     /// omitted rows.
     package var hasNulls = false
+    /// Whether the pages are the chunks of one payload.
+    package var isOnePayload = false
     /// Whether the end of the import is being applied instead of a page.
     package var isEnding = false
     /// The change set of all pages, in which each row is counted once.

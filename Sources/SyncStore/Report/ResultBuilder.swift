@@ -42,7 +42,10 @@ struct ResultBuilder {
         diagnostics = plan.diagnostics
     }
 
-    mutating func add(_ kind: SyncDiagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String) {
+    mutating func add(
+        _ kind: SyncDiagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String,
+        suggestion: String? = nil
+    ) {
         guard kind == .deletionsSkipped || diagnostics.count < SyncResult.diagnosticLimit else {
             omittedDiagnosticCount += 1
             return
@@ -51,7 +54,7 @@ struct ResultBuilder {
             SyncDiagnostic(
                 kind, entity: model.entities[entity].name,
                 key: key.map { $0.recordKey(model.keyType(of: entity)).description },
-                path: path, message: message))
+                path: path, message: message, suggestion: suggestion))
     }
 
     mutating func countLinks(added: Int = 0, removed: Int = 0) {

@@ -62,12 +62,24 @@ extension SyncTransaction {
         pagedImport?.parentRows = parentRows
         if let parent = plan.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
         pagedImport?.rootRecords += plan.rootRecords
-        for root in plan.roots where root.isSingleRecord { pagedImport?.entitiesWithSingleObject.insert(root.entity) }
+        for root in plan.roots where root.isSingleRecord { recordSingleObject(root) }
         for root in plan.roots where root.unreadable > 0 {
             let known = pagedImport?.unreadable[root.entity] ?? (0, root.firstUnreadable)
             pagedImport?.unreadable[root.entity] = (known.count + root.unreadable, known.first)
         }
         try spillRowFlags()
+    }
+
+    /// Records that a page has a single object or null instead of an array. If the import therefore keeps omitted rows,
+    /// the first such page of an entity reports it.
+    private mutating func recordSingleObject(_ root: PayloadGraph.RootList) {
+        guard pagedImport?.entitiesWithSingleObject.insert(root.entity).inserted == true,
+            pagedImport?.isOnePayload == false, plan.operations.contains(.delete), predicate == nil, plan.parent == nil
+        else { return }
+        report.add(
+            .deletionsSkipped, root.entity, key: nil, path: "",
+            "a page is a single object or null instead of an array; the paged import does not delete omitted rows",
+            suggestion: "put the records of each page in an array, or name a predicate or a parent")
     }
 
     /// Sets the flags of a node's row, and counts the row as repeated if an earlier page counted it.

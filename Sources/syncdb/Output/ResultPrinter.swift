@@ -95,7 +95,9 @@ struct ResultPrinter {
         let isKept = { (diagnostic: SyncDiagnostic) in diagnostic.kind == .deletionsSkipped }
         let diagnostics = result.diagnostics.filter { !isKept($0) }
         let kept = result.diagnostics.filter(isKept).map { kept -> TerminalText in
-            "not deleted: \(kept.message) (first unreadable record: \(kept.path), entity \(kept.entity ?? "")); "
+            // Only an unreadable key has a path. The other cause is a page without an array.
+            guard !kept.path.isEmpty else { return "not deleted: \(kept.message) (entity \(kept.entity ?? ""))" }
+            return "not deleted: \(kept.message) (first unreadable record: \(kept.path), entity \(kept.entity ?? "")); "
                 + "use --deletes-beside-unread to delete the omitted rows"
         }
         return kept
