@@ -71,6 +71,53 @@ struct KeyPathTests {
         #expect(try await stack.count("Book") == 0)
     }
 
+    @Test(
+        "A payload that is not JSON gives the same error with and without a key path",
+        arguments: [
+            "<!doctype html><html><body>Login</body></html>", "<?xml version=\"1.0\"?><books/>",
+            "isbn,title\n1,a\n2,b\n", "Bad gateway", "",
+        ])
+    func textOutsideJSON(_ text: String) async throws {
+        let stack = try CallFormTests.store()
+        let json = Data(text.utf8)
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(json, inEntity: "Book", stack: stack)
+        }
+        let options = options(["page", "books"])
+        let keyed = await #expect(throws: SyncError.self) {
+            try await Sync.changes(json, inEntity: "Book", stack: stack, options: options)
+        }
+        let buffers = AsyncStream<Data> {
+            $0.yield(json); $0.finish()
+        }
+        let chunks = await #expect(throws: SyncError.self) {
+            try await Sync.changes(.buffers(buffers), inEntity: "Book", stack: stack, options: options)
+        }
+        #expect(keyed?.code == error?.code && keyed?.message == error?.message && keyed?.column == error?.column)
+        #expect(keyed?.recoverySuggestion == error?.recoverySuggestion)
+        #expect(chunks == keyed)
+        if text.contains("<html") { #expect(keyed?.recoverySuggestion?.contains("HTML") == true) }
+    }
+
+    @Test(
+        "A payload that is a single value gives recordExpected with and without a key path",
+        arguments: [#""<html></html>""#, "5", "true", "null"])
+    func singleValue(_ text: String) async throws {
+        let stack = try CallFormTests.store()
+        let value = try JSONValue(parsing: Data(text.utf8))
+        for keyPath in [[], ["page"]] {
+            let options = options(keyPath)
+            let bytes = await #expect(throws: SyncError.self) {
+                try await Sync.changes(Data(text.utf8), inEntity: "Book", stack: stack, options: options)
+            }
+            let values = await #expect(throws: SyncError.self) {
+                try await Sync.changes(value, inEntity: "Book", stack: stack, options: options)
+            }
+            #expect(bytes?.code == .recordExpected && values?.code == .recordExpected)
+            #expect(bytes?.path == "$" && values?.path == "$")
+        }
+    }
+
     @Test("A key path for an array of dictionaries is an error")
     func dictionariesTakeNoKeyPath() async throws {
         let stack = try CallFormTests.store()

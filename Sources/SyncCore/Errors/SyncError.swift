@@ -18,8 +18,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case nestingTooDeep
         /// A record of the payload, or the JSON before or after the records, is larger than 1 GB.
         case recordTooLarge
-        /// The payload has no record or array of records where one is required. This code also applies if an insert
-        /// hook returned a value that is not an object.
+        /// The payload has no record or array of records where one is required. For example, the whole payload is a
+        /// string. This code also applies if an insert hook returned a value that is not an object.
         case recordExpected
         /// The payload lacks a key on the path to its records, such as a key of ``SyncOptions/keyPath`` or `data` in
         /// JSON:API. This code also applies if a GraphQL response has several fields, and no key path selects one.

@@ -180,8 +180,14 @@ extension JSONReader {
 
     /// Throws the error for a value that is neither a record nor an object around records.
     private mutating func refuse(at node: Int) throws {
-        if let key = locations.nextKey(at: node) { throw SyncError.noObject(withKey: key, at: cursor.path) }
+        // The value is read first, so that a text that is not JSON gives the same error with and without a key path.
         try pass()
+        if let key = locations.nextKey(at: node) {
+            guard cursor.levels.isEmpty, spare.tokens[0].kind != .array else {
+                throw SyncError.noObject(withKey: key, at: cursor.path)
+            }
+            throw SyncError.noDocument(withKey: key)
+        }
         let expected = locations.recordsText ?? "records"
         throw SyncError(.recordExpected, "expected \(expected), found \(spare.name(of: 0))", path: cursor.path)
     }

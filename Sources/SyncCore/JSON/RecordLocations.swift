@@ -227,6 +227,12 @@ extension SyncError {
         SyncError(.keyPathNotFound, "expected an object with the key '\(key)'", path: path)
     }
 
+    /// Returns the error for a payload with a key path that is a string, a number, a boolean or null. Its code is the
+    /// same as without a key path.
+    static func noDocument(withKey key: String) -> SyncError {
+        SyncError(.recordExpected, "expected an object with the key '\(key)', found a single value", path: "$")
+    }
+
     /// Returns the error for an object without the next key of a key path.
     static func noKey(_ key: String, among keys: [String], at path: String) -> SyncError {
         let names = keys.isEmpty ? "none" : TruncatedList(keys.map { "'\($0)'" }).text

@@ -237,7 +237,10 @@ package struct PayloadGraphBuilder: Sendable {
         var value = value
         for (depth, key) in keyPath.enumerated() {
             let path = depth == 0 ? "$" : keyPath[..<depth].joined(separator: ".")
-            guard case .object(let members) = value else { throw SyncError.noObject(withKey: key, at: path) }
+            guard case .object(let members) = value else {
+                if case .array = value { throw SyncError.noObject(withKey: key, at: path) }
+                throw depth == 0 ? SyncError.noDocument(withKey: key) : SyncError.noObject(withKey: key, at: path)
+            }
             guard let next = value[key] else { throw SyncError.noKey(key, among: members.map(\.key), at: path) }
             value = next
         }

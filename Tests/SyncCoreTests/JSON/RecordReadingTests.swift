@@ -92,7 +92,9 @@ struct RecordReadingTests {
     static let missingKeyPaths: [(String, [String], String)] = [
         (#"{"b":1}"#, ["a"], "keyPathNotFound $"), ("{}", ["a"], "keyPathNotFound $"),
         ("[]", ["a"], "keyPathNotFound $"),
-        ("5", ["a"], "keyPathNotFound $"), (#"{"a":{"c":[]}}"#, ["a", "b"], "keyPathNotFound a"),
+        ("5", ["a"], "recordExpected $"), ("null", ["a"], "recordExpected $"), (#""a""#, ["a"], "recordExpected $"),
+        ("<html>", ["a"], "malformedJSON 1:1"), ("[1,", ["a"], "malformedJSON 1:4"),
+        (#"{"a":{"c":[]}}"#, ["a", "b"], "keyPathNotFound a"),
         (#"{"a":[{"b":[]}]}"#, ["a", "b"], "keyPathNotFound a"), (#"{"a":null}"#, ["a", "b"], "keyPathNotFound a"),
         (#"{"a":{"b":{}}}"#, ["a", "b", "c"], "keyPathNotFound a.b"), (#"{"A":[]}"#, ["a"], "keyPathNotFound $"),
         (#"{"a":5}"#, ["a"], "recordExpected a"), (#"{"a":{"b":null}}"#, ["a", "b"], "recordExpected a.b"),
