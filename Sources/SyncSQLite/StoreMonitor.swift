@@ -105,7 +105,9 @@ final class StoreMonitor: Sendable {
     }
 
     static var changed: SyncError {
-        SyncError(.modelMismatch, "another connection migrated the store; reopen the DataStack")
+        SyncError(
+            .modelMismatch, "another connection migrated the store; reopen the DataStack",
+            suggestion: "Open a new DataStack with the model to which the store was migrated.")
     }
 
     // MARK: Transactions

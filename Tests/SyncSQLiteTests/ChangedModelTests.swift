@@ -38,7 +38,9 @@ import Testing
             #expect(try error { _ = try stack.export("User") }.code == .modelMismatch)
         }
         #expect(try error { _ = try old.insert("User", values: ["id": 2]) }.code == .modelMismatch)
-        #expect(try error { try old.deleteAllRows() }.code == .modelMismatch)
+        let deletion = try error { try old.deleteAllRows() }
+        #expect(deletion.code == .modelMismatch)
+        #expect(deletion.recoverySuggestion?.hasPrefix("Open a new DataStack") == true)
         #expect(try new.fetch("User").map { $0["title"]?.string } == ["Ann"])
     }
 
