@@ -53,7 +53,17 @@ enum DatabaseErrorMapper {
     /// Returns the error for a violated constraint of an existing table.
     static func constraint(_ error: DatabaseError) -> SyncError {
         SyncError(
-            .databaseError, "a constraint of a table rejected a write", underlying: text(error), underlyingError: error)
+            .databaseError, "a constraint of a table rejected a write", underlying: text(error), underlyingError: error,
+            suggestion: suggestion(forConstraint: error.extendedResultCode))
+    }
+
+    private static func suggestion(forConstraint code: ResultCode) -> String {
+        switch code {
+        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY:
+            "Another row has this value in a unique column. Change or delete that row before the sync, or remove the "
+                + "constraint. SQLite checks it after each row, so rows cannot exchange such values in one sync."
+        default: "Correct the rows that the message names, or change the constraint of the table."
+        }
     }
 
     /// Returns the error for an exceeded limit of SQLite or of regular expressions; nil for any other error.

@@ -47,6 +47,22 @@ struct ConstraintTests {
         #expect(update.contains("UNIQUE constraint failed: O.code") && update.hasSuffix("in the row 2 of O"))
     }
 
+    @Test("A constraint failure suggests what to change")
+    func failureHasASuggestion() async throws {
+        let (_, stack) = try stack(Self.tables)
+        try await Sync.changes(
+            Data(#"[{"id": 1, "code": "a"}, {"id": 2, "code": "b"}]"#.utf8), inEntity: "O", stack: stack)
+        let exchanged = Data(#"[{"id": 1, "code": "b"}, {"id": 2, "code": "a"}]"#.utf8)
+        let unique = await #expect(throws: SyncError.self) {
+            try await Sync.changes(exchanged, inEntity: "O", stack: stack)
+        }
+        #expect(unique?.recoverySuggestion?.contains("cannot exchange such values") == true)
+        let check = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Data(#"[{"id": 7, "n": 100}]"#.utf8), inEntity: "O", stack: stack)
+        }
+        #expect(check?.recoverySuggestion?.hasPrefix("Correct the rows") == true)
+    }
+
     @Test("A constraint failure names all parts of a composite key")
     func failureNamesAllKeyParts() async throws {
         let (_, stack) = try stack(Self.tables)
