@@ -183,7 +183,10 @@ package final class StoreDatabase: @unchecked Sendable {
         }
     }
 
-    private static var closed: SyncError { SyncError(.storeClosed, "the DataStack is closed; open another one") }
+    /// The error of an access to a closed database.
+    static var closed: SyncError {
+        SyncError(.storeClosed, "the database of the DataStack is closed; open another one")
+    }
 }
 
 extension Database {

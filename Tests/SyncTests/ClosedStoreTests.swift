@@ -87,6 +87,32 @@ struct ClosedStoreTests {
         }
     }
 
+    @Test("Reads and syncs of a pool that the app has closed fail with storeClosed")
+    func closedPool() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let pool = try DatabasePool(path: folder.database.path)
+        let stack = try DataStack(model: SyncModel(Job.self, Chore.self), in: pool)
+        try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
+        try pool.close()
+        let calls: [() async throws -> Void] = [
+            { _ = try await stack.fetch("Job") },
+            { _ = try await stack.fetch("Job", id: 1) },
+            { _ = try await stack.fetch(Job.self) },
+            { _ = try await stack.count("Job") },
+            { _ = try await stack.export("Job") },
+            { for try await _ in stack.observe("Job") {} },
+            { for try await _ in stack.observeCount("Job") {} },
+            { for try await _ in try stack.observe(Job.self) {} },
+            { try await Sync.changes(Self.json, inEntity: "Job", stack: stack) },
+            { _ = try await stack.insert("Job", values: ["id": 2]) },
+        ]
+        for (index, call) in calls.enumerated() {
+            let error = await #expect(throws: SyncError.self, "call \(index)") { try await call() }
+            #expect(error?.code == .storeClosed, "call \(index): \(String(describing: error))")
+        }
+    }
+
     @Test("Calls of an engine on a closed store fail with storeClosed", arguments: [StoreKind.memory, .file])
     func engineCalls(_ kind: StoreKind) async throws {
         try await withStack(kind) { stack in

@@ -116,7 +116,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// The app database or one of its connections has a setting that a sync does not support. The message describes
         /// the fix.
         case incompatibleConnection
-        /// The `DataStack` was closed.
+        /// The `DataStack`, or the app database that it uses, was closed.
         case storeClosed
         /// The store cannot be opened or created. For example, the file is missing, is not a store, is damaged, or was
         /// written by a later version of Sync.

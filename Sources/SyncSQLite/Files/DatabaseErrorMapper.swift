@@ -24,7 +24,14 @@ enum DatabaseErrorMapper {
         }
     }
 
-    /// Returns the error for a busy store, a read-only store or an exceeded limit; nil for any other error.
+    /// Returns the result of ``refusal(_:)`` for an error of the database, and any other error unchanged.
+    static func mapped(_ error: any Error) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        return refusal(error) ?? error
+    }
+
+    /// Returns the error for a busy store, a read-only store, a closed store or an exceeded limit; nil for any other
+    /// error.
     static func refusal(_ error: DatabaseError) -> SyncError? {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
@@ -36,9 +43,16 @@ enum DatabaseErrorMapper {
             SyncError(
                 .databaseReadOnly, "cannot write to the store: its file or its folder is read-only for this user",
                 underlying: text(error), underlyingError: error)
+        case .SQLITE_MISUSE where isOfClosedConnection(error): StoreDatabase.closed
         case .SQLITE_ERROR: tooMuch(error)
         default: nil
         }
+    }
+
+    /// Returns whether an `SQLITE_MISUSE` error comes from a closed connection, such as a pool that the app has closed.
+    /// GRDB states it in the message. Without a connection, SQLite gives the message of `SQLITE_NOMEM`.
+    private static func isOfClosedConnection(_ error: DatabaseError) -> Bool {
+        ["Connection is closed", "out of memory"].contains(error.message)
     }
 
     /// Adds the name of a row to the message of a constraint error that the row caused. Returns any other error

@@ -33,7 +33,8 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
                 database.observe(endingWith: { values.finish(throwing: $0) }) { writer, stop in
                     values.onTermination = { _ in stop() }
                     return observation.start(
-                        in: writer, scheduling: .task, onError: { values.finish(throwing: $0) },
+                        in: writer, scheduling: .task,
+                        onError: { values.finish(throwing: DatabaseErrorMapper.mapped($0)) },
                         onChange: { values.yield($0) })
                 }
             }
