@@ -202,6 +202,7 @@ struct DiagnosticPrinter {
         case .danglingLinks: "Dangling links"
         case .integrityViolation: "Integrity violations"
         case .invalidModel: "Problems of the model"
+        case .tableChange: "Changed tables"
         case .dataLoss: "Lost data"
         case .incompatibleTable: "Incompatible tables"
         case .serviceError: "Errors of the service"

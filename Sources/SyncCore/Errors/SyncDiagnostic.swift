@@ -58,8 +58,11 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         case danglingLinks
         /// SQLite reports that the database is damaged.
         case integrityViolation
-        /// The model is inconsistent, or differs from the store.
+        /// The model is inconsistent.
         case invalidModel
+        /// The model differs from that of the store, so a migration changes a table. Only the report of a migration
+        /// has this kind.
+        case tableChange
         /// A migration would lose stored data.
         case dataLoss
         /// A table of the app is missing or does not fit the model. This kind also applies if the database already uses
@@ -94,7 +97,7 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
                 .objectKeyMismatch, .inconsistentRecords, .duplicateKeys, .danglingLinks, .integrityViolation,
                 .invalidModel, .dataLoss, .incompatibleTable, .serviceError:
                 true
-            case .convertedKeyType, .unusedAttribute, .pendingReference, .ambiguousKey, .missingInverse,
+            case .tableChange, .convertedKeyType, .unusedAttribute, .pendingReference, .ambiguousKey, .missingInverse,
                 .missingTransformer, .notExported:
                 false
             }

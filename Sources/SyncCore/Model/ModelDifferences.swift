@@ -101,6 +101,6 @@ package struct ModelDifferences: Sendable {
     }
 
     private mutating func add(_ path: String, _ message: String) {
-        problems.append(SyncDiagnostic(.invalidModel, path: path, message: message))
+        problems.append(SyncDiagnostic(.tableChange, path: path, message: message))
     }
 }

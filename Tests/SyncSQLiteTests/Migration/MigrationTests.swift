@@ -214,6 +214,17 @@ struct MigrationTests {
         #expect(try store.rows(change.query) == Array(change.rows.dropFirst()))
     }
 
+    @Test("An added attribute is reported as a table change")
+    func reportsAddedAttribute() throws {
+        let store = try MigratingStore()
+        try store.open(Self.user) { _ in }
+        let after = #""User": {"attributes": {"id": "integer", "name": "string", "note": "string"}}"#
+        let report = try DataStack.migration(to: MigratingStore.model(after), at: store.url)
+        #expect(report.changes.map(\.path) == ["entities.User.attributes.note"])
+        #expect(report.changes.map(\.kind) == [.tableChange])
+        #expect(report.dataLosses.isEmpty)
+    }
+
     @Test("A migration is rejected if rows lack a required value, even if losses are allowed")
     func rejectsMissingRequiredValues() throws {
         let store = try MigratingStore()
