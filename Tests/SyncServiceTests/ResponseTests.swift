@@ -168,6 +168,26 @@ struct ResponseTests {
         #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 t"])
     }
 
+    @Test(
+        "The error for a response that is not JSON quotes no values of it",
+        arguments: [
+            (#"{"pages": 4, "items": [{"id": 51, "title": "secret"}"#, "line 1, column 53"),
+            ("<!doctype html><html><body>secret</body></html>", "HTML"), ("secret", "the response is not JSON"),
+        ])
+    func notJSON(_ body: String, _ expected: String) throws {
+        let response = ServiceHTTPClient.Response(
+            status: 200, headers: [:], body: Data(body.utf8), method: .get, url: try #require(Self.url),
+            secrets: SecretKeeper())
+        let error = #expect(throws: ServiceError.self) { try response.json() }
+        guard case .invalidResponse(let message)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains(expected), "\(message)")
+        #expect(message.hasSuffix("(status 200, GET /v1)"), "\(message)")
+        #expect(!message.contains("secret") && !message.contains("51"), "\(message)")
+    }
+
     @Test("If a page repeats a record, the last one applies")
     func repeatedRecord() async throws {
         let device = try rest { _, _ in

@@ -29,9 +29,15 @@ public struct ServiceHTTPClient: Sendable {
             do {
                 return try JSONValue(parsing: body)
             } catch {
-                throw ServiceError.invalidResponse(
-                    "expected JSON, found '\(start(60))' (status \(status), \(endpoint))")
+                throw ServiceError.invalidResponse("\(problem(error)) (status \(status), \(endpoint))")
             }
+        }
+
+        /// Describes why the body cannot be parsed, without the values in it.
+        private func problem(_ error: any Error) -> String {
+            if let format = PayloadPrefix(body).detectedFormat { return "expected JSON, found \(format.name)" }
+            guard let error = error as? SyncError else { return "the response is not JSON" }
+            return "the response is not JSON: " + ([error.message] + error.place).joined(separator: ", ")
         }
 
         /// Returns the first `count` characters of the body with secrets masked, also a secret that continues after
