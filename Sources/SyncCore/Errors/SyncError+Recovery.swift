@@ -3,6 +3,9 @@ extension SyncError {
     public var recoverySuggestion: String? {
         if let detectedFormat { return detectedFormat.advice }
         if !keyPaths.isEmpty { return "Set 'keyPath' to the path of the list of records." }
+        if code == .incompatibleTables, fixes.isEmpty {
+            return "Change the tables, their values or the model as the error says."
+        }
         return suggestion ?? code.suggestion
     }
 }

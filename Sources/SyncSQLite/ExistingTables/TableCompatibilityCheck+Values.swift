@@ -32,10 +32,13 @@ extension TableCompatibilityCheck {
         }
         let values =
             "\(count) value\(count == 1 ? " is" : "s are") not stored as "
-            + "the type \(type.rawValue) requires: \(Self.form(type))"
-        let some = foreign == count ? "them" : "\(foreign) of them"
+            + "the type \(type.rawValue) requires; the required form is \(Self.form(type))"
         let rest =
-            foreign == 0 || Self.expression(column, type) == nil ? "" : "; the SQL cannot convert \(some)"
+            switch foreign {
+            case 0: ""
+            case count: "; no SQL can convert \(count == 1 ? "it" : "them")"
+            default: "; the SQL cannot convert \(foreign) of them"
+            }
         found.add(name, values + rest, sql.map { .values($0) } ?? .none)
     }
 

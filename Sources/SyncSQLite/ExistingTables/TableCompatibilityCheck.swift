@@ -19,10 +19,11 @@ struct TableCompatibilityCheck {
     static func check(_ model: SyncModel, in db: Database, readsValues: Bool) throws {
         let found = try problems(model, in: db, readsValues: readsValues).map(\.problem)
         guard !found.isEmpty else { return }
+        let hasSQL = found.contains { $0.fixSQL != nil }
         throw SyncError(
             .incompatibleTables,
-            "the tables do not fit the model; run the SQL below in a migration of the app, "
-                + "or change the model",
+            "the tables do not fit the model; \(hasSQL ? "run the SQL below" : "change the tables as listed") "
+                + "in a migration of the app, or change the model",
             problems: found)
     }
 

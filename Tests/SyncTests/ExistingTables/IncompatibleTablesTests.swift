@@ -22,6 +22,8 @@ struct IncompatibleTablesTests {
             #expect((problem.fixSQL != nil) == table.needsSQL, "\(problem)")
         }
         for sql in error.fixes { #expect(error.description.contains(sql)) }
+        #expect(error.message.contains("SQL") == table.needsSQL)
+        #expect(error.recoverySuggestion?.contains("SQL") == table.needsSQL)
         #expect(try queue.lines("SELECT * FROM sqlite_schema") == before)
         guard table.needsSQL else { return }
 

@@ -266,7 +266,10 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             name: "values that are nothing",
             sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, d DATETIME); INSERT INTO I VALUES (1, 'soon')",
             entities: #""I": { "attributes": { "id": "integer", "d": "date" } }"#,
-            problems: ["tables.I.d: 1 value is not stored as the type date requires"], needsSQL: false),
+            problems: [
+                "tables.I.d: 1 value is not stored as the type date requires; the required form is text such as "
+                    + "2024-02-29 18:29:59.999; no SQL can convert it"
+            ], needsSQL: false),
         .init(
             name: "trigger that takes writes back",
             sql: """
