@@ -226,10 +226,13 @@ package protocol ValueFitting: Sendable {
     var integers: ClosedRange<Int64>? { get }
     /// The name of the Swift type in messages.
     var typeName: String { get }
+    /// The raw values of all cases of the Swift type, in messages; empty if they are not known.
+    var cases: [String] { get }
 }
 
 extension ValueFitting {
     package var integers: ClosedRange<Int64>? { nil }
+    package var cases: [String] { [] }
 }
 
 /// The check of values for the Swift type of an attribute. All checks are equal, so that two models with different

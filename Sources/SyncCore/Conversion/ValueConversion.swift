@@ -22,8 +22,13 @@ package final class ValueConversion: Sendable {
         if transformers.isEmpty, self.format == nil, check == nil { return nil }
     }
 
-    /// The name of the Swift type that values are checked for; nil if there is no check.
-    var typeName: String? { check?.fitting.typeName }
+    /// The name of the Swift type that values are checked for, with its cases if they are known; nil if there is no
+    /// check.
+    var typeName: String? {
+        guard let fitting = check?.fitting else { return nil }
+        let cases = fitting.cases
+        return fitting.typeName + (cases.isEmpty ? "" : " (\(TruncatedList(cases).text))")
+    }
 
     /// Converts the JSON value at a token other than null; nil if it is invalid.
     func slot(

@@ -232,6 +232,15 @@ struct AttributeFitting<Value: AttributeValue>: ValueFitting {
 struct RawFitting<Value: RawRepresentable>: ValueFitting where Value.RawValue: AttributeValue {
     var typeName: String { "\(Value.self)" }
 
+    var cases: [String] {
+        guard let type = Value.self as? any CaseIterable.Type else { return [] }
+        return Self.rawValues(of: type)
+    }
+
+    private static func rawValues<Cases: CaseIterable>(of type: Cases.Type) -> [String] {
+        type.allCases.compactMap { ($0 as? Value).map { "\($0.rawValue)" } }
+    }
+
     func fits(_ value: StoredValue) -> Bool {
         Value.RawValue(storedValue: value).map { Value(rawValue: $0) != nil } ?? false
     }

@@ -49,6 +49,31 @@ struct UnreadableRowTests {
         #expect(error?.code == .typeMismatch && error?.path == "[1].stage")
     }
 
+    private enum Priority: String, CaseIterable, Codable, Sendable {
+        case low
+        case high = "top"
+    }
+
+    private enum Size: Int, CaseIterable, Codable, Sendable { case small = 1, large = 5 }
+
+    @Test("The diagnostic of an unknown case lists the cases of the enumeration, if it is CaseIterable")
+    func casesAreListed() async throws {
+        let task = SyncModel.Entity(
+            "Task",
+            attributes: [
+                .init("id", Int.self, isKey: true), .init("priority", Priority?.self), .init("size", Size.self),
+                .init("stage", Stage?.self),
+            ])
+        let stack = try DataStack.inMemory(SyncModel(entities: [task]))
+        let json = Data(#"[{"id": 1, "size": 1}, {"id": 1, "priority": "urgent", "size": 2, "stage": "later"}]"#.utf8)
+        let result = try await Sync.changes(json, inEntity: "Task", stack: stack)
+        let messages = Dictionary(
+            result.diagnostics.map { ($0.path, $0.message) }, uniquingKeysWith: { first, _ in first })
+        #expect(messages["[1].priority"]?.hasSuffix("a string that is a Priority (low, top)") == true, "\(messages)")
+        #expect(messages["[1].size"]?.hasSuffix("an integer that is a Size (1, 5)") == true, "\(messages)")
+        #expect(messages["[1].stage"]?.hasSuffix("a string that is a Stage") == true, "\(messages)")
+    }
+
     @Test("Values that only the type of the call cannot hold are skipped too")
     func typeOfTheCallCounts() async throws {
         let schema = try model().schemaFile()
