@@ -60,8 +60,16 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
         if keyPath as AnyKeyPath == \String.isEmpty {
             return .condition(try translator.compared(path, .equal, .text("")))
         }
-        throw PredicateTranslator.refused(
-            "this property of the attribute '\(path.components.joined(separator: "."))' is not supported")
+        let name = path.components.joined(separator: ".")
+        let hint = isMemberOfJSON ? "; a text condition can use it, for example \"\(name).name == 'x'\"" : ""
+        throw PredicateTranslator.refused("this property of the attribute '\(name)' is not supported\(hint)")
+    }
+
+    /// Whether the value with the property is of a `Codable` type whose members are stored as JSON.
+    private var isMemberOfJSON: Bool {
+        let type: Any.Type = Root.Output.self
+        guard type is any Decodable.Type, !(type is any AttributeValue.Type) else { return false }
+        return !(type is any RawRepresentable.Type) && !(type is any Collection.Type)
     }
 }
 

@@ -63,5 +63,6 @@ struct JSONMemberTests {
         }
         #expect(error?.code == .invalidPredicate)
         #expect(error?.message.contains("this property of the attribute 'home' is not supported") == true)
+        #expect(error?.message.hasSuffix("a text condition can use it, for example \"home.name == 'x'\"") == true)
     }
 }
