@@ -148,3 +148,18 @@ extension SyncDiagnostic {
             message: "\(entity) has no attribute or relationship for the key '\(key)'", count: count)
     }
 }
+
+extension SyncDiagnostic: CustomStringConvertible {
+    /// The diagnostic on one line, without the SQL, such as
+    /// `typeMismatch (User 2, at [1].age): a string does not fit age, an integer`.
+    public var description: String {
+        // For an unmapped key, `key` is the JSON key, which the path repeats.
+        let row = kind == .unmappedKey ? nil : key
+        let places = [[entity, row].compactMap(\.self).joined(separator: " "), path.isEmpty ? "" : "at \(path)"]
+        let place = places.filter { !$0.isEmpty }.joined(separator: ", ")
+        var text = kind.rawValue + (place.isEmpty ? "" : " (\(place))") + ": " + message
+        if count > 1 { text += " (\(count) times)" }
+        if let suggestion { text += "; \(suggestion)" }
+        return text
+    }
+}

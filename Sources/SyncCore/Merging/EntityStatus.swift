@@ -35,6 +35,21 @@ public struct EntityStatus: Sendable, Hashable {
     }
 }
 
+extension EntityStatus: CustomStringConvertible {
+    /// The status on one line, such as `Task: 3 pending changes, 1 blocked change; last sync 2026-11-23T16:34:43Z`.
+    /// Counts of zero are omitted.
+    public var description: String {
+        let counts = [
+            (pendingChanges, "pending change", ""), (blockedChanges, "blocked change", ""),
+            (openConflicts, "row", " with open conflicts"),
+        ]
+        let pending = counts.filter { $0.0 > 0 }.map { CountText.count($0.0, $0.1) + $0.2 }.joined(separator: ", ")
+        let date = lastSyncDate.flatMap(\.milliseconds).map { "last sync \(DateText.iso($0))" } ?? "never synced"
+        let initial = lastSyncDate == nil || isInitialSyncComplete ? "" : ", initial sync not complete"
+        return "\(entity): \(pending.isEmpty ? "nothing pending" : pending); \(date)\(initial)"
+    }
+}
+
 /// A local change that the engine does not send for now, or a quarantined record.
 ///
 /// The engine sends a blocked change after the row of the change is edited. The engine also tries some changes again
@@ -53,6 +68,11 @@ public struct BlockedChange: Sendable, Hashable {
         self.key = key
         self.reason = reason
     }
+}
+
+extension BlockedChange: CustomStringConvertible {
+    /// The row and the reason on one line, such as `Task 7 is blocked: the title is too long`.
+    public var description: String { "\(entity) \(key) is blocked" + (reason.isEmpty ? "" : ": \(reason)") }
 }
 
 /// The state that an engine reset discards.

@@ -197,3 +197,22 @@ public struct SyncConflict: Sendable, Hashable {
         }
     }
 }
+
+extension SyncConflict: CustomStringConvertible {
+    /// The conflict on one line, such as `Task 4, points: base 1, local 2, remote 3; local wins (clientWins)`.
+    public var description: String {
+        let text =
+            field.isEmpty
+            ? "\(entity) \(key): remote \(remote)"
+            : "\(entity) \(key), \(field): base \(base), local \(local), remote \(remote)"
+        return text + (outcome.map { "; \($0)" } ?? "")
+    }
+}
+
+extension SyncConflict.Outcome: CustomStringConvertible {
+    /// The winner and the reason, such as `local wins (clientWins)`; `open (manual)` for an open conflict.
+    public var description: String {
+        let winner = winner.map { "\($0.rawValue) wins" } ?? "open"
+        return "\(winner) (\(reason.rawValue))" + (isRestored ? ", restored" : "")
+    }
+}

@@ -221,6 +221,33 @@ extension SyncResult.EntityChanges: CustomStringConvertible {
     }
 }
 
+extension SyncResult.Update: CustomStringConvertible {
+    /// The key and the names of the written attributes as a string, such as `2: age, company`. If the values are known,
+    /// the string has them: `2: age 20 → 21, company 7 → null`.
+    public var description: String {
+        let changes = changedAttributes.map { name in values?[name].map { "\(name) \($0)" } ?? name }
+        return "\(key): \(changes.isEmpty ? "order" : changes.joined(separator: ", "))"
+    }
+}
+
+extension SyncResult.ValueChange: CustomStringConvertible {
+    /// The values as JSON, such as `20 → 21`.
+    public var description: String { "\(old) → \(new)" }
+}
+
+extension SyncResult.Row: CustomStringConvertible {
+    /// The key and the values as a string, sorted by name, such as `9: age 20, company 7`.
+    public var description: String {
+        let values = values.sorted { $0.key < $1.key }.map { "\($0) \($1)" }
+        return "\(key): \(values.joined(separator: ", "))"
+    }
+}
+
+extension SyncResult.Link: CustomStringConvertible {
+    /// The link as a string, such as `User 2: company → 7`.
+    public var description: String { "\(entity) \(key): \(relationship) → \(target)" }
+}
+
 // MARK: - Values
 
 // The parts of a result that lists values. A sync reads the JSON of a value back as the same value: a date is
