@@ -8,15 +8,17 @@ struct GuidePage {
         let text: String
     }
 
+    let text: String
     let fences: [Fence]
     private static let tests = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
 
     init(_ name: String) throws {
         let page = Self.tests.deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Docs/\(name)")
+        text = try String(contentsOf: page, encoding: .utf8)
         var fences: [Fence] = []
         var open: (file: String, lines: [String])?
-        for line in try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n") {
+        for line in text.components(separatedBy: "\n") {
             if line == "```", let fence = open {
                 fences.append(Fence(file: fence.file, text: fence.lines.joined(separator: "\n")))
                 open = nil
