@@ -166,7 +166,7 @@ private struct OutboxRow {
         let earlier = OutgoingRequest(
             id: 99, entity: "Task", kind: .update, remoteID: 1, body: [:], version: nil, idempotencyKey: "a", edit: 1,
             preparedAt: 1, attempts: 0, naturalKey: nil)
-        let request = try await store.inDoubtRequests(lease).first ?? earlier
+        let request = try await store.inDoubtRequests().first ?? earlier
         _ = try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease)
     }
 }

@@ -181,7 +181,7 @@ actor RandomHistory {
         return ServiceCapabilities(
             idAssignment: isClient ? .client : .server, deletionDetection: number(2) == 0 ? .tombstones : .listing,
             createIdempotency: idempotency, supportsPreconditions: number(3) > 0, providesModificationTimes: true,
-            maxBatchSize: 1 + number(6),
+            maxBatchSize: 1 + number(6), maxConcurrentRequests: 1 + number(3),
             requiresClientCascades: !members.contains(.cascades), hasOrderedVersions: true)
     }
 

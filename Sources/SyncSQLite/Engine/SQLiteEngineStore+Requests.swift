@@ -15,8 +15,8 @@ extension SQLiteEngineStore {
         }
     }
 
-    package func inDoubtRequests(_ lease: EngineLease) async throws -> [OutgoingRequest] {
-        try await writing(lease, keepsMemory: true) { [self] db in
+    package func inDoubtRequests() async throws -> [OutgoingRequest] {
+        try await reading { [self] db in
             try tables.flatMap { try EngineLedger(db).requests(of: $0) }
         }
     }

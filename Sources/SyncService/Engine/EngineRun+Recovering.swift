@@ -56,7 +56,7 @@ extension EngineRun {
     }
 
     private func unanswered() async throws -> [OutgoingRequest] {
-        try await store.inDoubtRequests(lease).filter {
+        try await store.inDoubtRequests().filter {
             !unresolvedRequests.value.contains($0.id) && !createsAfterPull.value.contains($0.id)
                 && !searchedCreates.value.contains($0.id)
         }
@@ -129,7 +129,7 @@ extension EngineRun {
     }
 
     private func acceptedRequests() async throws -> [OutgoingRequest] {
-        try await store.inDoubtRequests(lease).filter {
+        try await store.inDoubtRequests().filter {
             $0.acceptedAtEdit != nil && !unresolvedRequests.value.contains($0.id)
         }
     }

@@ -44,7 +44,8 @@ package struct RESTService: SyncService {
             idAssignment: options.idAssignment,
             deletionDetection: options.sinceParameter != nil && options.deletedField != nil ? .tombstones : .listing,
             createIdempotency: idempotency, supportsPreconditions: options.preconditionHeader != nil,
-            providesModificationTimes: options.versionField != nil, returnsRecords: false, supportsCompositeIDs: true,
+            providesModificationTimes: options.versionField != nil,
+            maxConcurrentRequests: options.maxConcurrentRequests, returnsRecords: false, supportsCompositeIDs: true,
             hasOrderedVersions: options.versionField != nil)
     }
 
@@ -207,6 +208,9 @@ public struct RESTOptions: Sendable, Hashable {
     /// The header for the version that a change is based on, such as `If-Match`; nil for a service without
     /// preconditions.
     public var preconditionHeader: String?
+    /// The largest number of changes that are sent at the same time. The changes are of one entity, and none of them
+    /// depends on another one.
+    public var maxConcurrentRequests = 1
 
     /// Creates options for a service that returns all records in one array and updates records with `PATCH`.
     public init() {}

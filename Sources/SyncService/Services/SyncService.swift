@@ -127,6 +127,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
     package var providesModificationTimes: Bool
     /// The largest number of changes in one call of ``SyncService/push(_:)``.
     package var maxBatchSize: Int
+    /// The largest number of calls of ``SyncService/push(_:)`` at the same time.
+    package var maxConcurrentRequests: Int
     /// Whether the engine pushes the local deletions that a remote deletion causes through delete rules. If false, the
     /// service itself deletes the corresponding records.
     package var requiresClientCascades: Bool
@@ -155,6 +157,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
     ///   - providesModificationTimes: Whether each record has a modification time, ``RemoteRecord/modifiedAt``. The
     ///     policy ``ConflictPolicy/lastWriterWins`` requires modification times.
     ///   - maxBatchSize: The largest number of changes in one call of ``SyncService/push(_:)``.
+    ///   - maxConcurrentRequests: The largest number of calls of ``SyncService/push(_:)`` at the same time. The engine
+    ///     sends only changes of one entity at the same time, and no change that depends on another one.
     ///   - requiresClientCascades: Whether the engine pushes the local deletions that a remote deletion causes through
     ///     delete rules. If false, the service itself deletes the corresponding records.
     ///   - returnsRecords: Whether the response to a change contains the complete record.
@@ -172,7 +176,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
         idAssignment: IDAssignment, deletionDetection: DeletionDetection, createIdempotency: CreateIdempotency,
         supportsPreconditions: Bool,
         providesModificationTimes: Bool,
-        maxBatchSize: Int = 1, requiresClientCascades: Bool = false, returnsRecords: Bool = true,
+        maxBatchSize: Int = 1, maxConcurrentRequests: Int = 1, requiresClientCascades: Bool = false,
+        returnsRecords: Bool = true,
         supportsCompositeIDs: Bool = false,
         generatedIDLength: Int? = nil, hasSharedCursor: Bool = false, pushesAtomically: Bool = false,
         requiresCompleteRecords: Bool = false,
@@ -184,6 +189,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
         self.supportsPreconditions = supportsPreconditions
         self.providesModificationTimes = providesModificationTimes
         self.maxBatchSize = maxBatchSize
+        self.maxConcurrentRequests = maxConcurrentRequests
         self.requiresClientCascades = requiresClientCascades
         self.returnsRecords = returnsRecords
         self.supportsCompositeIDs = supportsCompositeIDs

@@ -34,7 +34,7 @@ package protocol EngineStore: Sendable {
 
     /// Returns the requests that are not completed: in-doubt requests, and requests for accepted rows that the service
     /// does not list yet.
-    func inDoubtRequests(_ lease: EngineLease) async throws -> [OutgoingRequest]
+    func inDoubtRequests() async throws -> [OutgoingRequest]
 
     /// Applies the outcomes of requests to the outbox and the store.
     func complete(_ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease) async throws -> AppliedChanges

@@ -310,6 +310,7 @@ extension ConfigurationValue {
         options.idempotencyHeader = try reader.optional("idempotency") { try $0.headerName() }
         options.markerField = try reader.optional("marker") { try $0.text() }
         options.preconditionHeader = try reader.optional("preconditions") { try $0.headerName() }
+        options.maxConcurrentRequests = try reader.optional("concurrentRequests") { try $0.count() } ?? 1
         try reader.end()
         return options
     }
