@@ -52,7 +52,7 @@ final class StoreMonitor: Sendable {
         var moment: Moment?
         /// The resolved tables at `moment`: no pending reference waits for a row that they already contain.
         var resolvedTables: Set<TableID> = []
-        /// The resolved tables during ``StoreMonitor/insertingRowsOnlyBySyncs(_:_:)``; nil otherwise. Only
+        /// The resolved tables during ``StoreMonitor/insertingRowsOnlyBySyncs(_:since:_:)``; nil otherwise. Only
         /// ``StoreMonitor/recordArrival(in:)`` changes them.
         var resolvedTablesInRun: Set<TableID>?
         /// The value of ``Moment/changes`` when a row was last inserted without a sync in a transaction of an engine.
@@ -64,6 +64,7 @@ final class StoreMonitor: Sendable {
     /// Whether the tables are existing tables, which the app may change.
     private let hasExistingTables: Bool
     private let memory: Locked<Memory>
+    let transactionEnd = TransactionEndObserver()
 
     /// - Parameter schemaVersion: The version of the schema whose tables match the model.
     init(_ model: SyncModel, schemaVersion: Int?, hasExistingTables: Bool) {
@@ -121,16 +122,21 @@ final class StoreMonitor: Sendable {
     func visit(_ db: Database, isOwn: Bool) throws -> Visit {
         try AppConnectionCheck.check(db)
         let version = try check(db, isOwn: isOwn)
-        return Visit(db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()))
+        return Visit(
+            db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()),
+            transactionEnd: isOwn ? transactionEnd : TransactionEndObserver())
     }
 
     /// Returns a visit that keeps no facts, for changes of single rows.
-    static func unwatched(_ db: Database) -> Visit { Visit(db: db, schemaVersion: nil, memory: Locked(Memory())) }
+    static func unwatched(_ db: Database) -> Visit {
+        Visit(db: db, schemaVersion: nil, memory: Locked(Memory()), transactionEnd: TransactionEndObserver())
+    }
 
     /// Runs the part of an engine's transaction in which only syncs insert rows. Its other writes do not change the
     /// resolved tables. Report any other insertion with ``recordArrival(in:)``.
-    func insertingRowsOnlyBySyncs<T>(_ db: Database, _ body: () throws -> T) throws -> T {
-        let start = try Moment(db)
+    ///
+    /// - Parameter start: The current moment.
+    func insertingRowsOnlyBySyncs<T>(_ db: Database, since start: Moment, _ body: () throws -> T) throws -> T {
         memory.withLock { memory in
             memory.resolvedTablesInRun = memory.moment == start ? memory.resolvedTables : []
             memory.lastArrival = nil
@@ -139,11 +145,12 @@ final class StoreMonitor: Sendable {
         let result = try body()
         let end = start.after(writesOf: db)
         // This handler runs after the handlers of the syncs in `body`, which update the same facts.
-        db.afterNextTransaction(onCommit: { [memory] _ in memory.withLock { $0.endRun(from: start, to: end) } })
+        transactionEnd.afterTransaction(
+            of: db, onCommit: { [memory] _ in memory.withLock { $0.endRun(from: start, to: end) } })
         return result
     }
 
-    /// Records that a row was inserted without a sync, inside ``insertingRowsOnlyBySyncs(_:_:)``.
+    /// Records that a row was inserted without a sync, inside ``insertingRowsOnlyBySyncs(_:since:_:)``.
     func recordArrival(in db: Database) {
         memory.withLock { memory in
             guard memory.resolvedTablesInRun != nil else { return }
@@ -158,10 +165,11 @@ final class StoreMonitor: Sendable {
         /// The version of the schema when the visit began; nil for ``StoreMonitor/unwatched(_:)``.
         fileprivate let schemaVersion: Int?
         fileprivate let memory: Locked<Memory>
+        fileprivate let transactionEnd: TransactionEndObserver
 
         // MARK: Resolved tables
 
-        /// Returns the resolved tables. Outside of ``StoreMonitor/insertingRowsOnlyBySyncs(_:_:)``, returns none if the
+        /// Returns the resolved tables. Outside of ``StoreMonitor/insertingRowsOnlyBySyncs(_:since:_:)``, returns none if the
         /// database was written since they were recorded.
         func resolvedTables(at now: Moment) -> Set<TableID> {
             memory.withLock { $0.resolvedTablesInRun ?? ($0.moment == now ? $0.resolvedTables : []) }
@@ -170,7 +178,8 @@ final class StoreMonitor: Sendable {
         /// Records the resolved tables for the current state of the database, when the transaction commits.
         func setResolvedTables(_ tables: Set<TableID>, since start: Moment) {
             let end = start.after(writesOf: db)
-            db.afterNextTransaction(
+            transactionEnd.afterTransaction(
+                of: db,
                 onCommit: { [memory] _ in memory.withLock { ($0.moment, $0.resolvedTables) = (end, tables) } },
                 onRollback: { [memory] db in
                     // The rollback undoes the writes, but the change counter of the connection keeps counting.
@@ -195,8 +204,8 @@ final class StoreMonitor: Sendable {
                 memory.links.links.checked.formUnion(links.checked)
                 memory.links.links.valid.formUnion(links.valid)
             }
-            db.afterNextTransaction(
-                onCommit: { _ in }, onRollback: { [memory] _ in memory.withLock { $0.links.links = ValidLinks() } })
+            transactionEnd.afterTransaction(
+                of: db, onRollback: { [memory] _ in memory.withLock { $0.links.links = ValidLinks() } })
         }
 
         // MARK: Unique indexes

@@ -83,7 +83,7 @@ struct StoreMonitorTests {
     func onlySyncsAddRows() throws {
         try stack.write { db in try settle(tables, in: db) }
         try stack.write { db in
-            try stack.watch.insertingRowsOnlyBySyncs(db) {
+            try stack.watch.insertingRowsOnlyBySyncs(db, since: StoreMonitor.Moment(db)) {
                 try insert(1, in: db)
                 #expect(try stack.watch.visit(db, isOwn: true).resolvedTables(at: Moment(db)) == tables)
             }
@@ -95,7 +95,7 @@ struct StoreMonitorTests {
     func otherRowsUnsettleTables(aSyncWasBefore: Bool) throws {
         try stack.write { db in try settle(tables, in: db) }
         try stack.write { db in
-            try stack.watch.insertingRowsOnlyBySyncs(db) {
+            try stack.watch.insertingRowsOnlyBySyncs(db, since: StoreMonitor.Moment(db)) {
                 if aSyncWasBefore { try settle(tables, in: db) }
                 try insert(1, in: db)
                 stack.watch.recordArrival(in: db)
@@ -108,7 +108,7 @@ struct StoreMonitorTests {
     @Test("A sync after such a row settles the tables again")
     func laterSyncSettlesTables() throws {
         try stack.write { db in
-            try stack.watch.insertingRowsOnlyBySyncs(db) {
+            try stack.watch.insertingRowsOnlyBySyncs(db, since: StoreMonitor.Moment(db)) {
                 try settle([], in: db)
                 try insert(1, in: db)
                 stack.watch.recordArrival(in: db)

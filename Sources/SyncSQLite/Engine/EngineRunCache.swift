@@ -14,16 +14,22 @@ final class EngineRunCache: @unchecked Sendable {
 
     /// Runs `body`, inside a transaction. Discards the state first if it is out of date.
     ///
-    /// - Parameter isPreserved: Whether `body` keeps the state up to date. If false, the state is discarded.
-    func during<T>(_ db: Database, isPreserved: Bool, _ body: () throws -> T) throws -> T {
-        let start = try StoreMonitor.Moment(db)
+    /// - Parameters:
+    ///   - start: The current moment.
+    ///   - isPreserved: Whether `body` keeps the state up to date. If false, the state is discarded.
+    func during<T>(
+        _ db: Database, since start: StoreMonitor.Moment, isPreserved: Bool, _ transactionEnd: TransactionEndObserver,
+        _ body: () throws -> T
+    ) throws -> T {
         lock.withLock {
             if point != start || !isPreserved { clear() }
             point = nil
         }
         let result = try body()
         let end = start.after(writesOf: db)
-        if isPreserved { db.afterNextTransaction(onCommit: { [self] _ in lock.withLock { point = end } }) }
+        if isPreserved {
+            transactionEnd.afterTransaction(of: db, onCommit: { [self] _ in lock.withLock { point = end } })
+        }
         return result
     }
 

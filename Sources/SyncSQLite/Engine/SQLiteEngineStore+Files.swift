@@ -13,7 +13,7 @@ extension SQLiteEngineStore {
         _ content: FileContent, to entity: String, key: JSONValue, attribute: String
     ) async throws {
         let table = try table(entity)
-        try await transaction { [self] db in
+        try await transaction { [self] db, _ in
             let (key, _) = try column(of: table, key, attribute, in: db)
             try db.execute(
                 sql: """

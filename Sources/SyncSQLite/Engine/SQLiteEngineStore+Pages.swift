@@ -4,7 +4,7 @@ package import SyncStore
 
 extension SQLiteEngineStore {
     package func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState {
-        try await transaction { [self] db in
+        try await transaction { [self] db, _ in
             let lease = try LeaseStore.acquire(holder, in: db)
             // The service did not reject these changes. It had another version, or failed, several consecutive times.
             let ledger = EngineLedger(db)
@@ -24,7 +24,7 @@ extension SQLiteEngineStore {
     }
 
     package func renew(_ lease: EngineLease) async throws {
-        try await transaction(keepsMemory: true) { db in try LeaseStore.renew(lease, in: db) }
+        try await transaction(keepsMemory: true) { db, _ in try LeaseStore.renew(lease, in: db) }
     }
 
     package func cursors(_ registration: EngineRegistration) async throws -> [String: PullState] {

@@ -14,7 +14,7 @@ extension SQLiteEngineStore {
                 entity: entity)
         }
         let name = try field.map { try stored($0, table) }
-        try await transaction { [self] db in
+        try await transaction { [self] db, _ in
             let key = try table.key.k(of: own, in: db) ?? .null
             let log = ConflictLog(db)
             let conflicts = try log.open(of: key, table, name)
@@ -88,7 +88,7 @@ extension SQLiteEngineStore {
                 "\(key) is not a valid key of \(entity), \(stack.model.compiled.keyDescription(of: table.entity))",
                 entity: entity)
         }
-        try await transaction { [self] db in
+        try await transaction { [self] db, _ in
             let lines = try ConflictLog(db).lastDeletion(table.key.k(of: own, in: db), table)
             guard !lines.isEmpty else {
                 throw SyncError(

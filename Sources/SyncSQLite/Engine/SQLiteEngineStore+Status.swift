@@ -106,7 +106,7 @@ extension SQLiteEngineStore {
 
     package func reset(_ kind: EngineReset, of entities: [String], holder: String) async throws {
         let tables = try entities.map { try table($0) }
-        try await transaction { [self] db in
+        try await transaction { [self] db, _ in
             let lease = try LeaseStore.acquire(holder, in: db)
             for table in tables where kind != .localData { try reset(kind, table, in: db) }
             if kind == .localData { try RowRemoval(self, db).remove() }

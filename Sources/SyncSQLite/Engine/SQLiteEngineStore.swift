@@ -95,8 +95,8 @@ package struct SQLiteEngineStore: EngineStore {
     func writing<T: Sendable>(
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await transaction(keepsMemory: keepsMemory) { [stack] db in
-            try stack.watch.insertingRowsOnlyBySyncs(db) {
+        try await transaction(keepsMemory: keepsMemory) { [stack] db, start in
+            try stack.watch.insertingRowsOnlyBySyncs(db, since: start) {
                 try LeaseStore.check(lease, in: db)
                 return try body(db)
             }
@@ -107,16 +107,18 @@ package struct SQLiteEngineStore: EngineStore {
         try await stack.reading { db in try EngineTableCheck.located(in: db) { try body(db) } }
     }
 
+    /// Runs one transaction without a check of the lease.
     func transaction<T: Sendable>(
-        keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
+        keepsMemory: Bool = false, _ body: @escaping @Sendable (Database, _ start: StoreMonitor.Moment) throws -> T
     ) async throws -> T {
         let (watch, hasExistingTables) = (stack.watch, stack.hasExistingTables)
         return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
                 return try EngineTableCheck.located(in: db) {
-                    try memory.during(db, isPreserved: keepsMemory) {
-                        try DeferredForeignKeys.during(db, hasExistingTables) { try body(db) }
+                    let start = try StoreMonitor.Moment(db)
+                    return try memory.during(db, since: start, isPreserved: keepsMemory, watch.transactionEnd) {
+                        try DeferredForeignKeys.during(db, hasExistingTables) { try body(db, start) }
                     }
                 }
             }
