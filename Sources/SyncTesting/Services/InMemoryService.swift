@@ -43,7 +43,11 @@ public actor InMemoryService: SyncService {
     /// The identity of the service, `fake` by default.
     public nonisolated let identity: String
     private let pageSize: Int
-    private var rows: [String: [JSONValue: Row]] = [:]
+    private var rows: [String: [JSONValue: Row]] = [:] {
+        didSet { orders = [:] }
+    }
+    /// The rows of each entity in the order of their versions. A change of the rows removes the orders.
+    private var orders: [String: [(version: Int, id: JSONValue)]] = [:]
     private var keys: [String: JSONValue] = [:]
     private var version = 0
     private var lastID = 0
@@ -165,16 +169,33 @@ public actor InMemoryService: SyncService {
         }
         let since = request.page.flatMap { Int($0) } ?? request.cursor.flatMap { Int($0) } ?? 0
         let isWhole = request.cursor == nil
-        let changed = (rows[request.entity] ?? [:]).filter {
-            $0.value.version > since && !(isWhole && $0.value.isDeleted)
-        }.sorted { $0.value.version < $1.value.version }
-        let page = changed.prefix(pageSize)
-        let last = page.last?.value.version ?? since
-        let hasMore = changed.count > page.count
+        let (page, hasMore) = page(of: request.entity, after: since, includesDeleted: !isWhole)
+        let last = page.last?.row.version ?? since
         return PullPage(
-            records: page.map { remote($0.key, $0.value) }, nextPage: hasMore ? "\(last)" : nil,
+            records: page.map { remote($0.id, $0.row) }, nextPage: hasMore ? "\(last)" : nil,
             cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isFullListing: isWhole, serverTime: Date()
         )
+    }
+
+    /// Returns the first rows after a version, in the order of their versions, and whether there are more.
+    private func page(
+        of entity: String, after version: Int, includesDeleted: Bool
+    ) -> (rows: [(id: JSONValue, row: Row)], hasMore: Bool) {
+        let rows = rows[entity] ?? [:]
+        let order = orders[entity] ?? rows.map { ($0.value.version, $0.key) }.sorted { $0.0 < $1.0 }
+        orders[entity] = order
+        var (low, high) = (0, order.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if order[middle].version > version { high = middle } else { low = middle + 1 }
+        }
+        var page: [(id: JSONValue, row: Row)] = []
+        for (_, id) in order[low...] {
+            guard let row = rows[id], includesDeleted || !row.isDeleted else { continue }
+            if page.count == pageSize { return (page, true) }
+            page.append((id, row))
+        }
+        return (page, false)
     }
 
     /// Returns the IDs and versions of all records of an entity, in one page.
