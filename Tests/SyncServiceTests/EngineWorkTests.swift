@@ -163,7 +163,45 @@ struct EngineWorkTests {
         }
     }
 
+    /// Counts the work of `body` for `rows` more rows: the fixed work of a run is not counted.
+    private func difference(
+        _ rows: Int, _ body: (_ count: Int) async throws -> CountedWork
+    ) async throws -> (statements: Int, compiled: Int) {
+        let (less, more) = (try await body(rows), try await body(2 * rows))
+        return (more.statements - less.statements, more.compiled - less.compiled)
+    }
+
+    @Test("100 changed rows in a request need at most 60 statements, and SQLite compiles at most five")
+    func statementsOfPush() async throws {
+        let work = try await difference(100) { count in
+            let service = service(batchSize: 100, pageSize: 1000)
+            for id in 1...count { await service.set("Project", JSONValue(id), ["name": "p"]) }
+            let device = try device(service, Self.schema, ["Project"])
+            try await device.engine.sync()
+            try await device.write("UPDATE Project SET name = name || remoteID")
+            let work = try await device.stack.counting { try await device.engine.push() }
+            #expect(try await device.engine.pendingChangeCount() == 0)
+            return work
+        }
+        #expect(work.statements <= 60 && work.compiled <= 5, "\(work)")
+    }
+
     // MARK: Pulling
+
+    @Test(
+        "A page of 1,000 rows needs at most 250 statements, and SQLite compiles at most five", arguments: [false, true])
+    func statementsOfPull(isUnchanged: Bool) async throws {
+        let work = try await difference(1000) { count in
+            let service = service(pageSize: 1000)
+            for id in 1...count { await service.set("Project", JSONValue(id), ["name": "p"]) }
+            let device = try device(service, Self.schema, ["Project"])
+            let first = try await device.stack.counting { try await device.engine.sync() }
+            guard isUnchanged else { return first }
+            try await device.engine.reset(.cursors)
+            return try await device.stack.counting { try await device.engine.sync() }
+        }
+        #expect(work.statements <= 250 && work.compiled <= 5, "\(work)")
+    }
 
     @Test("The work to pull referencing rows before referenced rows grows linearly")
     func childrenFirst() async throws {

@@ -6,6 +6,9 @@ package import Sync
 package struct CountedWork: CustomStringConvertible {
     /// The number of runs of each statement, by its SQL.
     package fileprivate(set) var runs: [String: Int] = [:]
+    /// The number of runs of statements that SQLite compiled for this run. Transactions and pragmas are not counted,
+    /// because GRDB compiles them each time.
+    package fileprivate(set) var compiled = 0
     /// The instructions of SQLite's virtual machine.
     package fileprivate(set) var steps = 0
     /// The instructions of each statement, by its SQL.
@@ -62,11 +65,18 @@ private final class WorkCounter: @unchecked Sendable {
     private func add(_ statement: OpaquePointer) {
         guard let sql = sqlite3_sql(statement) else { return }
         work.runs[String(cString: sql), default: 0] += 1
+        if sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0) == 1, !Self.isControl(String(cString: sql)) {
+            work.compiled += 1
+        }
         let steps = taken(SQLITE_STMTSTATUS_VM_STEP, by: statement)
         work.steps += steps
         work.stepsByStatement[String(cString: sql), default: 0] += steps
         work.scanned += taken(SQLITE_STMTSTATUS_FULLSCAN_STEP, by: statement)
         work.automaticIndexes += taken(SQLITE_STMTSTATUS_AUTOINDEX, by: statement)
+    }
+
+    private static func isControl(_ sql: String) -> Bool {
+        ["BEGIN ", "COMMIT ", "SAVEPOINT ", "RELEASE ", "PRAGMA "].contains { sql.hasPrefix($0) }
     }
 
     private func taken(_ counter: Int32, by statement: OpaquePointer) -> Int {

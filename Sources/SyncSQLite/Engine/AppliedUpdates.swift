@@ -24,6 +24,8 @@ struct AppliedUpdates {
     var requests: Set<Int64> { Set(updates.map(\.request.id)) }
     /// The keys of the rows.
     var keys: [DatabaseValue] { updates.map(\.key) }
+    /// The keys of the rows that still have a change. See ``complete()``.
+    private(set) var changedKeys: Set<BinaryComparedValue> = []
 
     /// - Parameter replies: The outcomes of requests of the entity.
     init(among replies: [RequestOutcome], _ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
@@ -69,7 +71,7 @@ struct AppliedUpdates {
             finished[names, default: []].append(update.key)
         }
         for (fields, keys) in finished { try ledger.deleteBases(of: fields, keys, table) }
-        try ledger.finishSent(keys, table)
+        changedKeys = try ledger.finishSent(keys, table)
         for update in updates {
             guard let row = update.row, row.record != nil else { continue }
             answers.append(RequestCompletion.Answer(table: table, row: row, isSame: false))

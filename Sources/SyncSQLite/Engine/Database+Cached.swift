@@ -15,7 +15,32 @@ extension Database {
     }
 
     /// Returns whether a query returns a row.
-    func finds(sql: String, arguments: StatementArguments) throws -> Bool {
+    func finds(sql: String, arguments: StatementArguments = StatementArguments()) throws -> Bool {
         try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: arguments) ?? false
+    }
+}
+
+/// Keys for a condition `IN (…)` of one statement.
+struct KeyList {
+    let arguments: StatementArguments
+    let placeholders: String
+
+    /// The largest number of keys in a list.
+    private static let largest = 256
+
+    /// Returns lists of the keys.
+    ///
+    /// The number of placeholders in a list is a power of two, so that few statements are compiled. The last key fills
+    /// up the list.
+    static func lists(of keys: [DatabaseValue]) -> [KeyList] {
+        stride(from: 0, to: keys.count, by: largest).map { start in
+            var part = Array(keys[start..<min(start + largest, keys.count)])
+            var size = 1
+            while size < part.count { size *= 2 }
+            part += repeatElement(part[part.count - 1], count: size - part.count)
+            return KeyList(
+                arguments: StatementArguments(part),
+                placeholders: "?" + String(repeating: ", ?", count: size - 1))
+        }
     }
 }

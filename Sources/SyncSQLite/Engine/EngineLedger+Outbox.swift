@@ -116,15 +116,6 @@ extension EngineLedger {
         }
     }
 
-    /// Returns the change of a row if it can be sent, and if its last edit is not after `lastEdit`.
-    func changeToSend(
-        of key: DatabaseValue, _ table: TrackedTable, _ selection: Selection, upTo lastEdit: Int64
-    ) throws -> PendingChange? {
-        try db.rowCached(
-            sql: Self.changesToSend("k = ?", selection), arguments: [table.number, key, lastEdit]
-        ).map(PendingChange.init)
-    }
-
     /// Returns the next changes that can be sent, at most 1000, in the order of their keys.
     ///
     /// - Parameter key: The key after which the changes begin; NULL for the first changes.
@@ -132,19 +123,18 @@ extension EngineLedger {
         of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64
     ) throws -> [PendingChange] {
         try db.rowsCached(
-            sql: Self.changesToSend(key.isNull ? "true" : "k > ?", selection) + " ORDER BY k LIMIT 1000",
-            arguments: StatementArguments(
-                [table.number.databaseValue] + (key.isNull ? [] : [key]) + [lastEdit.databaseValue])
+            sql: Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT 1000",
+            arguments: StatementArguments([lastEdit.databaseValue] + (key.isNull ? [] : [key]))
         ).map(PendingChange.init)
     }
 
     /// Returns the query for changes to send. Changes that have a request are excluded.
     ///
     /// A create with an earlier attempt is not excluded if its outcome is unknown and the row was edited since.
-    private static func changesToSend(_ keys: String, _ selection: Selection) -> String {
+    static func changesToSend(of table: TrackedTable, _ selection: Selection) -> String {
         """
         SELECT \(PendingChange.columns) FROM sync_outbox AS c\(selection.index)
-        WHERE e = ? AND \(keys) AND seq <= ? AND state = 'ready' AND \(selection.condition)
+        WHERE e = \(table.number) AND seq <= ? AND state = 'ready' AND \(selection.condition)
           AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
             AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.accepted_seq IS NULL))
         """

@@ -23,10 +23,8 @@ extension EngineLedger {
             hasQuarantinedRecords: try has(3))
     }
 
-    /// The largest number of keys in one statement.
-    private static let keysPerStatement = 250
-    /// The number of rows that one statement inserts.
-    private static let rowsPerStatement = 50
+    /// The largest number of rows that one statement inserts.
+    private static let rowsPerStatement = 100
 
     func knownRows(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: KnownRow] {
         var rows: [BinaryComparedValue: KnownRow] = [:]
@@ -44,6 +42,17 @@ extension EngineLedger {
         return changes
     }
 
+    /// Returns the changes of rows that can be sent, and whose last edit is not after `lastEdit`.
+    func changesToSend(
+        of keys: [DatabaseValue], _ table: TrackedTable, _ selection: Selection, upTo lastEdit: Int64
+    ) throws -> [PendingChange] {
+        var changes: [PendingChange] = []
+        try forEachRow(Self.changesToSend(of: table, selection) + " AND k IN ", head: [lastEdit], keys) {
+            changes.append(try PendingChange($0))
+        }
+        return changes
+    }
+
     /// Returns the keys of the rows that are stored.
     func storedKeys(among keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
         var stored: Set<BinaryComparedValue> = []
@@ -54,23 +63,16 @@ extension EngineLedger {
         return stored
     }
 
+    /// - Parameters:
+    ///   - select: A query that ends before the list of keys.
+    ///   - head: The arguments before the keys.
     private func forEachRow(
-        _ select: String, _ keys: [DatabaseValue], _ body: (Row) throws -> Void
+        _ select: String, head: StatementArguments = [], _ keys: [DatabaseValue], _ body: (Row) throws -> Void
     ) throws {
-        try Self.forEachPart(of: keys, Self.keysPerStatement, "?") { part, list in
+        for list in KeyList.lists(of: keys) {
             let rows = try Row.fetchCursor(
-                db.cachedStatement(sql: "\(select)(\(list))"), arguments: StatementArguments(part))
+                db.cachedStatement(sql: "\(select)(\(list.placeholders))"), arguments: head + list.arguments)
             while let row = try rows.next() { try body(row) }
-        }
-    }
-
-    /// Calls `body` with parts of at most `size` elements, and with the SQL of each part: `item` for each element.
-    private static func forEachPart<Element>(
-        of elements: [Element], _ size: Int, _ item: String, _ body: (ArraySlice<Element>, String) throws -> Void
-    ) throws {
-        for start in stride(from: 0, to: elements.count, by: size) {
-            let part = elements[start..<min(start + size, elements.count)]
-            try body(part, repeatElement(item, count: part.count).joined(separator: ", "))
         }
     }
 
@@ -184,7 +186,9 @@ extension EngineLedger {
     }
 
     /// Updates the changes of rows whose requests the service applied. See ``finishSent(_:_:)-(DatabaseValue,_)``.
-    func finishSent(_ keys: [DatabaseValue], _ table: TrackedTable) throws {
+    ///
+    /// - Returns: The keys of rows that still have a change.
+    func finishSent(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
         var left: Set<BinaryComparedValue> = []
         try forEachRow("SELECT DISTINCT k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) {
             left.insert(($0[0] as DatabaseValue).exact)
@@ -201,11 +205,12 @@ extension EngineLedger {
             keys.filter { left.contains($0.exact) })
         try execute(
             "DELETE FROM sync_outbox WHERE e = \(table.number) AND k IN ", keys.filter { !left.contains($0.exact) })
+        return left
     }
 
     private func execute(_ start: String, _ keys: [DatabaseValue]) throws {
-        try Self.forEachPart(of: keys, Self.keysPerStatement, "?") { part, list in
-            try db.executeCached(sql: "\(start)(\(list))", arguments: StatementArguments(part))
+        for list in KeyList.lists(of: keys) {
+            try db.executeCached(sql: "\(start)(\(list.placeholders))", arguments: list.arguments)
         }
     }
 
@@ -254,8 +259,16 @@ extension EngineLedger {
     private func insert<Entry>(
         _ entries: [Entry], _ start: String, row: String, _ end: String, _ values: (Entry) -> [DatabaseValue]
     ) throws {
-        try Self.forEachPart(of: entries, Self.rowsPerStatement, row) { part, rows in
-            try db.executeCached(sql: start + rows + end, arguments: StatementArguments(part.flatMap(values)))
+        var rest = entries[...]
+        while !rest.isEmpty {
+            // After the full statements, the number of rows is a power of two, so that few statements are compiled.
+            var size = Self.rowsPerStatement
+            if size > rest.count { size = 64 }
+            while size > rest.count { size /= 2 }
+            let rows = row + String(repeating: ", \(row)", count: size - 1)
+            let arguments = StatementArguments(rest.prefix(size).flatMap(values))
+            try db.executeCached(sql: start + rows + end, arguments: arguments)
+            rest = rest.dropFirst(size)
         }
     }
 }

@@ -42,10 +42,11 @@ struct FieldReader: Sendable {
     /// Returns the values of the rows that are stored, by key and column.
     func values(of keys: [DatabaseValue], in db: Database) throws -> [BinaryComparedValue: [String: DatabaseValue]] {
         var found: [BinaryComparedValue: [String: DatabaseValue]] = [:]
-        let list = repeatElement("?", count: keys.count).joined(separator: ", ")
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(sql: "\(select)(\(list))\(own)"), arguments: StatementArguments(keys))
-        while let row = try rows.next() { found[(row[0] as DatabaseValue).exact] = try values(row) }
+        for list in KeyList.lists(of: keys) {
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "\(select)(\(list.placeholders))\(own)"), arguments: list.arguments)
+            while let row = try rows.next() { found[(row[0] as DatabaseValue).exact] = try values(row) }
+        }
         return found
     }
 

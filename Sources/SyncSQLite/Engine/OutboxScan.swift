@@ -39,9 +39,18 @@ final class OutboxScan {
         lastKeys[Position(pass: pass, table: table)] = key
     }
 
-    /// Removes and returns the key of a row to examine again; nil if there is none.
-    func next(_ pass: Pass, _ table: Int) -> DatabaseValue? {
-        requeued[Position(pass: pass, table: table)]?.popLast()
+    /// Removes and returns the keys of rows to examine again, at most `limit`.
+    func takeRequeued(_ pass: Pass, _ table: Int, _ limit: Int) -> [DatabaseValue] {
+        let position = Position(pass: pass, table: table)
+        guard let keys = requeued[position] else { return [] }
+        requeued[position] = keys.count > limit ? Array(keys.dropFirst(limit)) : nil
+        return Array(keys.prefix(limit))
+    }
+
+    /// Marks rows to be examined again before all other rows.
+    func requeue(_ keys: [DatabaseValue], _ pass: Pass, _ table: Int) {
+        guard !keys.isEmpty else { return }
+        requeued[Position(pass: pass, table: table), default: []].insert(contentsOf: keys, at: 0)
     }
 
     // MARK: Waiting rows
@@ -50,9 +59,9 @@ final class OutboxScan {
         for other in others { dependents[other, default: []].append(row) }
     }
 
-    /// Marks a row, and the rows that wait for it, to be examined again.
-    func requeue(_ row: OutgoingRequestBuilder.RowName) {
-        for row in [row] + (dependents.removeValue(forKey: row) ?? []) {
+    /// Marks the rows that wait for a row to be examined again, and the row itself if it still has a change.
+    func requeue(_ row: OutgoingRequestBuilder.RowName, hasChange: Bool = true) {
+        for row in (hasChange ? [row] : []) + (dependents.removeValue(forKey: row) ?? []) {
             for pass in [Pass.rows, .deletions] {
                 requeued[Position(pass: pass, table: row.table), default: []].append(row.key)
             }

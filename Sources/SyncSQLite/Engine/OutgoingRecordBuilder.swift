@@ -42,10 +42,11 @@ final class OutgoingRecordBuilder {
         of entity: CompiledEntity, withKeys keys: [DatabaseValue], _ body: (DatabaseValue, JSONValue) throws -> Void
     ) throws {
         let select = RecordSQL(entity, engine.stack.layout)
-        let list = repeatElement("?", count: keys.count).joined(separator: ", ")
-        try reader.forEachRow(
-            select, "FROM \(select.from) WHERE \(select.rowKey) IN (\(list))", StatementArguments(keys)
-        ) { row in try body(row.record.rowKey, exporter.record(row, of: entity)) }
+        for list in KeyList.lists(of: keys) {
+            try reader.forEachRow(
+                select, "FROM \(select.from) WHERE \(select.rowKey) IN (\(list.placeholders))", list.arguments
+            ) { row in try body(row.record.rowKey, exporter.record(row, of: entity)) }
+        }
     }
 
     /// Returns the remote ID of a row, as the service spells it; the primary key if the row has no remote ID.

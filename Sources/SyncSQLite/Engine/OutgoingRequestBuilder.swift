@@ -20,6 +20,8 @@ struct OutgoingRequestBuilder {
     /// still be stored.
     private let tablesWithTombstones: Set<Int>
     private let scan: OutboxScan
+    /// Whether any row has a request from before.
+    private let hasRequests: Bool
     /// The values and entries of the rows that are examined next.
     private var entries: OutgoingEntries
     private var requests: [OutgoingRequest] = []
@@ -50,6 +52,7 @@ struct OutgoingRequestBuilder {
         ) { first, _ in first }
         tablesWithTombstones = try Set(order.filter(EngineLedger(db).hasTombstones).map(\.number))
         scan = engine.memory.outboxScan
+        hasRequests = try EngineLedger(db).hasRequests()
         entries = OutgoingEntries(db)
         nextID = try EngineLedger(db).nextRequestID()
     }
@@ -97,11 +100,12 @@ struct OutgoingRequestBuilder {
                 : builder.prepareDeletion(change, table, breaksCycle: false)
             builder.scan.add(RowName(table: table.number, key: change.key), dependingOn: pending)
         }
-        while requests.count < limit, let key = scan.next(pass, table.number) {
-            if !isPrepared(key, table), let change = try ledger.changeToSend(of: key, table, selection, upTo: lastEdit)
-            {
-                try prepare(&self, at: change)
-            }
+        while requests.count < limit {
+            let keys = scan.takeRequeued(pass, table.number, Self.rowsReadTogether)
+            if keys.isEmpty { break }
+            let changes = try ledger.changesToSend(of: keys, table, selection, upTo: lastEdit)
+            let rest = try forEach(of: changes[...], table, selection, limit, prepare)
+            scan.requeue(rest.map(\.key), pass, table.number)
         }
         try self.forEachChange(of: table, selection, limit, after: scan.lastKey(pass, table.number)) {
             builder, change in
@@ -122,27 +126,41 @@ struct OutgoingRequestBuilder {
         _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
     ) throws {
         var last = key
+        while requests.count < limit {
+            let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit)
+            guard let end = changes.last else { return }
+            var rest = changes[...]
+            while !rest.isEmpty, requests.count < limit {
+                _ = try forEach(of: rest.prefix(Self.rowsReadTogether), table, selection, limit, body)
+                rest = rest.dropFirst(Self.rowsReadTogether)
+            }
+            last = end.key
+        }
+    }
+
+    /// Calls `body` for changes until there are `limit` requests. Reads the values and entries of the rows together.
+    ///
+    /// - Returns: The remaining changes.
+    private mutating func forEach(
+        of changes: ArraySlice<Change>, _ table: TrackedTable, _ selection: EngineLedger.Selection, _ limit: Int,
+        _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
+    ) throws -> ArraySlice<Change> {
         // Later calls may change the entries that were read together.
         defer {
             entries = OutgoingEntries(db)
             bodies.discard()
         }
-        while requests.count < limit {
-            let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit)
-            guard let end = changes.last else { return }
-            for start in stride(from: 0, to: changes.count, by: Self.rowsReadTogether) where requests.count < limit {
-                let part = changes[start..<min(start + Self.rowsReadTogether, changes.count)]
-                let keys = part.map(\.key)
-                if engine.registration.handlesRowsTogether {
-                    entries = try OutgoingEntries(of: keys, table, isDeleted: selection == .deletions, db)
-                    if selection != .deletions { try bodies.load(keys, table) }
-                }
-                for change in part where requests.count < limit && !isPrepared(change.key, table) {
-                    try body(&self, change)
-                }
-            }
-            last = end.key
+        if engine.registration.handlesRowsTogether {
+            let keys = changes.map(\.key)
+            entries = try OutgoingEntries(
+                of: keys, table, isDeleted: selection == .deletions, mayHaveRequests: hasRequests, db)
+            if selection != .deletions { try bodies.load(keys, table) }
         }
+        var rest = changes
+        while requests.count < limit, let change = rest.popFirst() {
+            if !isPrepared(change.key, table) { try body(&self, change) }
+        }
+        return rest
     }
 
     /// Builds a request for one row in a cycle of new rows, without its reference. The reference is sent when both rows

@@ -52,7 +52,9 @@ extension SQLiteEngineStore {
             for var update in updates {
                 try update.complete()
                 for key in update.keys {
-                    memory.outboxScan.requeue(OutgoingRequestBuilder.RowName(table: update.table.number, key: key))
+                    memory.outboxScan.requeue(
+                        OutgoingRequestBuilder.RowName(table: update.table.number, key: key),
+                        hasChange: update.changedKeys.contains(key.exact))
                 }
                 answers += update.answers
             }
