@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Sync
 import SyncTesting
+import Synchronization
 
 // Measures the cost of the sync engine, with a service in memory, so that the figures contain no network.
 //
@@ -16,11 +17,37 @@ let schema = """
     """
 let file = FileManager.default.temporaryDirectory.appendingPathComponent("engine-\(UUID().uuidString).sqlite")
 let stack = try DataStack(model: SyncModel(schemaData: Data(schema.utf8)), at: file)
+/// A service that can forget its cursors, so that a pull gets all rows again.
+final class ListingService: SyncService {
+    let memory: InMemoryService
+    let listsAll = Mutex(false)
+
+    init(_ memory: InMemoryService) { self.memory = memory }
+
+    var capabilities: ServiceCapabilities { memory.capabilities }
+    var identity: String { memory.identity }
+
+    func pull(_ request: PullRequest) async throws -> PullPage {
+        var request = request
+        if listsAll.withLock({ $0 }) { request.cursor = nil }
+        return try await memory.pull(request)
+    }
+
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] { try await memory.push(operations) }
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+        try await memory.fetch(ids, of: entity)
+    }
+    func list(of entity: String, page: String?) async throws -> ListPage {
+        try await memory.list(of: entity, page: page)
+    }
+}
+
 let service = InMemoryService(
     ServiceCapabilities(
         idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
         supportsPreconditions: true, providesModificationTimes: true,
-        maxBatchSize: 25), pageSize: 1000)
+        maxBatchSize: 100), pageSize: 1000)
+let listing = ListingService(service)
 for id in 1...pulled {
     await service.set(
         "Task", JSONValue(id),
@@ -29,29 +56,60 @@ for id in 1...pulled {
             "done": .bool(id % 2 == 0), "due": "2026-11-23T18:00:00Z", "price": .number("\(id).5"),
         ])
 }
-let engine = try SyncEngine(stack: stack, service: service, entities: ["Task"])
+let engine = try SyncEngine(stack: stack, service: listing, entities: ["Task"])
+
+/// The processor time of the process, in seconds.
+func processorTime() -> Double {
+    var usage = rusage()
+    getrusage(0, &usage)  // RUSAGE_SELF, whose type is not Int32 on every platform
+    return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+}
+
+/// The wall time and the processor time since the creation of the value.
+struct Timer: CustomStringConvertible {
+    private let start = ContinuousClock.now
+    private let processor = processorTime()
+
+    var description: String {
+        let wall = (ContinuousClock.now - start).formatted(.units(allowed: [.milliseconds], width: .narrow))
+        return "\(wall), \(Int((processorTime() - processor) * 1000))ms of processor time"
+    }
+}
 
 func measure(_ name: String, _ body: () async throws -> SyncReport) async throws {
     let earlier = await service.requestCount
-    let start = ContinuousClock.now
+    let timer = Timer()
     let report = try await body()
-    let seconds = ContinuousClock.now - start
+    let time = "\(timer)"
     let requests = await service.requestCount - earlier
     let (done, total) = (report.total.pulledDeletes + report.total.pushedDeletes, report.total)
     print(
-        "\(name): \(seconds), \(requests) requests, \(total.pulledInserts) in, \(total.pushedUpdates) out, \(done) deleted"
+        "\(name): \(time), \(requests) requests, \(total.pulledInserts) in, \(total.pushedUpdates) out, \(done) deleted"
     )
 }
 
 // The time of the service alone, which the time of the pull contains.
-let start = ContinuousClock.now
+let alone = Timer()
 var page: String?
 var cursor: String?
+var records: [JSONValue] = []
 repeat {
     let answer = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: page))
+    records += answer.records.compactMap(\.record)
     (page, cursor) = (answer.nextPage, answer.cursor)
 } while page != nil
-print("the service alone: \(ContinuousClock.now - start)")
+print("the service alone: \(alone)")
+
+// A plain import of the same rows into another store.
+let payload = Data("\(JSONValue.array(records))".utf8)
+records = []
+let plain = try DataStack(model: SyncModel(schemaData: Data(schema.utf8)), at: file.appendingPathExtension("plain"))
+let imported = Timer()
+_ = try await Sync.changes(payload, inEntity: "Task", stack: plain)
+print("a plain import of \(payload.count / 1_000_000) MB: \(imported)")
+try plain.close()
+try FileManager.default.removeItem(at: file.appendingPathExtension("plain"))
+
 try await measure("pull") { try await engine.sync() }
 
 // Returns the least of several times, so that other load of the machine does not count.
@@ -69,6 +127,9 @@ let earlier = await service.requestCount
 let run = try await least { try await engine.sync() }
 let requests = (await service.requestCount - earlier) / 20
 print("nothing new: \(run), \(requests) request, \(asked) of it the service's")
+listing.listsAll.withLock { $0 = true }
+try await measure("the same again") { try await engine.sync() }
+listing.listsAll.withLock { $0 = false }
 try stack.write { db in
     try db.execute(sql: "UPDATE Task SET points = points + 1, title = title || '!' WHERE id <= ?", arguments: [pushed])
 }
@@ -76,11 +137,11 @@ try await measure("push") { try await engine.sync() }
 
 // Deletions of n/2 and n rows: the time must be proportional, for local and for remote deletions.
 for (name, ids) in [("", 1...(pushed / 2)), (", twice as many", (pushed / 2 + 1)...(pushed / 2 + pushed))] {
-    let start = ContinuousClock.now
+    let timer = Timer()
     try stack.write { db in
         try db.execute(sql: "DELETE FROM Task WHERE id BETWEEN ? AND ?", arguments: [ids.lowerBound, ids.upperBound])
     }
-    print("\(ids.count) rows deleted here: \(ContinuousClock.now - start)")
+    print("\(ids.count) rows deleted here: \(timer)")
     try await measure("sent\(name)") { try await engine.sync() }
 }
 for (name, ids) in [
