@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Sync
 
 /// The command `syncdb query`, which prints rows of an entity.
@@ -99,7 +100,9 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Skip this many rows.", valueName: "n"))
     var offset = 0
 
-    var order: RowOrder { orderBy.map { RowOrder(stringLiteral: $0) } ?? .byKey }
+    var order: RowOrder {
+        RowOrder((orderBy ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+    }
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit cannot be negative") }
