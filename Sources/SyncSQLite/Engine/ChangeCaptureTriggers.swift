@@ -129,6 +129,30 @@ struct ChangeCaptureTriggers {
     }
 }
 
+// MARK: - Surrogate keys
+
+extension ChangeCaptureTriggers {
+    /// The statements that update rows whose key contains the key of this row, so that the triggers of those rows run.
+    var dependentUpdates: [String] {
+        guard table.key.isSurrogate else { return [] }
+        return dependents.map { table, column in
+            let column = column.quoted
+            return "UPDATE \(table.quoted) SET \(column) = \(column) WHERE \(column) = NEW.\(key)"
+        }
+    }
+
+    /// Returns statements that replace the key of a row in the engine's tables; none if the table has no surrogate key.
+    /// See ``EntryMove/statements(from:to:if:)``.
+    func moves(from old: String, to new: String, if condition: String = "true") -> [String] {
+        guard table.key.isSurrogate else { return [] }
+        // `sync_known` comes last in `EngineSchema.surrogateKeyTables`, because the other statements look up names in it.
+        return named.owners(from: old, to: new, if: condition)
+            + EngineSchema.surrogateKeyTables.flatMap { name in
+                EntryMove.ofRow(in: name, table.number).statements(from: old, to: new, if: condition)
+            }
+    }
+}
+
 // MARK: - Join tables
 
 // The triggers that record added and removed join rows, and the order of a list before its first edit.

@@ -207,12 +207,12 @@ enum TableSize {
 
     /// - Parameter table: The table's name, quoted.
     init(of table: String, limit: Int, in db: Database) throws {
-        if try Bool.fetchOne(db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))")) ?? true {
+        if try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true {
             self = .empty
         } else {
             // `OFFSET` takes half the time of `count(*)`.
             let isLarge = try Bool.fetchOne(
-                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table) LIMIT 1 OFFSET ?)"), arguments: [limit])
+                db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) LIMIT 1 OFFSET ?)", arguments: [limit])
             self = isLarge ?? false ? .large : .small
         }
     }
