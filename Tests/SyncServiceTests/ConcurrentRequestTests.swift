@@ -109,4 +109,55 @@ struct ConcurrentRequestTests {
         #expect(await service.contents(of: "Project").count == 3)
         #expect(await service.contents(of: "Task").count == 3)
     }
+
+    @Test("Two responses with the same record do not unite two new rows")
+    func sameRecord() async throws {
+        let service = AnswersWithOneRow(service(2))
+        let device = try Device(service, schema: Self.schema, entities: ["Project", "Task"])
+        try await device.write(
+            """
+            INSERT INTO Project (remoteID, name) VALUES (\(Int.min), 'one');
+            INSERT INTO Project (remoteID, name) VALUES (\(Int.min + 1), 'two');
+            """)
+        _ = try? await device.engine.push()
+        #expect(try await device.rows("SELECT name FROM Project ORDER BY name") == ["one", "two"])
+    }
+
+    @Test("A limit of the service below that of the client delays the push, and does not end it")
+    func rateLimit() async throws {
+        let service = service(4)
+        let device = try await device(service, rows: 30)
+        // One of four requests at the same time is too many.
+        await service.setFault { request, number in
+            guard case .push = request, number % 4 == 0 else { return nil }
+            return .busy
+        }
+        try await device.engine.sync()
+        #expect(try await device.engine.pendingChangeCount() == 0)
+        #expect(await service.creations == 60)
+    }
+}
+
+/// A service that returns the first created record in the response to each create.
+private actor AnswersWithOneRow: SyncService {
+    nonisolated let memory: InMemoryService
+    nonisolated var capabilities: ServiceCapabilities { memory.capabilities }
+    nonisolated var identity: String { memory.identity }
+    private var first: PushOutcome?
+
+    init(_ memory: InMemoryService) { self.memory = memory }
+
+    func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
+    func list(of entity: String, page: String?) async throws -> ListPage {
+        try await memory.list(of: entity, page: page)
+    }
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+        try await memory.fetch(ids, of: entity)
+    }
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        let outcomes = try await memory.push(operations)
+        guard operations.first?.kind == .create else { return outcomes }
+        first = first ?? outcomes.first
+        return first.map { [$0] } ?? outcomes
+    }
 }

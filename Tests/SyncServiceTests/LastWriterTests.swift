@@ -34,7 +34,7 @@ struct LastWriterTests {
         }
     }
 
-    fileprivate static var now: Int64 { Date().milliseconds }
+    fileprivate static var now: Int64 { Date().clampedMilliseconds }
 
     /// Returns a date such as `Mon, 23 Nov 2026 16:34:43 GMT`.
     fileprivate static func header(_ milliseconds: Int64) -> String {

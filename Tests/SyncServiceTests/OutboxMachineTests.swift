@@ -128,15 +128,15 @@ private struct OutboxRow {
 
     func apply(_ event: OutboxEvent) async throws {
         let version = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT seq FROM sync_engine") ?? 0 }
-        let record = PulledPage.Record(
-            id: 1, record: ["id": 1, "note": .string("there \(version)")], version: "\(version)", time: nil)
+        let record = RemoteRecord(
+            id: 1, record: ["id": 1, "note": .string("there \(version)")], version: "\(version)")
         switch event {
         case .insert: try await write("INSERT INTO Task (id, title) VALUES (1, 'inserted \(version)')")
         case .edit: try await write("UPDATE Task SET title = 'edited \(version)'")
         case .delete: try await write("DELETE FROM Task")
         case .pullRecord: try await pull(record)
         case .pullDeletion:
-            try await pull(PulledPage.Record(id: 1, record: nil, version: nil, time: nil))
+            try await pull(RemoteRecord(id: 1, record: nil))
             _ = try await store.applyDeletions(limit: nil, listed: [], lease)
         case .prepare: _ = try await store.prepareRequests(100, of: ["Task"], upTo: nil, lease)
         case .applied: try await complete(.applied(nil))
@@ -155,7 +155,7 @@ private struct OutboxRow {
 
     private func write(_ sql: String) async throws { try await stack.write { db in try db.execute(sql: sql) } }
 
-    private func pull(_ record: PulledPage.Record) async throws {
+    private func pull(_ record: RemoteRecord) async throws {
         let page = PulledPage(
             entity: "Task", rows: [record], end: .last(cursor: nil), isListing: false, serverTime: nil)
         _ = try await store.apply(page, lease)
@@ -164,9 +164,10 @@ private struct OutboxRow {
     /// Completes the stored request. Without one, completes a request that was completed before.
     private func complete(_ outcome: RequestOutcome.Outcome) async throws {
         let earlier = OutgoingRequest(
-            id: 99, entity: "Task", kind: .update, remoteID: 1, body: [:], version: nil, idempotencyKey: "a", edit: 1,
-            preparedAt: 1, attempts: 0, naturalKey: nil)
-        let request = try await store.inDoubtRequests().first ?? earlier
+            id: 99,
+            PushOperation(entity: "Task", kind: .update, id: 1, record: [:], version: nil, idempotencyKey: "a"),
+            edit: 1, preparedAt: 1, attempts: 0, naturalKey: nil)
+        let request = try await store.inDoubtRequests(lease).first ?? earlier
         _ = try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease)
     }
 }

@@ -1,5 +1,4 @@
 public import Foundation
-public import SyncCore
 
 /// A request for a page of remote changes.
 public struct PullRequest: Sendable, Hashable {
@@ -194,7 +193,7 @@ extension JSONValue {
     }
 
     /// Returns the value without the member at a key path. Also removes objects that become empty.
-    func without(at path: [String]) -> JSONValue { without(path[...]) ?? .object([]) }
+    package func without(at path: [String]) -> JSONValue { without(path[...]) ?? .object([]) }
 
     private func without(_ path: ArraySlice<String>) -> JSONValue? {
         guard let key = path.first else { return nil }
@@ -261,8 +260,12 @@ public struct RemoteRecord: Sendable, Hashable {
         self.isComplete = isComplete
     }
 
+    /// The time of the last change, in milliseconds since 1970 and limited to the years 1 to 9999; nil if the service
+    /// does not report the time.
+    package var time: Int64? { modifiedAt?.clampedMilliseconds }
+
     /// The reason why the engine ignores a response with this record: the request was for another row.
-    var otherRowReason: String { "the service returned a row other than the requested one: \(id)" }
+    package var otherRowReason: String { "the service returned a row other than the requested one: \(id)" }
 }
 
 /// The outcome of fetching one record by ID.
@@ -276,12 +279,12 @@ public enum FetchOutcome: Sendable, Hashable {
     case forbidden
 
     /// The reason for blocking a change of a row that the service hides from the user.
-    static let forbiddenReason = "the row is hidden from the user"
+    package static let forbiddenReason = "the row is hidden from the user"
 }
 
 extension JSONValue {
     /// Returns whether two IDs are equal if numbers may be written as strings and the case of letters does not matter.
-    func isSpelling(of other: JSONValue) -> Bool {
+    package func isSpelling(of other: JSONValue) -> Bool {
         switch (self, other) {
         case (.array(let parts), .array(let others)):
             parts.count == others.count && zip(parts, others).allSatisfy { $0.isSpelling(of: $1) }

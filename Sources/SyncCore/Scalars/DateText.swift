@@ -300,6 +300,15 @@ extension Date {
         return Int64(value)
     }
 
+    /// The milliseconds since 1970, rounded to an integer and limited to the years 1 to 9999, because a service may send
+    /// any number.
+    package var clampedMilliseconds: Int64 { Self.clamped((timeIntervalSince1970 * 1000).rounded()) }
+
+    /// Limits milliseconds since 1970 to the years 1 to 9999.
+    package static func clamped(_ milliseconds: Double) -> Int64 {
+        Int64(min(max(milliseconds, Double(DateText.range.lowerBound)), Double(DateText.range.upperBound)))
+    }
+
     package init(milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }

@@ -14,7 +14,7 @@ struct AppliedUpdates {
 
     private struct Update {
         let request: OutgoingRequest
-        let row: PulledPage.Record?
+        let row: RemoteRecord?
         let key: DatabaseValue
         let sent: [SentField]
         let values: [String: DatabaseValue]
@@ -31,8 +31,8 @@ struct AppliedUpdates {
     init(among replies: [RequestOutcome], _ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
         (self.table, self.db, ledger) = (table, db, EngineLedger(db))
         guard !table.key.isSurrogate, !UnreadableValues(engine, table, db).areSent else { return }
-        let applied = replies.compactMap { reply -> (OutgoingRequest, PulledPage.Record?)? in
-            guard reply.request.kind == .update, case .applied(let row) = reply.outcome else { return nil }
+        let applied = replies.compactMap { reply -> (OutgoingRequest, RemoteRecord?)? in
+            guard reply.request.operation.kind == .update, case .applied(let row) = reply.outcome else { return nil }
             return (reply.request, row)
         }
         guard applied.count > 1 else { return }
@@ -45,7 +45,7 @@ struct AppliedUpdates {
         for (request, row) in applied {
             guard let key = rows[request.id]?.key, let values = values[key.exact],
                 let sent = sent[request.id], !sent.contains(where: { lists.contains($0.name) }),
-                try unrecognized.found(in: row?.record, of: key, sent: request.body).isEmpty
+                try unrecognized.found(in: row?.record, of: key, sent: request.operation.record).isEmpty
             else { continue }
             updates.append(Update(request: request, row: row, key: key, sent: sent, values: values))
         }
@@ -57,7 +57,7 @@ struct AppliedUpdates {
         try ledger.deleteAttemptedValues(of: keys, table)
         try ledger.insertUpdated(
             updates.map { update in
-                let spelled = update.row?.id ?? update.request.remoteID
+                let spelled = update.row?.id ?? update.request.operation.id
                 return EngineLedger.PulledEntry(
                     key: update.key, version: update.row?.version, time: update.row?.time, isWhole: false,
                     spelled: try spelled.flatMap { try table.spelling(of: $0, update.key, in: db) })

@@ -84,8 +84,8 @@ struct ConflictLog {
 
     /// Returns the number of rows and values that were logged after the entry `line`, by entity. Entries with the
     /// reason `cascaded` are not counted.
-    func counts(since line: Int, _ tables: [TrackedTable]) throws -> AppliedChanges {
-        var outcome = AppliedChanges()
+    func counts(since line: Int, _ tables: [TrackedTable]) throws -> SyncReport {
+        var outcome = SyncReport()
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND reason <> ? GROUP BY e"),

@@ -46,7 +46,7 @@ struct CreationIDIndex {
     /// - Parameter key: The key of the pulled row in the engine's tables.
     /// - Returns: The key of the new row afterwards; nil if no new row matches. If its key must be replaced, also nil
     ///   if a request for it is in flight, or if it is not stored.
-    func matchNewRow(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
+    func matchNewRow(_ row: RemoteRecord, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let name = name(of: row), let own = rows.byCreationID?[name], let id = table.key.rowKey(row.id),
             try isNew(own)
         else { return nil }
@@ -62,7 +62,7 @@ struct CreationIDIndex {
         return change.kind == .create && change.creationID != nil
     }
 
-    private func name(of row: PulledPage.Record) -> String? {
+    private func name(of row: RemoteRecord) -> String? {
         guard let markerField else { return if case .string(let id) = row.id { id } else { nil } }
         guard case .string(let name)? = row.record?[markerField] else { return nil }
         return creationID(name)

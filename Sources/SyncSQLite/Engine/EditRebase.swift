@@ -144,8 +144,8 @@ struct EditRebase {
     /// Merges the removed edits into the rows that the page wrote.
     ///
     /// - Returns: The number of rows and of values in conflict, by entity.
-    func reapply() throws -> AppliedChanges {
-        var outcome = AppliedChanges()
+    func reapply() throws -> SyncReport {
+        var outcome = SyncReport()
         for edit in edits {
             let values = try reapply(edit)
             guard values > 0 else { continue }

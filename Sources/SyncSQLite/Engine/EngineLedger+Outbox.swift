@@ -95,51 +95,6 @@ extension EngineLedger {
                         """)))
     }
 
-    // MARK: Changes to send
-
-    /// The changes that one pass of a push examines.
-    enum Selection {
-        /// New and changed rows.
-        case rows
-        case newRows
-        case deletions
-
-        /// The clause that names the index. Without it, SQLite would also scan the deletions.
-        fileprivate var index: String { self == .deletions ? "" : " INDEXED BY sync_outbox_row" }
-
-        fileprivate var condition: String {
-            switch self {
-            case .rows: "kind <> 'delete'"
-            case .newRows: "kind <> 'delete' AND kind = 'create'"
-            case .deletions: "kind = 'delete'"
-            }
-        }
-    }
-
-    /// Returns the next changes that can be sent, at most 1000, in the order of their keys.
-    ///
-    /// - Parameter key: The key after which the changes begin; NULL for the first changes.
-    func changesToSend(
-        of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64
-    ) throws -> [PendingChange] {
-        try db.rowsCached(
-            sql: Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT 1000",
-            arguments: StatementArguments([lastEdit.databaseValue] + (key.isNull ? [] : [key]))
-        ).map(PendingChange.init)
-    }
-
-    /// Returns the query for changes to send. Changes that have a request are excluded.
-    ///
-    /// A create with an earlier attempt is not excluded if its outcome is unknown and the row was edited since.
-    static func changesToSend(of table: TrackedTable, _ selection: Selection) -> String {
-        """
-        SELECT \(PendingChange.columns) FROM sync_outbox AS c\(selection.index)
-        WHERE e = \(table.number) AND seq <= ? AND state = 'ready' AND \(selection.condition)
-          AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
-            AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.accepted_seq IS NULL))
-        """
-    }
-
     // MARK: Recording changes
 
     /// Records an update of a known row, unless the row already has a change. The push determines which fields differ.

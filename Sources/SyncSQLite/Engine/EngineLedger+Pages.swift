@@ -42,17 +42,6 @@ extension EngineLedger {
         return changes
     }
 
-    /// Returns the changes of rows that can be sent, and whose last edit is not after `lastEdit`.
-    func changesToSend(
-        of keys: [DatabaseValue], _ table: TrackedTable, _ selection: Selection, upTo lastEdit: Int64
-    ) throws -> [PendingChange] {
-        var changes: [PendingChange] = []
-        try forEachRow(Self.changesToSend(of: table, selection) + " AND k IN ", head: [lastEdit], keys) {
-            changes.append(try PendingChange($0))
-        }
-        return changes
-    }
-
     /// Returns the keys of the rows that are stored.
     func storedKeys(among keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
         var stored: Set<BinaryComparedValue> = []
@@ -93,21 +82,69 @@ extension EngineLedger {
         return found
     }
 
+    // MARK: Changes to send
+
+    /// The changes that one pass of a push examines.
+    enum Selection {
+        /// New and changed rows.
+        case rows
+        case newRows
+        case deletions
+
+        /// The clause that names the index. Without it, SQLite would also scan the deletions.
+        fileprivate var index: String { self == .deletions ? "" : " INDEXED BY sync_outbox_row" }
+
+        fileprivate var condition: String {
+            switch self {
+            case .rows: "kind <> 'delete'"
+            case .newRows: "kind <> 'delete' AND kind = 'create'"
+            case .deletions: "kind = 'delete'"
+            }
+        }
+    }
+
+    /// Returns the next changes that can be sent, at most 1000, in the order of their keys.
+    ///
+    /// - Parameter key: The key after which the changes begin; NULL for the first changes.
+    func changesToSend(
+        of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64
+    ) throws -> [PendingChange] {
+        try db.rowsCached(
+            sql: Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT 1000",
+            arguments: StatementArguments([lastEdit.databaseValue] + (key.isNull ? [] : [key]))
+        ).map(PendingChange.init)
+    }
+
+    /// Returns the query for changes to send. Changes that have a request are excluded.
+    ///
+    /// A create with an earlier attempt is not excluded if its outcome is unknown and the row was edited since.
+    private static func changesToSend(of table: TrackedTable, _ selection: Selection) -> String {
+        """
+        SELECT \(PendingChange.columns) FROM sync_outbox AS c\(selection.index)
+        WHERE e = \(table.number) AND seq <= ? AND state = 'ready' AND \(selection.condition)
+          AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
+            AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.accepted_seq IS NULL))
+        """
+    }
+
+    /// Returns the changes of rows that can be sent, and whose last edit is not after `lastEdit`.
+    func changesToSend(
+        of keys: [DatabaseValue], _ table: TrackedTable, _ selection: Selection, upTo lastEdit: Int64
+    ) throws -> [PendingChange] {
+        var changes: [PendingChange] = []
+        try forEachRow(Self.changesToSend(of: table, selection) + " AND k IN ", head: [lastEdit], keys) {
+            changes.append(try PendingChange($0))
+        }
+        return changes
+    }
+
     // MARK: Requests
 
     /// A request to store.
     struct NewRequest {
-        let id: Int64
-        let change: PendingChange
+        let request: OutgoingRequest
+        let key: DatabaseValue
         let table: Int
-        let idempotencyKey: String
-        let remoteID: JSONValue?
-        let version: String?
-        let body: JSONValue
-        let naturalKey: JSONValue?
-        let preparedAt: Int64
-        /// The number of earlier attempts with unknown outcome.
-        let attempts: Int
         let sent: [SentField]
     }
 
@@ -122,17 +159,18 @@ extension EngineLedger {
             INSERT INTO sync_request
               (id, e, k, kind, idempotency_key, remote, version, body, natural_key, seq, prepared_at, attempts) VALUES\u{20}
             """, row: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ""
-        ) { request in
-            [
-                request.id.databaseValue, request.table.databaseValue, request.change.key,
-                request.change.kind.rawValue.databaseValue, request.idempotencyKey.databaseValue,
-                (request.remoteID?.text).databaseValue, request.version.databaseValue, request.body.text.databaseValue,
-                (request.naturalKey?.text).databaseValue, request.change.edit.databaseValue,
+        ) { new in
+            let (request, operation) = (new.request, new.request.operation)
+            return [
+                request.id.databaseValue, new.table.databaseValue, new.key, operation.kind.rawValue.databaseValue,
+                operation.idempotencyKey.databaseValue, (operation.id?.text).databaseValue,
+                operation.version.databaseValue, operation.record.text.databaseValue,
+                (request.naturalKey?.text).databaseValue, request.edit.databaseValue,
                 request.preparedAt.databaseValue, request.attempts.databaseValue,
             ]
         }
         try insert(
-            requests.flatMap { request in request.sent.map { (request.id, $0) } },
+            requests.flatMap { new in new.sent.map { (new.request.id, $0) } },
             "INSERT INTO sync_sent (request, field, value) VALUES ", row: "(?, ?, ?)", ""
         ) { id, field in [id.databaseValue, field.name.databaseValue, field.value] }
     }

@@ -26,10 +26,12 @@ extension EngineLedger {
             }
             let id = try table.json(row[10], in: db).text
             return OutgoingRequest(
-                id: try row.decode(atIndex: 0), entity: table.entity.name,
-                kind: try row.state(atIndex: 1),
-                remoteID: try json(2), body: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
-                idempotencyKey: try row.decode(atIndex: 5), edit: try row.decode(atIndex: 11),
+                id: try row.decode(atIndex: 0),
+                PushOperation(
+                    entity: table.entity.name, kind: try row.state(atIndex: 1), id: try json(2),
+                    record: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
+                    idempotencyKey: try row.decode(atIndex: 5)),
+                edit: try row.decode(atIndex: 11),
                 preparedAt: try row.decode(atIndex: 6),
                 attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
                 isRestoration: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table.entity.name).text,

@@ -44,17 +44,26 @@ enum LeaseStore {
             arguments: [SQLiteEngineStore.now + duration, lease.token])
     }
 
-    /// Checks that no other run took the lease. Extends the lease if less than half of its time is left.
+    /// Checks that no other run took the lease.
     ///
+    /// - Returns: When the lease ends, in milliseconds since 1970.
     /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
-    static func check(_ lease: EngineLease, in db: Database) throws {
+    @discardableResult
+    static func checkHolder(of lease: EngineLease, in db: Database) throws -> Int64 {
         let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = try row?.decode(atIndex: 0)
         guard let row, token == lease.token else {
             throw SyncError(.engineBusy, "another engine took over the lease of this database; this engine run stops")
         }
+        return try row.decode(atIndex: 1)
+    }
+
+    /// Checks that no other run took the lease. Extends the lease if less than half of its time is left.
+    ///
+    /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
+    static func check(_ lease: EngineLease, in db: Database) throws {
+        let until = try checkHolder(of: lease, in: db)
         let now = SQLiteEngineStore.now
-        let until: Int64 = try row.decode(atIndex: 1)
         if until < now + duration / 2 {
             try db.execute(sql: "UPDATE sync_lease SET until = ? WHERE name = 'run'", arguments: [now + duration])
         }

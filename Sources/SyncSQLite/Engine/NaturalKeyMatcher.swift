@@ -59,7 +59,7 @@ struct NaturalKeyMatcher {
     /// - Parameter key: The key of the pulled row in the engine's tables.
     /// - Returns: The key of the new row afterwards. Nil if no new row with another key matches, or if a row with the
     ///   key of the record is stored.
-    func matchNewRow(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
+    func matchNewRow(_ row: RemoteRecord, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let record = row.record, case .object = record, let id = table.key.rowKey(row.id) else { return nil }
         let values = try AttributeMapper(record, of: table.entity, in: engine.model).values
         let natural = slots.map { slot in

@@ -42,15 +42,15 @@ final class OutboxScan {
     /// Removes and returns the keys of rows to examine again, at most `limit`.
     func takeRequeued(_ pass: Pass, _ table: Int, _ limit: Int) -> [DatabaseValue] {
         let position = Position(pass: pass, table: table)
-        guard let keys = requeued[position] else { return [] }
-        requeued[position] = keys.count > limit ? Array(keys.dropFirst(limit)) : nil
-        return Array(keys.prefix(limit))
+        let keys = requeued[position]?.suffix(limit) ?? []
+        requeued[position]?.removeLast(keys.count)
+        return Array(keys)
     }
 
     /// Marks rows to be examined again before all other rows.
     func requeue(_ keys: [DatabaseValue], _ pass: Pass, _ table: Int) {
         guard !keys.isEmpty else { return }
-        requeued[Position(pass: pass, table: table), default: []].insert(contentsOf: keys, at: 0)
+        requeued[Position(pass: pass, table: table), default: []] += keys
     }
 
     // MARK: Waiting rows

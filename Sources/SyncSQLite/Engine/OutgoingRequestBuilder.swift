@@ -24,10 +24,8 @@ struct OutgoingRequestBuilder {
     private let hasRequests: Bool
     /// The values and entries of the rows that are examined next.
     private var entries: OutgoingEntries
-    private var requests: [OutgoingRequest] = []
-    /// The requests to store, in the order of `requests`.
-    private var newRequests: [EngineLedger.NewRequest] = []
-    /// The rows of `newRequests`.
+    private var requests: [EngineLedger.NewRequest] = []
+    /// The rows of `requests`.
     private var preparedRows: Set<RowName> = []
     private var nextID: Int64
     /// The changes that were blocked because they cannot be sent.
@@ -74,8 +72,8 @@ struct OutgoingRequestBuilder {
             }
         }
         if requests.isEmpty { try blockCycles() }
-        try ledger.insertRequests(newRequests)
-        return requests
+        try ledger.insertRequests(requests)
+        return requests.map(\.request)
     }
 
     private mutating func prepareNext(_ limit: Int) throws {
@@ -302,17 +300,16 @@ struct OutgoingRequestBuilder {
         let id = nextID
         nextID += 1
         preparedRows.insert(RowName(table: table.number, key: change.key))
-        newRequests.append(
-            EngineLedger.NewRequest(
-                id: id, change: change, table: table.number, idempotencyKey: idem, remoteID: remoteID, version: version,
-                body: body, naturalKey: natural, preparedAt: now, attempts: open?.attempts ?? 0,
-                sent: fields.map { SentField(name: $0.name, value: $0.value) }))
+        let operation = PushOperation(
+            entity: table.entity.name, kind: change.kind, id: remoteID, record: body, fieldPaths: [], version: version,
+            idempotencyKey: idem)
+        let request = OutgoingRequest(
+            id: id, operation, edit: change.edit, preparedAt: now, attempts: open?.attempts ?? 0, naturalKey: natural,
+            isRestoration: isRestoration)
         requests.append(
-            OutgoingRequest(
-                id: id, entity: table.entity.name, kind: change.kind, remoteID: remoteID, body: body, version: version,
-                idempotencyKey: idem, edit: change.edit, preparedAt: now, attempts: open?.attempts ?? 0,
-                naturalKey: natural,
-                isRestoration: isRestoration))
+            EngineLedger.NewRequest(
+                request: request, key: change.key, table: table.number,
+                sent: fields.map { SentField(name: $0.name, value: $0.value) }))
     }
 
     // MARK: Deletions

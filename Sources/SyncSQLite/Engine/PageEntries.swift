@@ -15,7 +15,7 @@ final class PageEntries {
     private var read: Set<BinaryComparedValue> = []
 
     /// - Parameter isTogether: Whether to read the entries now. Otherwise each row's entries are read separately.
-    init(of rows: [PulledPage.Record], _ table: TrackedTable, isTogether: Bool, _ db: Database) throws {
+    init(of rows: [RemoteRecord], _ table: TrackedTable, isTogether: Bool, _ db: Database) throws {
         self.table = table
         ledger = EngineLedger(db)
         facts = try ledger.facts(of: table)

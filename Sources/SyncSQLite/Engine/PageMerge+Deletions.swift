@@ -7,7 +7,7 @@ extension PageMerge {
     /// Merges a pulled row that was deleted locally. If the service changed the row since, the conflict is logged.
     ///
     /// - Returns: Whether the row is restored.
-    mutating func stays(_ row: PulledPage.Record, _ standing: LocalRowState) throws -> Bool {
+    mutating func stays(_ row: RemoteRecord, _ standing: LocalRowState) throws -> Bool {
         let isChanged =
             try standing.version != nil && standing.version != recorded(row, standing).version
             && !isAsSent(row, standing.key)
@@ -31,7 +31,7 @@ extension PageMerge {
     }
 
     /// Returns whether the pulled record of a locally deleted row has only base values and sent values.
-    private func isAsSent(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> Bool {
+    private func isAsSent(_ row: RemoteRecord, _ key: DatabaseValue) throws -> Bool {
         guard let record = row.record else { return false }
         let tried = try ledger.attemptedValues(of: key, table)
         let bases = try ledger.bases(of: key, table)
@@ -76,7 +76,7 @@ extension PageMerge {
 
     /// Records the pulled version of a locally deleted row, so that the deletion is sent for this version. The row need
     /// not be known, since the response to its create may be lost.
-    private func recordLocalDelete(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
+    private func recordLocalDelete(_ row: RemoteRecord, _ standing: LocalRowState) throws {
         let (version, time) = recorded(row, standing)
         try ledger.insertDeleted(
             standing.key, table, version: version, time: time,
@@ -87,7 +87,7 @@ extension PageMerge {
     /// Turns a row that the service deleted into a new row, so that it is created again with all values.
     ///
     /// - Parameter note: The note for the conflict log.
-    mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ note: String) throws {
+    mutating func bringBack(_ row: RemoteRecord, _ standing: LocalRowState, _ note: String) throws {
         // The creation ID is made of the old ID. Two devices that create the row again therefore create only one row.
         try ledger.insertRestoration(
             of: standing.key, table, CreationID(reviving: row.id.text, of: table.entity.name))
@@ -112,7 +112,7 @@ extension PageMerge {
     /// delete.
     ///
     /// If an entity has `editWins`, a deletion may have to be undone, so each row is deleted separately.
-    mutating func delete(_ rows: [(row: PulledPage.Record, standing: LocalRowState)]) throws {
+    mutating func delete(_ rows: [(row: RemoteRecord, standing: LocalRowState)]) throws {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
         guard !rows.isEmpty else { return }
@@ -123,7 +123,7 @@ extension PageMerge {
     }
 
     private mutating func deletePart(
-        _ rows: ArraySlice<(row: PulledPage.Record, standing: LocalRowState)>, _ moved: LocallyMovedRows,
+        _ rows: ArraySlice<(row: RemoteRecord, standing: LocalRowState)>, _ moved: LocallyMovedRows,
         _ later: RemotelyChangedChildren
     ) throws {
         let before = try ConflictLog(db).lastEntry()
@@ -166,7 +166,7 @@ extension PageMerge {
         if isMissing { try ConflictLog(db).recordMissing(since: before) }
         for (_, standing) in rows { try deleteState(standing.key) }
         outcome.add(try ConflictLog(db).counts(since: before, engine.tables))
-        for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }
+        for (entity, changes) in result.entities { outcome[entity].pulledDeletes += changes.deletedCount }
     }
 
     private func deleteByRules(_ rows: Set<StoredRow>) throws -> SyncResult {

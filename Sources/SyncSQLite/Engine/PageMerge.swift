@@ -22,9 +22,9 @@ struct PageMerge {
     /// Whether a row keeps its known version if its record has none. The service then rejects a change of the row if it
     /// has another version.
     var keepsVersions = false
-    var outcome = AppliedChanges()
+    var outcome = SyncReport()
     /// The rows that could not be stored, with the reason.
-    private(set) var refused: [(row: PulledPage.Record, reason: String)] = []
+    private(set) var refused: [(row: RemoteRecord, reason: String)] = []
     private var preexisting: PreexistingRows
     /// The edits of locally deleted rows that are restored.
     var lost: [(edits: [DeletedValues.Edit], resolution: ConflictOutcome)] = []
@@ -40,10 +40,10 @@ struct PageMerge {
         preexisting = PreexistingRows(db)
     }
 
-    mutating func apply(_ rows: [PulledPage.Record]) throws {
-        var written: [(row: PulledPage.Record, standing: LocalRowState)] = []
-        var editedRows: [(row: PulledPage.Record, standing: LocalRowState)] = []
-        var deleted: [(row: PulledPage.Record, standing: LocalRowState)] = []
+    mutating func apply(_ rows: [RemoteRecord]) throws {
+        var written: [(row: RemoteRecord, standing: LocalRowState)] = []
+        var editedRows: [(row: RemoteRecord, standing: LocalRowState)] = []
+        var deleted: [(row: RemoteRecord, standing: LocalRowState)] = []
         let naturalKeys = try NaturalKeyMatcher(engine, table, db)
         let creationIDs = try CreationIDIndex(engine, table, db)
         for row in rows {
@@ -107,7 +107,7 @@ struct PageMerge {
 
     // MARK: Row states
 
-    private func remote(_ row: PulledPage.Record, _ standing: LocalRowState) throws -> RemoteState {
+    private func remote(_ row: RemoteRecord, _ standing: LocalRowState) throws -> RemoteState {
         if row.record == nil { return .deleted }
         guard standing.isKnown else { return .created }
         guard standing.isWhole, let version = row.version, version == standing.version else { return .updated }
@@ -116,7 +116,7 @@ struct PageMerge {
         return .unchanged
     }
 
-    private func isThereAfterAll(_ row: PulledPage.Record, _ key: DatabaseValue) throws {
+    private func isThereAfterAll(_ row: RemoteRecord, _ key: DatabaseValue) throws {
         try ledger.unblock(.storedRow(table, key))
         try ledger.deleteTombstone(row.id, of: table)
     }
@@ -124,8 +124,8 @@ struct PageMerge {
     // MARK: Writing
 
     private mutating func write(
-        _ rows: [(row: PulledPage.Record, standing: LocalRowState)],
-        _ editedRows: [(row: PulledPage.Record, standing: LocalRowState)]
+        _ rows: [(row: RemoteRecord, standing: LocalRowState)],
+        _ editedRows: [(row: RemoteRecord, standing: LocalRowState)]
     ) throws {
         let records = rows.compactMap(\.row.record)
         let options = SyncOptions(deletionLimit: nil, resultDetail: .counts)
@@ -158,8 +158,8 @@ struct PageMerge {
         outcome[table.entity.name].linksAdded += result.linksAdded
         outcome[table.entity.name].linksRemoved += result.linksRemoved
         for (entity, changes) in result.entities {
-            outcome[entity].inserted += changes.insertedCount
-            outcome[entity].updated += changes.updatedCount
+            outcome[entity].pulledInserts += changes.insertedCount
+            outcome[entity].pulledUpdates += changes.updatedCount
         }
     }
 
@@ -170,17 +170,17 @@ struct PageMerge {
             default: continue
             }
             guard let entity = diagnostic.entity else { continue }
-            outcome[entity].unreadable += 1
-            guard outcome[entity].firstUnreadable == nil else { continue }
+            outcome[entity].unreadableValues += 1
+            guard outcome[entity].firstUnreadableValue == nil else { continue }
             // The location in the page is of no use to users, so omit it.
             let member = diagnostic.path.drop { $0 != "]" }.dropFirst(2)
-            outcome[entity].firstUnreadable =
+            outcome[entity].firstUnreadableValue =
                 "\(entity) \(diagnostic.key ?? ""), \(member): \(diagnostic.message)"
         }
     }
 
     /// Changes the entity of a stored row if the record has another one. Clears the columns that the new entity lacks.
-    private func migrateKind(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
+    private func migrateKind(_ row: RemoteRecord, _ standing: LocalRowState) throws {
         guard table.table.hasEntityColumn, let record = row.record,
             let kind = table.kind(of: record, engine.model.compiled), try table.isStored(standing.key, in: db),
             try table.kind(of: standing.key, engine.model.compiled, in: db).id != kind.id
@@ -195,14 +195,14 @@ struct PageMerge {
     }
 
     /// Returns the version and the time to record for a row.
-    func recorded(_ row: PulledPage.Record, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
+    func recorded(_ row: RemoteRecord, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
         guard keepsVersions, row.version == nil else { return (row.version, row.time) }
         return (standing.version, standing.time)
     }
 
     /// Records the rows as known that are stored now.
     private mutating func record(
-        _ rows: [(row: PulledPage.Record, standing: LocalRowState)], _ result: SyncResult
+        _ rows: [(row: RemoteRecord, standing: LocalRowState)], _ result: SyncResult
     ) throws {
         // A surrogate key exists once the row is stored.
         let keys = try rows.map { try table.key.k(of: $0.row.id, in: db) }
@@ -217,7 +217,7 @@ struct PageMerge {
             let (version, time) = recorded(row, standing)
             pulled.append(
                 EngineLedger.PulledEntry(
-                    key: key, version: version, time: time, isWhole: row.isWhole,
+                    key: key, version: version, time: time, isWhole: row.isComplete,
                     spelled: try table.spelling(of: row.id, key, in: db)))
             try UnreadableValues(engine, table, db).record(row.record, of: key, isAny: !result.diagnostics.isEmpty)
         }

@@ -15,7 +15,7 @@ struct PageWriter {
     var isMissing = false
     /// Whether a row keeps its known version if its record has none. See ``PageMerge/keepsVersions``.
     var keepsVersions = false
-    private(set) var outcome = AppliedChanges()
+    private(set) var outcome = SyncReport()
     private var ledger: EngineLedger { EngineLedger(db) }
     private let clock: Int64
     private let serverTime: Int64?
@@ -51,30 +51,30 @@ struct PageWriter {
     }
 
     /// Writes rows that are not a page of a pull.
-    mutating func apply(_ rows: [PulledPage.Record]) throws {
+    mutating func apply(_ rows: [RemoteRecord]) throws {
         try apply(rows, entries(of: rows))
     }
 
     /// Writes rows that are not a page of a pull, except rows in an older version than the known version.
-    mutating func applyCurrent(_ rows: [PulledPage.Record]) throws {
+    mutating func applyCurrent(_ rows: [RemoteRecord]) throws {
         let entries = try entries(of: rows)
         try apply(current(rows, entries), entries)
     }
 
-    private func entries(of rows: [PulledPage.Record]) throws -> PageEntries {
+    private func entries(of rows: [RemoteRecord]) throws -> PageEntries {
         try PageEntries(of: rows, table, isTogether: engine.registration.handlesRowsTogether, db)
     }
 
     /// Returns whether the ID of a record is not a valid key and the same record is not quarantined yet. The service
     /// may have meant another row, which only a pull of all rows returns.
-    private func isNewAndWithoutKey(_ row: PulledPage.Record) throws -> Bool {
+    private func isNewAndWithoutKey(_ row: RemoteRecord) throws -> Bool {
         guard let record = row.record, table.key.rowKey(row.id) == nil else { return false }
         return try !QuarantinedRecords(engine, table, db).contains(row.id, record)
     }
 
     /// Returns the rows. If versions are ordered, omits rows in an older version than the known version, which come
     /// from a stale replica.
-    private func current(_ rows: [PulledPage.Record], _ entries: PageEntries) throws -> [PulledPage.Record] {
+    private func current(_ rows: [RemoteRecord], _ entries: PageEntries) throws -> [RemoteRecord] {
         guard engine.registration.ordersVersions else { return rows }
         return try rows.filter { row in
             guard let key = try table.key.k(of: row.id, in: db) else { return true }
@@ -84,7 +84,7 @@ struct PageWriter {
 
     /// Writes rows together. If a row cannot be stored, writes each half separately, and finally quarantines the record
     /// of that row.
-    private mutating func apply(_ rows: [PulledPage.Record], _ entries: PageEntries) throws {
+    private mutating func apply(_ rows: [RemoteRecord], _ entries: PageEntries) throws {
         guard let first = rows.first else { return }
         do {
             try attempt(rows, entries)
@@ -97,7 +97,7 @@ struct PageWriter {
         }
     }
 
-    private mutating func attempt(_ rows: [PulledPage.Record], _ entries: PageEntries) throws {
+    private mutating func attempt(_ rows: [RemoteRecord], _ entries: PageEntries) throws {
         var merge = PageMerge(engine, table, clock: clock, entries, db)
         merge.isSame = isSame
         merge.isMissing = isMissing
@@ -111,7 +111,7 @@ struct PageWriter {
 
     /// Records the tombstone of a deleted row, or removes the tombstone of an existing row. Rows with a tombstone are
     /// deleted after the whole pull, since later pages may move rows that reference them.
-    private func record(_ row: PulledPage.Record) throws {
+    private func record(_ row: RemoteRecord) throws {
         guard row.record != nil else { return try insertTombstone(row.id, .reported, time: row.time) }
         try ledger.deleteTombstone(row.id, of: table)
     }
@@ -146,14 +146,14 @@ struct PageWriter {
         (error as? DatabaseError).map(DatabaseErrorMapper.text) ?? "\(error)"
     }
 
-    private mutating func setAside(_ row: PulledPage.Record, _ reason: String) throws {
+    private mutating func setAside(_ row: RemoteRecord, _ reason: String) throws {
         try QuarantinedRecords(engine, table, db).insert(row, reason)
-        outcome[table.entity.name].blocked += 1
+        outcome[table.entity.name].blockedChanges += 1
     }
 
     // MARK: Pull progress
 
-    private func insertListed(_ rows: [PulledPage.Record]) throws {
+    private func insertListed(_ rows: [RemoteRecord]) throws {
         let keys = try rows.filter { $0.record != nil }.map { try QuarantinedRecords.listed($0.id, table, in: db) }
         try ledger.insertListed(keys, table)
     }

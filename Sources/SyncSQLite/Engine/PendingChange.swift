@@ -4,7 +4,7 @@ import SyncStore
 
 /// A pending change of a row: its entry in the outbox.
 struct PendingChange {
-    typealias Kind = OutgoingRequest.Kind
+    typealias Kind = PushOperation.Kind
 
     enum State: String {
         case ready

@@ -30,7 +30,7 @@ struct PreexistingRows {
     }
 
     /// Logs the overwritten values. Call this method after the page is written.
-    func log(_ outcome: inout AppliedChanges) throws {
+    func log(_ outcome: inout SyncReport) throws {
         for row in rows {
             guard let there = try row.table.fieldReader.values(of: row.key, in: db) else { continue }
             var lost = 0

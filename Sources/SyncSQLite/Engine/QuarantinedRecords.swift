@@ -29,7 +29,7 @@ struct QuarantinedRecords {
     }
 
     /// Quarantines a record, in place of an earlier record of the row.
-    func insert(_ row: PulledPage.Record, _ reason: String) throws {
+    func insert(_ row: RemoteRecord, _ reason: String) throws {
         try db.executeCached(
             sql: """
                 INSERT INTO sync_quarantine (e, k, body, version, time, message) VALUES (?, ?, ?, ?, ?, ?)
@@ -66,11 +66,11 @@ struct QuarantinedRecords {
 
     /// Tries to write the records again. First writes all together, since one record may free a unique value that
     /// another needs. If a record is rejected, writes each separately, and repeats this while some succeed.
-    func retry() throws -> AppliedChanges {
+    func retry() throws -> SyncReport {
         var rows = try all()
-        guard !rows.isEmpty else { return AppliedChanges() }
+        guard !rows.isEmpty else { return SyncReport() }
         if let outcome = try together(rows) { return outcome }
-        var outcome = AppliedChanges()
+        var outcome = SyncReport()
         while true {
             var round = try PageWriter(engine, table, nil, db)
             round.keepsVersions = true
@@ -81,21 +81,22 @@ struct QuarantinedRecords {
             let left = try all()
             outcome.add(round.outcome)
             if left.isEmpty || left.count == rows.count { break }
-            outcome[table.entity.name].blocked -= left.count
+            outcome[table.entity.name].blockedChanges -= left.count
             rows = left
         }
         return outcome
     }
 
-    private func all() throws -> [PulledPage.Record] {
+    private func all() throws -> [RemoteRecord] {
         try db.rowsCached(
             sql: "SELECT k, body, version, time FROM sync_quarantine WHERE e = ?", arguments: [table.number]
         ).map { row in
             let record = try EngineTableCheck.json(row.decode(atIndex: 1))
-            return PulledPage.Record(
+            return RemoteRecord(
                 id: try EngineTableCheck.json(row.decode(atIndex: 0)),
                 record: record == .null ? JSONValue?.none : record,
-                version: try row.decode(atIndex: 2), time: try row.decode(atIndex: 3))
+                version: try row.decode(atIndex: 2),
+                modifiedAt: try row.decode(Int64?.self, atIndex: 3).map(Date.init(milliseconds:)))
         }
     }
 
@@ -104,8 +105,8 @@ struct QuarantinedRecords {
     /// Writes the records together.
     ///
     /// - Returns: The changes; nil if a record is rejected again, and then nothing is written.
-    private func together(_ rows: [PulledPage.Record]) throws -> AppliedChanges? {
-        var outcome: AppliedChanges?
+    private func together(_ rows: [RemoteRecord]) throws -> SyncReport? {
+        var outcome: SyncReport?
         try db.inSavepoint {
             var writer = try PageWriter(engine, table, nil, db)
             writer.keepsVersions = true
@@ -123,7 +124,7 @@ struct QuarantinedRecords {
 
     /// Replaces the unique values of a stored row that its quarantined record may change. Does nothing if the row has a
     /// pending change.
-    private func clearUniqueValues(_ row: PulledPage.Record) throws {
+    private func clearUniqueValues(_ row: RemoteRecord) throws {
         guard let record = row.record, case .object = record,
             let key = try table.key.k(of: row.id, in: db),
             try EngineLedger(db).change(of: key, table) == nil

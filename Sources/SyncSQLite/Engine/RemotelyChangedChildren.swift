@@ -19,7 +19,7 @@ struct RemotelyChangedChildren {
 
     /// Returns the tables that have such rows, and the tables to which the deletion of these rows cascades. Call this
     /// method before the rows are deleted locally.
-    func tables(below rows: ArraySlice<(row: PulledPage.Record, standing: LocalRowState)>) throws -> [TrackedTable] {
+    func tables(below rows: ArraySlice<(row: RemoteRecord, standing: LocalRowState)>) throws -> [TrackedTable] {
         var found: Set<Int> = []
         for (child, names) in owned where try rows.contains(where: { try isLater(child, names, than: $0) }) {
             add(child, to: &found)
@@ -28,7 +28,7 @@ struct RemotelyChangedChildren {
     }
 
     private func isLater(
-        _ child: TrackedTable, _ names: LinkTable, than deleted: (row: PulledPage.Record, standing: LocalRowState)
+        _ child: TrackedTable, _ names: LinkTable, than deleted: (row: RemoteRecord, standing: LocalRowState)
     ) throws -> Bool {
         guard let time = deleted.row.time else { return false }
         return try EngineLedger(db).isChanged(child, names, of: deleted.standing.key, after: time)

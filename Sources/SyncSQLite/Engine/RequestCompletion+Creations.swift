@@ -7,7 +7,7 @@ import SyncStore
 extension RequestCompletion {
     /// Completes a create of a row that the service already has. This request, an earlier one or another device created
     /// the row, possibly with other values.
-    mutating func mergeDuplicate(_ row: PulledPage.Record, _ old: DatabaseValue) throws {
+    mutating func mergeDuplicate(_ row: RemoteRecord, _ old: DatabaseValue) throws {
         let sent = try ledger.sentFields(ofRequest: reply.request.id)
         try ledger.insertAttemptedValues(ofRequest: reply.request.id)
         try ledger.deleteRequest(reply.request.id)
@@ -82,7 +82,7 @@ extension RequestCompletion {
     }
 
     func isInUse(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
-        guard reply.request.kind == .create,
+        guard reply.request.operation.kind == .create,
             let new = try table.key.k(of: id, in: db), !new.isExactly(old)
         else { return false }
         return try table.isStored(new, in: db) && !isNew(new)
@@ -98,13 +98,15 @@ extension RequestCompletion {
     /// The sent values become base values. With them, a merge finds the edits of other devices. If the row is inserted
     /// again before its deletion is sent, the base values also show which values were edited locally.
     func deletedMeanwhile(
-        _ row: PulledPage.Record?, _ key: DatabaseValue, _ sent: [SentField]
+        _ row: RemoteRecord?, _ key: DatabaseValue, _ sent: [SentField]
     ) throws {
         try record(row, key)
         try ledger.setDeletionOfSentRow(key, table)
         let values = Dictionary(sent.map { ($0.name, $0.value) }) { first, _ in first }
         for column in table.columns {
-            guard let value = values[column.name] ?? (reply.request.kind == .create ? .null : nil) else { continue }
+            guard let value = values[column.name] ?? (reply.request.operation.kind == .create ? .null : nil) else {
+                continue
+            }
             try ledger.setBase(value, of: column.name, key, table)
         }
         for joinTable in table.joinTables {
@@ -115,7 +117,7 @@ extension RequestCompletion {
 
     /// Gives a new row the key that the service assigned. Returns the key of the row afterwards.
     func replaceKey(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
-        guard reply.request.kind == .create, let id,
+        guard reply.request.operation.kind == .create, let id,
             let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
         else { return old }
         let replacement = KeyReplacement(engine, table, db)

@@ -22,13 +22,13 @@ struct RequestCompletion {
     /// Whether the row was not edited since the request was built. If it was, a rejection does not apply to its pending
     /// change.
     private let isUnchanged: Bool
-    private(set) var outcome = AppliedChanges()
+    private(set) var outcome = SyncReport()
     /// The service's version of the row; nil if there is none to merge.
     var answer: Answer?
 
     struct Answer {
         let table: TrackedTable
-        let row: PulledPage.Record
+        let row: RemoteRecord
         /// Whether a locally created row with the key of the record is the same row.
         let isSame: Bool
     }
@@ -38,7 +38,7 @@ struct RequestCompletion {
         self.reply = reply
         self.serverTime = serverTime
         self.db = db
-        table = try engine.table(reply.request.entity)
+        table = try engine.table(reply.request.operation.entity)
         let row = try EngineLedger(db).sentRow(ofRequest: reply.request.id)
         key = row?.key
         isUnchanged = row?.isUnchanged ?? false
@@ -64,8 +64,8 @@ struct RequestCompletion {
             try ledger.insertAttemptedValues(ofRequest: requestID)
             try ledger.deleteRequest(requestID)
             // The service may have created a row that was deleted locally since, so the deletion is sent.
-            if reply.request.kind == .create, try !table.isStored(key, in: db) {
-                try deletedMeanwhile(nil, replaceKey(reply.request.remoteID, key), sent)
+            if reply.request.operation.kind == .create, try !table.isStored(key, in: db) {
+                try deletedMeanwhile(nil, replaceKey(reply.request.operation.id, key), sent)
             }
         // The service did not reject the change. The next run sends it again, with the same idempotency key.
         case .failing(let reason):
@@ -79,10 +79,10 @@ struct RequestCompletion {
             // The outcome is merged like a pulled deletion. With `attempts` > 0, the merge knows that the row was
             // created.
             try ledger.addCreatingAttempt(ofRequest: requestID)
-            let id = try reply.request.remoteID ?? table.json(key, in: db)
-            let row = PulledPage.Record(id: id, record: nil, version: nil, time: nil)
+            let id = try reply.request.operation.id ?? table.json(key, in: db)
+            let row = RemoteRecord(id: id, record: nil)
             answer = Answer(table: table, row: row, isSame: false)
-        case .notFound where reply.request.kind == .create:
+        case .notFound where reply.request.operation.kind == .create:
             try ledger.deleteRequest(requestID)
             if try table.isStored(key, in: db), try givesOtherID(key) { return }
             try refuse(key, RequestOutcome.unacceptedRowReason)
@@ -93,11 +93,11 @@ struct RequestCompletion {
             // The merge must accept any version that the service sends next.
             try ledger.recheck(key, table)
             try PageWriter(engine, table, serverTime, db)
-                .insertTombstone(reply.request.remoteID ?? table.json(key, in: db), .missing)
-        case .conflict(let row?) where reply.request.kind == .create: try mergeDuplicate(row, key)
+                .insertTombstone(reply.request.operation.id ?? table.json(key, in: db), .missing)
+        case .conflict(let row?) where reply.request.operation.kind == .create: try mergeDuplicate(row, key)
         case .conflict(let row): try mergeConflict(row, key)
         case .applied(let row):
-            if reply.request.kind == .delete {
+            if reply.request.operation.kind == .delete {
                 try finishDeletion(key)
             } else if let row, row.record != nil, try isInUse(row.id, key) || isRestored(key) {
                 try mergeDuplicate(row, key)
@@ -109,21 +109,21 @@ struct RequestCompletion {
 
     // MARK: Applied
 
-    private mutating func acknowledge(_ row: PulledPage.Record?, _ old: DatabaseValue) throws {
+    private mutating func acknowledge(_ row: RemoteRecord?, _ old: DatabaseValue) throws {
         let sent = try ledger.sentFields(ofRequest: requestID)
         try ledger.deleteRequest(requestID)
         try ledger.deleteAttemptedValues(of: old, table)
         // If the response has no record, another device may have created the row again, so edited fields are sent once
         // more.
         let keepsEdits = try row?.record == nil && isRestored(old)
-        let key = try replaceKey(row?.id ?? reply.request.remoteID, old)
+        let key = try replaceKey(row?.id ?? reply.request.operation.id, old)
         self.key = key
         guard let values = try table.fieldReader.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key, sent)
         }
         try record(row, key)
         let misnamed = try UnrecognizedFields(table, engine.model, db).found(
-            in: row?.record, of: key, sent: reply.request.body)
+            in: row?.record, of: key, sent: reply.request.operation.record)
         // The service has not stored the values of these fields.
         let unkept = Set(misnamed.map(\.field))
         let preserved = sent.filter { !unkept.contains($0.name) }
@@ -136,7 +136,7 @@ struct RequestCompletion {
                 try setBase(field.name, key, to: field.value, now: values[field.name])
             }
         }
-        if reply.request.kind == .create {
+        if reply.request.operation.kind == .create {
             let names = Set(preserved.map(\.name))
             for column in table.columns where !names.contains(column.name) {
                 try setBase(column.name, key, to: .null, now: values[column.name])
@@ -151,18 +151,18 @@ struct RequestCompletion {
         if let row, row.record != nil { answer = Answer(table: table, row: row, isSame: false) }
     }
 
-    func record(_ row: PulledPage.Record?, _ key: DatabaseValue) throws {
-        let spelled = row?.id ?? reply.request.remoteID
+    func record(_ row: RemoteRecord?, _ key: DatabaseValue) throws {
+        let spelled = row?.id ?? reply.request.operation.id
         try ledger.insertSent(
             key, table, version: row?.version, time: row?.time,
             spelled: spelled.flatMap { try table.spelling(of: $0, key, in: db) },
-            isCreated: reply.request.kind == .create)
+            isCreated: reply.request.operation.kind == .create)
     }
 
     /// Returns whether the request creates a row again that the service deleted. Another device may have created it
     /// again too.
     func isRestored(_ key: DatabaseValue) throws -> Bool {
-        try reply.request.kind == .create && LocalEditTimes(of: key, table, db).isRestored
+        try reply.request.operation.kind == .create && LocalEditTimes(of: key, table, db).isRestored
     }
 
     /// Stores the sent value as the base value if the row has another value by now, which is still to be sent.
@@ -205,7 +205,7 @@ struct RequestCompletion {
     private mutating func refuse(_ key: DatabaseValue, _ reason: String) throws {
         try ledger.deleteRequest(requestID)
         // Neither side has the row.
-        if reply.request.kind == .create, try !table.isStored(key, in: db) {
+        if reply.request.operation.kind == .create, try !table.isStored(key, in: db) {
             return try ledger.deleteEntries(of: key, table)
         }
         guard isUnchanged else { return try ledger.addRejectionOfEarlierCreate(key, table) }
@@ -215,7 +215,7 @@ struct RequestCompletion {
 
     /// Completes a request to which the service responded with another version. The version is merged, and remaining
     /// differences are sent again. After ``maximumContentions`` consecutive times the change is blocked.
-    private mutating func mergeConflict(_ row: PulledPage.Record?, _ key: DatabaseValue) throws {
+    private mutating func mergeConflict(_ row: RemoteRecord?, _ key: DatabaseValue) throws {
         // The other version may have the sent values: an attempt without a response may have been carried out.
         try ledger.insertAttemptedValues(ofRequest: requestID)
         try ledger.deleteRequest(requestID)
@@ -234,13 +234,15 @@ struct RequestCompletion {
     /// values are sent.
     private mutating func leaveOpen(_ key: DatabaseValue, _ reason: String) throws {
         try ledger.addRejectedAttempt(ofRequest: requestID)
-        if try ledger.blockUncertain(key, table, reason, request: requestID) { outcome[table.entity.name].blocked += 1 }
+        if try ledger.blockUncertain(key, table, reason, request: requestID) {
+            outcome[table.entity.name].blockedChanges += 1
+        }
     }
 
     private mutating func block(
         _ key: DatabaseValue, _ reason: PendingChange.BlockReason, _ message: String
     ) throws {
         try ledger.block(key, table, reason, message)
-        outcome[table.entity.name].blocked += 1
+        outcome[table.entity.name].blockedChanges += 1
     }
 }

@@ -1,5 +1,5 @@
 import GRDB
-import SyncCore
+package import SyncCore
 package import SyncStore
 
 extension SQLiteEngineStore {
@@ -26,16 +26,17 @@ extension SQLiteEngineStore {
 
     package func complete(
         _ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease
-    ) async throws -> AppliedChanges {
+    ) async throws -> SyncReport {
         try await writing(lease, keepsMemory: true) { [self] db in
-            var outcome = AppliedChanges()
+            var outcome = SyncReport()
             var answers: [RequestCompletion.Answer] = []
             try EngineLedger(db).increaseEdit()
             var updates: [AppliedUpdates] = []
             // A create may replace the keys in the values of other rows.
-            let isTogether = registration.handlesRowsTogether && !replies.contains { $0.request.kind == .create }
+            let isTogether =
+                registration.handlesRowsTogether && !replies.contains { $0.request.operation.kind == .create }
             for table in isTogether ? tables : [] {
-                let own = replies.filter { $0.request.entity == table.entity.name }
+                let own = replies.filter { $0.request.operation.entity == table.entity.name }
                 if own.count > 1 { updates.append(try AppliedUpdates(among: own, self, table, db)) }
             }
             let together = updates.reduce(into: Set<Int64>()) { $0.formUnion($1.requests) }
@@ -66,8 +67,8 @@ extension SQLiteEngineStore {
     /// Merges the service's versions of sent rows, like the rows of a page.
     private func write(
         _ answers: [RequestCompletion.Answer], _ serverTime: Int64?, _ db: Database
-    ) throws -> AppliedChanges {
-        var outcome = AppliedChanges()
+    ) throws -> SyncReport {
+        var outcome = SyncReport()
         for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
         for table in parentsFirst {
             for isSame in [false, true] {

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 package import SyncCore
 package import SyncStore
@@ -5,14 +6,14 @@ package import SyncStore
 extension SQLiteEngineStore {
     package func applyDeletions(
         limit: DeletionLimit?, listed: [String], _ lease: EngineLease
-    ) async throws -> (outcome: AppliedChanges, refusal: SyncError?) {
+    ) async throws -> (outcome: SyncReport, refusal: SyncError?) {
         let listed = try listed.map { try table($0) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.outboxScan.clear()
             // Rows that the service reported as deleted are deleted even if the deletion limit keeps the missing rows.
             var outcome = try deleteRows(with: .reported, in: db)
             // Reset the count: `deleteMissing` tries all quarantined records again, and counts the rejected records.
-            for entity in outcome.entities.keys { outcome[entity].blocked = 0 }
+            for entity in outcome.entities.keys { outcome[entity].blockedChanges = 0 }
             do {
                 try db.inSavepoint {
                     outcome.add(try deleteMissing(limit, listed, in: db))
@@ -26,7 +27,7 @@ extension SQLiteEngineStore {
     }
 
     private func deleteMissing(_ limit: DeletionLimit?, _ listed: [TrackedTable], in db: Database) throws
-        -> AppliedChanges
+        -> SyncReport
     {
         // Counting reads all rows, so count only if rows may be deleted.
         let ledger = EngineLedger(db)
@@ -38,7 +39,7 @@ extension SQLiteEngineStore {
             try ledger.endListing(of: table, at: Self.now)
         }
         // Reset the count: `retryRefused` tries all quarantined records again, and counts the rejected records.
-        for entity in outcome.entities.keys { outcome[entity].blocked = 0 }
+        for entity in outcome.entities.keys { outcome[entity].blockedChanges = 0 }
         outcome.add(try retryRefused(in: db))
         return outcome
     }
@@ -47,15 +48,17 @@ extension SQLiteEngineStore {
     /// rows that it references are deleted.
     private func deleteRows(
         with source: EngineLedger.Tombstone.Source, in db: Database
-    ) throws -> AppliedChanges {
-        var outcome = AppliedChanges()
+    ) throws -> SyncReport {
+        var outcome = SyncReport()
         for table in parentsFirst.reversed() {
             let tombstones = try EngineLedger(db).tombstones(of: table, source)
             guard !tombstones.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
             writer.isMissing = source == .missing
             try writer.apply(
-                tombstones.map { PulledPage.Record(id: $0.id, record: nil, version: nil, time: $0.time) })
+                tombstones.map {
+                    RemoteRecord(id: $0.id, record: nil, modifiedAt: $0.time.map(Date.init(milliseconds:)))
+                })
             try EngineLedger(db).deleteTombstones(of: table, source)
             outcome.add(writer.outcome)
         }
@@ -78,8 +81,8 @@ extension SQLiteEngineStore {
     }
 
     /// Tries to write the quarantined records again.
-    private func retryRefused(in db: Database) throws -> AppliedChanges {
-        try tables.reduce(into: AppliedChanges()) { outcome, table in
+    private func retryRefused(in db: Database) throws -> SyncReport {
+        try tables.reduce(into: SyncReport()) { outcome, table in
             outcome.add(try QuarantinedRecords(self, table, db).retry())
         }
     }

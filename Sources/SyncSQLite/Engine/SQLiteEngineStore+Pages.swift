@@ -56,7 +56,7 @@ extension SQLiteEngineStore {
     /// Returns whether a record has an older version than the known one. Such a record comes from a stale replica.
     ///
     /// - Parameter serverTime: The clock of the service when it responded, in milliseconds since 1970.
-    func isBehind(_ row: PulledPage.Record, _ known: KnownRow?, _ serverTime: Int64?) -> Bool {
+    func isBehind(_ row: RemoteRecord, _ known: KnownRow?, _ serverTime: Int64?) -> Bool {
         guard registration.ordersVersions, let version = row.version, let known = known?.version else { return false }
         return RowVersion(version).isBehind(RowVersion(known), at: Self.now, serverTime: serverTime)
     }
@@ -82,11 +82,11 @@ extension SQLiteEngineStore {
         return model.compiled.rowKey(record, of: table.entity)?.recordKey(table.key.type).json
     }
 
-    package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> AppliedChanges {
+    package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> SyncReport {
         for page in pages { _ = try table(page.entity) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.outboxScan.clear()
-            var outcome = AppliedChanges()
+            var outcome = SyncReport()
             for table in pages.count > 1 ? parentsFirst : tables {
                 for page in pages where page.entity == table.entity.name {
                     var writer = try PageWriter(self, table, page.serverTime, db)

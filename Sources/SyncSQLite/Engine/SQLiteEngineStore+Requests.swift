@@ -15,9 +15,10 @@ extension SQLiteEngineStore {
         }
     }
 
-    package func inDoubtRequests() async throws -> [OutgoingRequest] {
+    package func inDoubtRequests(_ lease: EngineLease) async throws -> [OutgoingRequest] {
         try await reading { [self] db in
-            try tables.flatMap { try EngineLedger(db).requests(of: $0) }
+            try LeaseStore.checkHolder(of: lease, in: db)
+            return try tables.flatMap { try EngineLedger(db).requests(of: $0) }
         }
     }
 

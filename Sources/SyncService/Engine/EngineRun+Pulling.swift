@@ -40,7 +40,7 @@ extension EngineRun {
             var outcome = try await store.apply(
                 PulledPage(response, of: entity, acceptsOlderVersions: cursor == nil), lease)
             // The run tries quarantined records again before it ends, and counts them then.
-            outcome[entity].blocked = 0
+            outcome[entity].blockedChanges = 0
             record(outcome)
             recordSkipped(response, of: entity, after: count)
             count += response.records.count + response.invalidRecords.count
@@ -89,21 +89,8 @@ extension EngineRun {
         }
     }
 
-    func record(_ outcome: AppliedChanges) {
-        for (entity, counts) in outcome.entities {
-            recordChanges(of: entity) { changes in
-                changes.pulledInserts += counts.inserted
-                changes.pulledUpdates += counts.updated
-                changes.pulledDeletes += counts.deleted
-                changes.linksAdded += counts.linksAdded
-                changes.linksRemoved += counts.linksRemoved
-                changes.conflicts += counts.conflicts
-                changes.conflictingValues += counts.conflictingValues
-                changes.unreadableValues += counts.unreadable
-                changes.firstUnreadableValue = changes.firstUnreadableValue ?? counts.firstUnreadable
-                changes.blockedChanges += counts.blocked
-            }
-        }
+    func record(_ outcome: SyncReport) {
+        report.withLock { $0.add(outcome) }
     }
 
     /// Returns whether the service has changes that the store does not have.
@@ -166,7 +153,7 @@ extension EngineRun {
             guard let id = try store.id(of: record, entity) else {
                 throw SyncError(.primaryKeyMissing, "a record has no readable key", entity: entity)
             }
-            return PulledPage.Record(id: id, record: record, version: nil, time: nil, isWhole: false)
+            return RemoteRecord(id: id, record: record, isComplete: false)
         }
         let page = PulledPage(
             entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil, keepsVersions: true)
@@ -179,7 +166,7 @@ extension EngineRun {
         operation.cursor = operation.cursor ?? cursor.value
         let outcome =
             try await service.pushed([operation]).first ?? .unknown("the service returned no outcome for the change")
-        let rows: [PulledPage.Record]
+        let rows: [RemoteRecord]
         switch outcome {
         case .applied(let row):
             if let row, let id = operation.id, !operation.mayGiveAnotherID,
@@ -188,14 +175,14 @@ extension EngineRun {
                 throw SyncError(.serviceFailure, row.otherRowReason, entity: operation.entity)
             }
             if operation.kind == .delete, let id = operation.id {
-                rows = [PulledPage.Record(id: id, record: nil, version: nil, time: nil)]
+                rows = [RemoteRecord(id: id, record: nil)]
             } else if let row, row.record != nil {
-                rows = [PulledPage.Record(row)]
+                rows = [row]
             } else if let id = row?.id ?? operation.id,
                 case .found(let row)? = try checked(
                     await service.fetch([id], of: operation.entity).first, id, operation.entity)
             {
-                rows = [PulledPage.Record(row)]
+                rows = [row]
             } else {
                 rows = []
             }
@@ -216,18 +203,10 @@ extension EngineRun {
 extension PulledPage {
     init(_ page: PullPage, of entity: String, acceptsOlderVersions: Bool) {
         self.init(
-            entity: entity, rows: page.records.map(Record.init),
+            entity: entity, rows: page.records,
             end: page.nextPage.map { .more(next: $0) } ?? .last(cursor: page.cursor),
-            isListing: page.isFullListing, serverTime: page.serverTime?.milliseconds,
+            isListing: page.isFullListing, serverTime: page.serverTime?.clampedMilliseconds,
             acceptsOlderVersions: acceptsOlderVersions)
-    }
-}
-
-extension PulledPage.Record {
-    init(_ row: RemoteRecord) {
-        self.init(
-            id: row.id, record: row.record, version: row.version, time: row.modifiedAt?.milliseconds,
-            isWhole: row.isComplete)
     }
 }
 
@@ -262,7 +241,7 @@ extension EngineRun {
             lease)
         for entity in entities {
             // The run tries quarantined records again before it ends, and counts them then.
-            outcome[entity].blocked = 0
+            outcome[entity].blockedChanges = 0
             pulled.withLock { $0.insert(entity) }
             if let page = pages[entity], !page.records.isEmpty {
                 send(.pulled(entity: entity, rows: page.records.count, of: page.total))

@@ -56,7 +56,7 @@ extension EngineRun {
         while true {
             try Task.checkCancellation()
             let (requests, edit, blocked) = try await store.prepareRequests(
-                max(Self.preparedRequestLimit, batchSize), of: entities, upTo: last, lease)
+                max(Self.preparedRequestLimit, batchSize * maxConcurrentRequests), of: entities, upTo: last, lease)
             last = edit
             // A run may try these changes again, and then block them again.
             for change in blocked where unsendableChanges.withLock({ $0.insert(change).inserted }) {
@@ -88,7 +88,7 @@ extension EngineRun {
         send(.phase(.pushing))
     }
 
-    /// Sends requests in batches, and stores their outcomes. See ``sendTogether(_:)``.
+    /// Sends requests in batches, and stores their outcomes. See ``sendNext(of:_:count:)``.
     ///
     /// - Parameter rounds: The number of pulls that rejected pushes have caused so far.
     /// - Returns: The number of changes that the service applied.
@@ -98,19 +98,13 @@ extension EngineRun {
         var rest = try await matchRestored(requests)[...]
         var count = 0
         while !rest.isEmpty {
-            let batches = batchesSentTogether(of: rest, batchSize)
-            var batch = batches.first ?? []
+            var batch: [OutgoingRequest] = []
             do {
                 try Task.checkCancellation()
-                let sent = await sendTogether(batches)
-                rest = rest.dropFirst(batches.reduce(0) { $0 + $1.count })
-                rest = (sent.failed.flatMap(\.batch) + rest)[...]
-                count += try await complete(sent.requests, sent.outcomes)
-                if let failed = sent.failed.first {
-                    batch = failed.batch
+                if let failed = await sendNext(of: &rest, batchSize, count: &count) {
+                    batch = failed.requests
                     throw failed.error
                 }
-                await backoff.succeeded()
                 if service.capabilities.pushesAtomically {
                     batchSize = min(batchSize * 2, service.capabilities.maxBatchSize)
                 }
@@ -189,8 +183,10 @@ extension EngineRun {
     }
 
     private func fetchRestored(_ request: OutgoingRequest) async throws -> RemoteRecord? {
-        guard let id = request.remoteID else { return nil }
-        guard case .found(let row)? = try await fetch(id, request.entity), row.record != nil else { return nil }
+        guard let id = request.operation.id else { return nil }
+        guard case .found(let row)? = try await fetch(id, request.operation.entity), row.record != nil else {
+            return nil
+        }
         return row
     }
 
@@ -205,7 +201,7 @@ extension EngineRun {
     /// have a temporary reason.
     func complete(tooLarge request: OutgoingRequest) async throws {
         let reason = "the service rejected the request as too large (HTTP 413)"
-        let outcome: RequestOutcome.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
+        let outcome: RequestOutcome.Outcome = request.operation.kind == .delete ? .failing(reason) : .rejected(reason)
         record(try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
@@ -217,24 +213,26 @@ extension EngineRun {
     {
         var replies: [RequestOutcome] = []
         var done = 0
-        var failure: ServiceError?
+        /// The longest delay that the service asks for.
+        var delay: Duration?
         for (request, response) in zip(requests, outcomes) {
-            if case .retry(let after) = response {
-                failure = .retryLater(after: after, "it postponed a change")
-            }
+            if case .retry(let after) = response { delay = max(delay ?? .zero, after ?? .zero) }
             let outcome = try await outcome(of: response, request, isReplay: isReplay)
             switch outcome {
             case .applied:
                 done += 1
-                recordChanges(of: request.entity) { $0.recordDone(request.kind) }
-            case .notFound where request.kind != .create: entitiesWithMissingRows.withLock { $0.insert(request.entity) }
+                recordChanges(of: request.operation.entity) { $0.recordDone(request.operation.kind) }
+            case .notFound where request.operation.kind != .create:
+                entitiesWithMissingRows.withLock { $0.insert(request.operation.entity) }
             default: break
             }
             replies.append(RequestOutcome(request: request, outcome: outcome))
         }
         let outcome = try await store.complete(replies, serverTime: nil, lease)
         record(outcome)
-        if let failure { try await backoff.wait(after: failure) }
+        if let delay {
+            try await backoff.wait(after: .retryLater(after: delay == .zero ? nil : delay, "it postponed a change"))
+        }
         return done
     }
 
@@ -242,7 +240,7 @@ extension EngineRun {
         of response: PushOutcome, _ request: OutgoingRequest, isReplay: Bool
     ) async throws -> RequestOutcome.Outcome {
         let outcome = try await outcome(of: response, request)
-        guard request.kind == .create, isReplay || request.isTriedAgain else { return outcome }
+        guard request.operation.kind == .create, isReplay || request.isTriedAgain else { return outcome }
         switch outcome {
         // The row was edited after the attempt that may have created it. The response may have the values of that
         // attempt.
@@ -258,27 +256,34 @@ extension EngineRun {
         }
     }
 
+    /// Returns the record in a response. It is incomplete if responses may lack fields.
+    private func answered(_ row: RemoteRecord) -> RemoteRecord {
+        var row = row
+        row.isComplete = row.isComplete && service.capabilities.returnsRecords
+        return row
+    }
+
     private func outcome(of outcome: PushOutcome, _ request: OutgoingRequest) async throws -> RequestOutcome.Outcome {
         switch outcome {
         // The service created a row and did not return its ID: look for the row instead of sending the request again.
-        case .applied(nil) where request.kind == .create && request.remoteID == nil,
-            .silent where request.kind == .create && request.remoteID == nil:
+        case .applied(nil) where request.operation.kind == .create && request.operation.id == nil,
+            .silent where request.operation.kind == .create && request.operation.id == nil:
             guard let row = try await find(request) else {
                 searchedCreates.withLock { $0.insert(request.id) }
                 return .accepted(isCertain: outcome != .silent)
             }
-            return .applied(PulledPage.Record(row, isWhole: service.capabilities.returnsRecords))
+            return .applied(answered(row))
         case .applied(let row):
-            return .applied(row.map { PulledPage.Record($0, isWhole: service.capabilities.returnsRecords) })
+            return .applied(row.map(answered))
         case .notFound: return .notFound
         case .rejected(let reason): return .rejected(reason)
         case .unknown, .silent: return .unknown
         case .retry: return .postponed
-        case .conflict(let row?), .alreadyExists(let row?): return .conflict(PulledPage.Record(row))
+        case .conflict(let row?), .alreadyExists(let row?): return .conflict(row)
         case .conflict(nil), .alreadyExists(nil):
-            guard let id = request.remoteID else { return .rejected("the service already has such a row") }
-            switch try await fetch(id, request.entity) {
-            case .found(let row)?: return .conflict(PulledPage.Record(row))
+            guard let id = request.operation.id else { return .rejected("the service already has such a row") }
+            switch try await fetch(id, request.operation.entity) {
+            case .found(let row)?: return .conflict(row)
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
             case .notFound?: return .notFound
             case nil: return .unknown
@@ -288,7 +293,7 @@ extension EngineRun {
 }
 
 extension SyncReport.Changes {
-    fileprivate mutating func recordDone(_ kind: OutgoingRequest.Kind) {
+    fileprivate mutating func recordDone(_ kind: PushOperation.Kind) {
         switch kind {
         case .create: pushedInserts += 1
         case .update: pushedUpdates += 1
@@ -299,24 +304,12 @@ extension SyncReport.Changes {
 
 extension EngineRun {
     func operation(of request: OutgoingRequest) -> PushOperation {
-        let kind: PushOperation.Kind =
-            switch request.kind {
-            case .create: .create
-            case .update: .update
-            case .delete: .delete
-            }
-        let paths = memberPaths[request.entity]?.filter { request.body.value(at: $0) != JSONValue?.none }
-        return PushOperation(
-            entity: request.entity, kind: kind, id: request.remoteID, record: request.body, fieldPaths: paths,
-            version: request.version, cursor: cursor.value, idempotencyKey: request.idempotencyKey)
-    }
-}
-
-extension PulledPage.Record {
-    fileprivate init(_ row: RemoteRecord, isWhole: Bool) {
-        var row = row
-        row.isComplete = row.isComplete && isWhole
-        self.init(row)
+        var operation = request.operation
+        if let paths = memberPaths[operation.entity] {
+            operation.fieldPaths = paths.filter { operation.record.value(at: $0) != JSONValue?.none }
+        }
+        operation.cursor = cursor.value
+        return operation
     }
 }
 

@@ -64,7 +64,7 @@ extension EngineRun {
 
     private func isDue(_ entity: String) -> Bool {
         guard let last = start.cursors[entity]?.lastListing else { return true }
-        let now = configuration.clock.now().milliseconds
+        let now = configuration.clock.now().clampedMilliseconds
         return now.clampedSubtracting(last) >= Int64(configuration.reconciliationInterval.seconds * 1000) || now < last
     }
 
@@ -117,7 +117,7 @@ extension EngineRun {
     func apply(_ rows: [RemoteRecord], _ entity: String) async throws {
         guard !rows.isEmpty else { return }
         let page = PulledPage(
-            entity: entity, rows: rows.map(PulledPage.Record.init), end: .none, isListing: false, serverTime: nil)
+            entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil)
         record(try await store.apply(page, lease))
     }
 }

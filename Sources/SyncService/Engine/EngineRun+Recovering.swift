@@ -43,10 +43,10 @@ extension EngineRun {
     /// - Returns: False if the request does not depend on the pull.
     private func resolveOrPostpone(_ request: OutgoingRequest) async throws -> Bool {
         let capabilities = service.capabilities
-        guard request.kind == .create, capabilities.createIdempotency == .clientID,
-            capabilities.deletionDetection == .tombstones, let id = request.remoteID
+        guard request.operation.kind == .create, capabilities.createIdempotency == .clientID,
+            capabilities.deletionDetection == .tombstones, let id = request.operation.id
         else { return false }
-        if case .found(let row)? = try await fetch(id, request.entity) {
+        if case .found(let row)? = try await fetch(id, request.operation.entity) {
             _ = try await complete([request], [.conflict(row)])
             return true
         }
@@ -56,7 +56,7 @@ extension EngineRun {
     }
 
     private func unanswered() async throws -> [OutgoingRequest] {
-        try await store.inDoubtRequests().filter {
+        try await store.inDoubtRequests(lease).filter {
             !unresolvedRequests.value.contains($0.id) && !createsAfterPull.value.contains($0.id)
                 && !searchedCreates.value.contains($0.id)
         }
@@ -73,7 +73,7 @@ extension EngineRun {
         } catch ServiceError.payloadTooLarge {
             return try await complete(tooLarge: request)
         }
-        if case .notFound = outcome, request.kind == .create, try await isAbsent(request) {
+        if case .notFound = outcome, request.operation.kind == .create, try await isAbsent(request) {
             return try await complete(usedID: request)
         }
         if let reason = outcome.refusal, mayHaveCreatedRow(request) { return try await refusedAgain(request, reason) }
@@ -129,7 +129,7 @@ extension EngineRun {
     }
 
     private func acceptedRequests() async throws -> [OutgoingRequest] {
-        try await store.inDoubtRequests().filter {
+        try await store.inDoubtRequests(lease).filter {
             $0.acceptedAtEdit != nil && !unresolvedRequests.value.contains($0.id)
         }
     }
@@ -158,7 +158,7 @@ extension EngineRun {
     /// Returns whether an earlier attempt may have created the row. It cannot have done so if the engine looks for the
     /// row before it repeats a create.
     private func mayHaveCreatedRow(_ request: OutgoingRequest) -> Bool {
-        guard request.kind == .create else { return false }
+        guard request.operation.kind == .create else { return false }
         switch service.capabilities.createIdempotency {
         case .idempotencyKey, .clientID: return true
         case .markerField, .matchByContent: return false
@@ -168,11 +168,11 @@ extension EngineRun {
     /// Resolves a create that the service rejected when it was repeated. An earlier attempt may have created the row.
     /// If the row is not found, the change is blocked, and the request keeps its idempotency key.
     private func refusedAgain(_ request: OutgoingRequest, _ reason: String) async throws {
-        if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
+        if let id = request.operation.id, case .found(let row)? = try await fetch(id, request.operation.entity) {
             _ = try await complete([request], [.conflict(row)])
             return
         }
-        if request.remoteID == nil {
+        if request.operation.id == nil {
             try await waitForInDoubtRequest(since: Date(timeIntervalSince1970: Double(request.preparedAt) / 1000))
             if let row = try await find(request) {
                 _ = try await complete([request], [.applied(row)])
@@ -191,27 +191,28 @@ extension EngineRun {
     /// Returns the record that the last attempt created; nil if there is none. For a request that needs no such search,
     /// pulls a page to check that the service responds.
     private func rowOfLastAttempt(_ request: OutgoingRequest) async throws -> RemoteRecord? {
-        switch (request.kind, service.capabilities.createIdempotency) {
+        switch (request.operation.kind, service.capabilities.createIdempotency) {
         case (.create, .markerField), (.create, .matchByContent):
             try await waitForInDoubtRequest(since: configuration.clock.now())
             return try await find(request)
         case (.create, _), (.update, _), (.delete, _):
             _ = try await asking { [service] in
-                try await service.pull(PullRequest(entity: request.entity, cursor: nil))
+                try await service.pull(PullRequest(entity: request.operation.entity, cursor: nil))
             }
             return nil
         }
     }
 
     private func whatBecame(of request: OutgoingRequest) async throws -> PushOutcome {
-        switch request.kind {
+        switch request.operation.kind {
         case .create:
             switch service.capabilities.createIdempotency {
             // A repeated create does not create a second row.
             case .clientID, .idempotencyKey: return try await again(request)
             case .markerField, .matchByContent:
                 // A row with a composite key has an ID that the client assigned.
-                if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
+                if let id = request.operation.id, case .found(let row)? = try await fetch(id, request.operation.entity)
+                {
                     return .conflict(row)
                 }
                 try await waitForInDoubtRequest(since: Date(timeIntervalSince1970: Double(request.preparedAt) / 1000))
@@ -219,9 +220,9 @@ extension EngineRun {
                 return try await again(request)
             }
         case .update:
-            guard let id = request.remoteID else { return .rejected("the row has no remote ID") }
-            switch try await fetch(id, request.entity) {
-            case .found(let row)? where row.version != nil && row.version == request.version:
+            guard let id = request.operation.id else { return .rejected("the row has no remote ID") }
+            switch try await fetch(id, request.operation.entity) {
+            case .found(let row)? where row.version != nil && row.version == request.operation.version:
                 return try await again(request)
             // Merge the record: fields that the service applied are equal on both sides.
             case .found(let row)?: return .conflict(row)
@@ -246,7 +247,9 @@ extension EngineRun {
     }
 
     private func isAbsent(_ request: OutgoingRequest) async throws -> Bool {
-        guard let id = request.remoteID, case .notFound? = try await fetch(id, request.entity) else { return false }
+        guard let id = request.operation.id, case .notFound? = try await fetch(id, request.operation.entity) else {
+            return false
+        }
         return true
     }
 
@@ -256,8 +259,8 @@ extension EngineRun {
         // The request without a response created this row.
         case .alreadyExists(let row?): return .conflict(row)
         case .alreadyExists(nil):
-            guard let id = request.remoteID else { return .rejected("the service already has such a row") }
-            guard case .found(let row)? = try await fetch(id, request.entity) else {
+            guard let id = request.operation.id else { return .rejected("the service already has such a row") }
+            guard case .found(let row)? = try await fetch(id, request.operation.entity) else {
                 return .unknown("the service reports that the row exists, but does not return it")
             }
             return .conflict(row)
@@ -278,16 +281,16 @@ extension EngineRun {
     /// field, ignores rows that the store already knew. Returns nil if the service does not list the row.
     func find(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         let isMarked = service.capabilities.markerField != nil
-        var trail = PageLoopDetector(request.entity)
+        var trail = PageLoopDetector(request.operation.entity)
         while true {
-            let pull = PullRequest(entity: request.entity, cursor: nil, page: trail.page)
+            let pull = PullRequest(entity: request.operation.entity, cursor: nil, page: trail.page)
             let response = try await asking { [service] in try await service.pull(pull) }
             let candidates = response.records.filter { isSame($0, request) }
             let unknown =
                 isMarked
                 ? []
                 : try await store.unknown(
-                    candidates.map(\.id), of: request.entity, since: request.acceptedAtEdit)
+                    candidates.map(\.id), of: request.operation.entity, since: request.acceptedAtEdit)
             if let found = candidates.first(where: { isMarked || unknown.contains($0.id) }) { return found }
             guard try trail.hasNext(response.nextPage, after: response.records.map(\.id)) else { return nil }
         }
@@ -297,10 +300,10 @@ extension EngineRun {
     func isSame(_ row: RemoteRecord, _ request: OutgoingRequest) -> Bool {
         guard let record = row.record else { return false }
         if let name = service.capabilities.markerField {
-            return record[name] == .string(request.idempotencyKey)
+            return record[name] == .string(request.operation.idempotencyKey)
         }
-        let own = service.serverOwnedFields(of: request.entity)
-        return record.contains(request.naturalKey ?? own.reduce(request.body) { $0.without(at: $1) })
+        let own = service.serverOwnedFields(of: request.operation.entity)
+        return record.contains(request.naturalKey ?? own.reduce(request.operation.record) { $0.without(at: $1) })
     }
 }
 

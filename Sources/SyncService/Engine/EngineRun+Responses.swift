@@ -9,10 +9,19 @@ extension EngineRun {
     ///
     /// - Parameter isReplay: Whether the requests are in doubt.
     func pushed(_ requests: [OutgoingRequest], isReplay: Bool = false) async throws -> [PushOutcome] {
-        let outcomes = try await service.pushed(requests.map(operation))
+        try await checked(try await service.pushed(requests.map(operation)), of: requests, isReplay: isReplay)
+    }
+
+    /// Returns the outcomes of requests. If a record is not the row of its request, or if an outcome is missing, the
+    /// outcome is unknown.
+    func checked(
+        _ outcomes: [PushOutcome], of requests: [OutgoingRequest], isReplay: Bool = false
+    ) async throws -> [PushOutcome] {
         var counts: [AnsweredRow: Int] = [:]
         for (request, outcome) in zip(requests, outcomes) {
-            if let row = outcome.row { counts[AnsweredRow(entity: request.entity, id: row.id), default: 0] += 1 }
+            if let row = outcome.row {
+                counts[AnsweredRow(entity: request.operation.entity, id: row.id), default: 0] += 1
+            }
         }
         var checked: [PushOutcome] = []
         for (request, outcome) in zip(requests, outcomes) {
@@ -20,7 +29,7 @@ extension EngineRun {
                 checked.append(outcome)
                 continue
             }
-            let isRepeated = counts[AnsweredRow(entity: request.entity, id: row.id), default: 0] > 1
+            let isRepeated = counts[AnsweredRow(entity: request.operation.entity, id: row.id), default: 0] > 1
             let isAnswer = try await isAnswer(row, to: request, isReplay: isReplay, isRepeated: isRepeated)
             checked.append(isAnswer ? outcome : .unknown(service.hidingSecrets(in: row.otherRowReason)))
         }
@@ -48,14 +57,14 @@ extension EngineRun {
     private func isAnswer(
         _ row: RemoteRecord, to request: OutgoingRequest, isReplay: Bool, isRepeated: Bool
     ) async throws -> Bool {
-        if let id = request.remoteID {
-            if try store.areSame(row.id, id, of: request.entity) { return true }
+        if let id = request.operation.id {
+            if try store.areSame(row.id, id, of: request.operation.entity) { return true }
             guard operation(of: request).mayGiveAnotherID else { return false }
         }
-        if request.kind == .create, !isRepeated {
+        if request.operation.kind == .create, !isRepeated {
             // An attempt without a response may have created the row, and a pull may have stored the row since.
             let since = isReplay || request.isTriedAgain ? request.edit : nil
-            if try await !store.unknown([row.id], of: request.entity, since: since).isEmpty { return true }
+            if try await !store.unknown([row.id], of: request.operation.entity, since: since).isEmpty { return true }
             // Another device may have restored the row with the same idempotency key, and a pull may have stored that
             // row. The service then returns that row for every attempt.
             if request.isRestoration, request.attempts >= Self.mostTries - 1 { return true }

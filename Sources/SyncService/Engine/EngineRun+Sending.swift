@@ -1,33 +1,48 @@
 import SyncCore
 import SyncStore
 
-// Several requests are sent at the same time if the service allows it.
+// Several requests are sent at the same time if the service allows it. Their responses are handled one after the other,
+// because each response is compared with the stored rows.
 extension EngineRun {
     /// Returns the batches to send at the same time: the next batch, and batches that do not depend on it.
     ///
     /// Requests of one entity do not depend on each other: a row that references a new row is prepared after the
     /// response to that row, and so is the deletion of a row that another deleted row of its entity references.
     /// Requests of other entities wait, because they may be deletions of rows that these rows reference.
-    func batchesSentTogether(of requests: ArraySlice<OutgoingRequest>, _ batchSize: Int) -> [[OutgoingRequest]] {
-        let capabilities = service.capabilities
-        guard let first = requests.first, capabilities.maxConcurrentRequests > 1, !capabilities.pushesAtomically else {
+    private func batchesSentTogether(
+        of requests: ArraySlice<OutgoingRequest>, _ batchSize: Int
+    ) -> [[OutgoingRequest]] {
+        guard let first = requests.first?.operation, maxConcurrentRequests > 1 else {
             return [Array(requests.prefix(batchSize))]
         }
         let independent = requests.prefix {
-            $0.entity == first.entity && ($0.kind == .delete) == (first.kind == .delete)
+            $0.operation.entity == first.entity && ($0.operation.kind == .delete) == (first.kind == .delete)
         }
         return stride(from: independent.startIndex, to: independent.endIndex, by: batchSize)
-            .prefix(capabilities.maxConcurrentRequests)
+            .prefix(maxConcurrentRequests)
             .map { Array(independent[$0..<min($0 + batchSize, independent.endIndex)]) }
     }
 
-    /// The responses to batches that were sent at the same time.
-    struct SentBatches {
-        /// The requests with a response.
-        var requests: [OutgoingRequest] = []
-        var outcomes: [PushOutcome] = []
-        /// The batches without a response, in the order in which they were sent.
-        var failed: [(batch: [OutgoingRequest], error: any Error)] = []
+    /// The largest number of batches that are sent at the same time.
+    var maxConcurrentRequests: Int {
+        service.capabilities.pushesAtomically ? 1 : service.capabilities.maxConcurrentRequests
+    }
+
+    /// A batch whose outcomes were not stored, because its request or the handling of its response failed.
+    struct FailedBatch {
+        let index: Int
+        /// The requests to send again.
+        let requests: [OutgoingRequest]
+        let error: any Error
+
+        /// The seconds that the error requires to wait. An error that ends the run counts as an endless delay.
+        fileprivate var delay: Double {
+            switch error {
+            case ServiceError.retryLater(let after?, _): after.seconds
+            case let error as ServiceError: error.isTransient ? 0 : -1
+            default: .infinity
+            }
+        }
     }
 
     /// The response to one batch. In an optimized build, Swift 6.3 returns wrong values from a child task whose result
@@ -37,32 +52,45 @@ extension EngineRun {
         let outcomes: Result<[PushOutcome], any Error>
     }
 
-    /// Sends batches at the same time, and waits for all responses.
-    func sendTogether(_ batches: [[OutgoingRequest]]) async -> SentBatches {
-        var responses = await withTaskGroup(of: BatchResponse.self) { group in
+    /// Removes the next batches from `rest`, sends them at the same time, and stores the outcomes of each as they
+    /// arrive. Failed batches return to `rest`.
+    ///
+    /// - Parameter count: The number of changes that the service applied, which this method increases.
+    /// - Returns: The failure to handle, whose requests are the first of `rest`: the one with the longest delay.
+    func sendNext(
+        of rest: inout ArraySlice<OutgoingRequest>, _ batchSize: Int, count: inout Int
+    ) async -> FailedBatch? {
+        let batches = batchesSentTogether(of: rest, batchSize)
+        rest = rest.dropFirst(batches.reduce(0) { $0 + $1.count })
+        var (applied, failed): (Int, [FailedBatch]) = (0, [])
+        await withTaskGroup(of: BatchResponse.self) { group in
             for (index, batch) in batches.enumerated() {
                 group.addTask { [self] in await response(to: batch, index) }
             }
-            var responses: [BatchResponse] = []
-            for await response in group { responses.append(response) }
-            return responses
-        }
-        responses.sort { $0.index < $1.index }
-        var sent = SentBatches()
-        for response in responses {
-            switch response.outcomes {
-            case .success(let outcomes):
-                sent.requests += batches[response.index]
-                sent.outcomes += outcomes
-            case .failure(let error): sent.failed.append((batches[response.index], error))
+            for await response in group {
+                var requests = batches[response.index]
+                do {
+                    let outcomes = try await checked(response.outcomes.get(), of: requests)
+                    // From here on, the requests have an outcome, or are in doubt.
+                    let answered = requests
+                    requests = []
+                    applied += try await complete(answered, outcomes)
+                    await backoff.succeeded()
+                } catch {
+                    failed.append(FailedBatch(index: response.index, requests: requests, error: error))
+                }
             }
         }
-        return sent
+        count += applied
+        failed.sort { ($1.delay, $0.index) < ($0.delay, $1.index) }
+        rest = (failed.flatMap(\.requests) + rest)[...]
+        return failed.first
     }
 
     private func response(to batch: [OutgoingRequest], _ index: Int) async -> BatchResponse {
         do {
-            return BatchResponse(index: index, outcomes: .success(try await pushed(batch)))
+            try Task.checkCancellation()
+            return BatchResponse(index: index, outcomes: .success(try await service.pushed(batch.map(operation))))
         } catch {
             return BatchResponse(index: index, outcomes: .failure(error))
         }

@@ -116,7 +116,7 @@ final class EngineRun: Sendable {
 
     func finish() async throws -> SyncReport {
         heartbeat.cancel()
-        let rest = service.backoff.map { configuration.clock.now().addingTimeInterval($0.seconds).milliseconds }
+        let rest = service.backoff.map { configuration.clock.now().addingTimeInterval($0.seconds).clampedMilliseconds }
         let (notBefore, failures) = sendsRequests ? (rest, 0) : (start.notBefore, start.attempts)
         try await store.finish(
             entities.filter(pulled.value.contains), notBefore: notBefore, attempts: failures, lease)
@@ -318,7 +318,7 @@ actor RetryBackoff {
     /// failures in a row. The end is nil for no delay. The number is 0 if the service asked for the delay.
     var debt: (notBefore: Int64?, failures: Int) {
         guard let notBefore else { return (nil, failures) }
-        return (notBefore.milliseconds, isRequestedByService ? 0 : max(1, failures))
+        return (notBefore.clampedMilliseconds, isRequestedByService ? 0 : max(1, failures))
     }
 }
 

@@ -164,7 +164,7 @@ extension EngineRun {
             return try await block(file, refusal.description)
         }
         let page = PulledPage(
-            entity: file.entity, rows: [PulledPage.Record(row)], end: .none, isListing: false, serverTime: nil)
+            entity: file.entity, rows: [row], end: .none, isListing: false, serverTime: nil)
         _ = try await store.apply(page, lease)
         try await store.complete(file, .sent, lease)
         recordChanges(of: file.entity) { $0.pushedUpdates += 1 }

@@ -142,7 +142,7 @@ extension ServiceEntity.Field {
 extension Date {
     /// The date with milliseconds, as Parse always writes them: `2026-11-23T16:34:43.000Z`.
     var parseText: String {
-        let text = DateText.string(milliseconds)
+        let text = DateText.string(clampedMilliseconds)
         return text.replacing(" ", with: "T") + "Z"
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import SyncCore
+package import SyncCore
 
 extension ParseService {
     private static let requestID = HTTPField.Name("X-Parse-Request-Id")

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import SyncCore
+package import SyncCore
 
 extension PocketBaseService {
     /// Pushes all changes in one atomic batch. If the server rejects the batch, the service sends the changes one by

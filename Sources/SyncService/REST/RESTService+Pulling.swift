@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import SyncCore
+package import SyncCore
 
 extension RESTService {
     /// Returns one page of the list of an entity.

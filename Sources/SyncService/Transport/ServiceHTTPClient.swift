@@ -269,13 +269,6 @@ extension Date {
 
     /// The date in ISO 8601, such as `2026-11-23T16:34:43Z`.
     var isoText: String { DateText.iso(Self.clamped((timeIntervalSince1970 * 1000).rounded(.down))) }
-
-    var milliseconds: Int64 { Self.clamped((timeIntervalSince1970 * 1000).rounded()) }
-
-    /// Limits a time to the years 1 to 9999, because a service may send any number.
-    private static func clamped(_ milliseconds: Double) -> Int64 {
-        Int64(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999))
-    }
 }
 
 extension String {

@@ -2,26 +2,6 @@ package import SyncCore
 
 /// Records of one entity that a service returned.
 package struct PulledPage: Sendable {
-    /// A record that the service returned, or the tombstone of one.
-    package struct Record: Sendable {
-        package let id: JSONValue
-        /// The record; nil in a tombstone, and in a response to a request that returned no record.
-        package let record: JSONValue?
-        package let version: String?
-        /// When the service last changed the row, in milliseconds since 1970; nil if the service reports no times.
-        package let time: Int64?
-        /// Whether the record has all values of the row.
-        package let isWhole: Bool
-
-        package init(id: JSONValue, record: JSONValue?, version: String?, time: Int64?, isWhole: Bool = true) {
-            self.id = id
-            self.record = record
-            self.version = version
-            self.time = time
-            self.isWhole = isWhole
-        }
-    }
-
     /// Where the pull continues after the page.
     package enum End: Sendable {
         /// The page is not part of a pull, for example because its records were requested by ID.
@@ -35,7 +15,7 @@ package struct PulledPage: Sendable {
     }
 
     package let entity: String
-    package let rows: [Record]
+    package let rows: [RemoteRecord]
     package let end: End
     /// Whether the pull returns all rows of the entity. Rows that its pages omit are then missing at the service.
     package let isListing: Bool
@@ -48,7 +28,7 @@ package struct PulledPage: Sendable {
     package let keepsVersions: Bool
 
     package init(
-        entity: String, rows: [Record], end: End, isListing: Bool, serverTime: Int64?,
+        entity: String, rows: [RemoteRecord], end: End, isListing: Bool, serverTime: Int64?,
         acceptsOlderVersions: Bool = false, keepsVersions: Bool = false
     ) {
         self.entity = entity
@@ -58,51 +38,6 @@ package struct PulledPage: Sendable {
         self.serverTime = serverTime
         self.acceptsOlderVersions = acceptsOlderVersions
         self.keepsVersions = keepsVersions
-    }
-}
-
-/// The changes of one engine transaction, by entity.
-package struct AppliedChanges: Sendable {
-    package struct Counts: Sendable {
-        package var inserted = 0
-        package var updated = 0
-        package var deleted = 0
-        package var linksAdded = 0
-        package var linksRemoved = 0
-        /// Rows with new entries in the conflict log.
-        package var conflicts = 0
-        /// New entries in the conflict log.
-        package var conflictingValues = 0
-        /// The number of changes that were blocked and of records that were quarantined.
-        package var blocked = 0
-        /// Values that the model cannot read.
-        package var unreadable = 0
-        /// A description of the first unreadable value and its row.
-        package var firstUnreadable: String?
-    }
-
-    package var entities: [String: Counts] = [:]
-
-    package init() {}
-
-    package subscript(entity: String) -> Counts {
-        get { entities[entity] ?? Counts() }
-        set { entities[entity] = newValue }
-    }
-
-    package mutating func add(_ other: AppliedChanges) {
-        for (entity, counts) in other.entities {
-            self[entity].inserted += counts.inserted
-            self[entity].updated += counts.updated
-            self[entity].deleted += counts.deleted
-            self[entity].linksAdded += counts.linksAdded
-            self[entity].linksRemoved += counts.linksRemoved
-            self[entity].conflicts += counts.conflicts
-            self[entity].conflictingValues += counts.conflictingValues
-            self[entity].blocked += counts.blocked
-            self[entity].unreadable += counts.unreadable
-            self[entity].firstUnreadable = self[entity].firstUnreadable ?? counts.firstUnreadable
-        }
     }
 }
 
@@ -186,20 +121,10 @@ package struct RowVersion: Sendable {
 
 /// A change as the engine sends it, stored so that it can be sent again unchanged.
 package struct OutgoingRequest: Sendable {
-    package enum Kind: String, Sendable { case create, update, delete }
-
     package let id: Int64
-    package let entity: String
-    package let kind: Kind
-    /// The remote ID of the row. For a new row, it is the ID that the client assigned, or nil if the service assigns
-    /// IDs.
-    package let remoteID: JSONValue?
-    /// The members to send.
-    package let body: JSONValue
-    /// The version of the record that the change is based on.
-    package let version: String?
-    /// The idempotency key. All attempts of the request use it.
-    package let idempotencyKey: String
+    /// The change. For a new row, its ID is the ID that the client assigned, or nil if the service assigns IDs. All
+    /// attempts use the same idempotency key.
+    package let operation: PushOperation
     /// The edit counter of the last local edit that the request contains.
     package let edit: Int64
     /// When the request was built, or when an attempt last ended without a final outcome, in milliseconds since 1970.
@@ -220,20 +145,14 @@ package struct OutgoingRequest: Sendable {
     package var isSentOnceMore: Bool { acceptedAtEdit != nil && attempts == 1 }
 
     /// Whether the request creates a row that an earlier attempt may have created.
-    package var isTriedAgain: Bool { kind == .create && attempts > 0 }
+    package var isTriedAgain: Bool { operation.kind == .create && attempts > 0 }
 
     package init(
-        id: Int64, entity: String, kind: Kind, remoteID: JSONValue?, body: JSONValue, version: String?,
-        idempotencyKey: String, edit: Int64, preparedAt: Int64, attempts: Int, naturalKey: JSONValue?,
+        id: Int64, _ operation: PushOperation, edit: Int64, preparedAt: Int64, attempts: Int, naturalKey: JSONValue?,
         isRestoration: Bool = false, acceptedAtEdit: Int64? = nil
     ) {
         self.id = id
-        self.entity = entity
-        self.kind = kind
-        self.remoteID = remoteID
-        self.body = body
-        self.version = version
-        self.idempotencyKey = idempotencyKey
+        self.operation = operation
         self.edit = edit
         self.preparedAt = preparedAt
         self.attempts = attempts
@@ -248,10 +167,10 @@ package struct RequestOutcome: Sendable {
     package enum Outcome: Sendable {
         /// The service carried out the request and returned this record; nil if it returned none. The record of a new
         /// row has at least the ID.
-        case applied(PulledPage.Record?)
+        case applied(RemoteRecord?)
         /// The service has another version of the row, or the row exists already. The engine merges the record, and
         /// sends the remaining differences again a limited number of times.
-        case conflict(PulledPage.Record?)
+        case conflict(RemoteRecord?)
         /// The service does not have the row, or does not accept new rows at its URL.
         case notFound
         /// An earlier attempt created the row, and the service deleted it since.

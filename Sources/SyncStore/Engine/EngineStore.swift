@@ -19,7 +19,7 @@ package protocol EngineStore: Sendable {
 
     /// Applies pages of several entities in one transaction, referenced entities first. Writes and merges rows, and
     /// records tombstones, versions and cursors.
-    func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> AppliedChanges
+    func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> SyncReport
 
     /// Builds requests for the next pending changes that can be sent, and stores them.
     ///
@@ -34,10 +34,10 @@ package protocol EngineStore: Sendable {
 
     /// Returns the requests that are not completed: in-doubt requests, and requests for accepted rows that the service
     /// does not list yet.
-    func inDoubtRequests() async throws -> [OutgoingRequest]
+    func inDoubtRequests(_ lease: EngineLease) async throws -> [OutgoingRequest]
 
     /// Applies the outcomes of requests to the outbox and the store.
-    func complete(_ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease) async throws -> AppliedChanges
+    func complete(_ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease) async throws -> SyncReport
 
     /// Makes changes that the service rejected once pending again. Call this method after rows were deleted, since they
     /// may have caused the rejections.
@@ -77,7 +77,7 @@ package protocol EngineStore: Sendable {
     ///   otherwise nil.
     func applyDeletions(
         limit: DeletionLimit?, listed: [String], _ lease: EngineLease
-    ) async throws -> (outcome: AppliedChanges, refusal: SyncError?)
+    ) async throws -> (outcome: SyncReport, refusal: SyncError?)
 
     /// Records that the entities are in sync, and releases the lease.
     ///
@@ -167,7 +167,7 @@ package protocol EngineStore: Sendable {
 
 extension EngineStore {
     /// Applies one page in a transaction.
-    package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> AppliedChanges {
+    package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> SyncReport {
         try await apply([page], lease)
     }
 }
