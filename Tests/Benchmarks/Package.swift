@@ -19,6 +19,7 @@ let package = Package(
     dependencies: [
         .package(name: "Sync", path: "../..", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
         .executableTarget(
@@ -35,6 +36,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Sync", package: "Sync"), .product(name: "SyncTesting", package: "Sync"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Sources/EngineBenchmark", swiftSettings: ours),
         .executableTarget(

@@ -2,11 +2,16 @@ import Foundation
 import GRDB
 import Sync
 import SyncTesting
-import Synchronization
 
 // Measures the cost of the sync engine, with a service in memory, so that the figures contain no network.
 //
 //     swift run -c release --package-path Tests/Benchmarks engine-benchmark 100000 10000
+
+//     swift run -c release --package-path Tests/Benchmarks engine-benchmark services 100000
+if CommandLine.arguments.dropFirst().first == "services" {
+    try await BuiltInServices(count: CommandLine.arguments.last.flatMap { Int($0) } ?? 100_000).measureAll()
+    exit(0)
+}
 
 let pulled = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 100_000
 let pushed = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 10_000
@@ -17,31 +22,6 @@ let schema = """
     """
 let file = FileManager.default.temporaryDirectory.appendingPathComponent("engine-\(UUID().uuidString).sqlite")
 let stack = try DataStack(model: SyncModel(schemaData: Data(schema.utf8)), at: file)
-/// A service that can forget its cursors, so that a pull gets all rows again.
-final class ListingService: SyncService {
-    let memory: InMemoryService
-    let listsAll = Mutex(false)
-
-    init(_ memory: InMemoryService) { self.memory = memory }
-
-    var capabilities: ServiceCapabilities { memory.capabilities }
-    var identity: String { memory.identity }
-
-    func pull(_ request: PullRequest) async throws -> PullPage {
-        var request = request
-        if listsAll.withLock({ $0 }) { request.cursor = nil }
-        return try await memory.pull(request)
-    }
-
-    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] { try await memory.push(operations) }
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        try await memory.fetch(ids, of: entity)
-    }
-    func list(of entity: String, page: String?) async throws -> ListPage {
-        try await memory.list(of: entity, page: page)
-    }
-}
-
 let service = InMemoryService(
     ServiceCapabilities(
         idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
@@ -58,27 +38,9 @@ for id in 1...pulled {
 }
 let engine = try SyncEngine(stack: stack, service: listing, entities: ["Task"])
 
-/// The processor time of the process, in seconds.
-func processorTime() -> Double {
-    var usage = rusage()
-    getrusage(0, &usage)  // RUSAGE_SELF, whose type is not Int32 on every platform
-    return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
-}
-
-/// The wall time and the processor time since the creation of the value.
-struct Timer: CustomStringConvertible {
-    private let start = ContinuousClock.now
-    private let processor = processorTime()
-
-    var description: String {
-        let wall = (ContinuousClock.now - start).formatted(.units(allowed: [.milliseconds], width: .narrow))
-        return "\(wall), \(Int((processorTime() - processor) * 1000))ms of processor time"
-    }
-}
-
 func measure(_ name: String, _ body: () async throws -> SyncReport) async throws {
     let earlier = await service.requestCount
-    let timer = Timer()
+    let timer = Stopwatch()
     let report = try await body()
     let time = "\(timer)"
     let requests = await service.requestCount - earlier
@@ -89,7 +51,7 @@ func measure(_ name: String, _ body: () async throws -> SyncReport) async throws
 }
 
 // The time of the service alone, which the time of the pull contains.
-let alone = Timer()
+let alone = Stopwatch()
 var page: String?
 var cursor: String?
 var records: [JSONValue] = []
@@ -104,7 +66,7 @@ print("the service alone: \(alone)")
 let payload = Data("\(JSONValue.array(records))".utf8)
 records = []
 let plain = try DataStack(model: SyncModel(schemaData: Data(schema.utf8)), at: file.appendingPathExtension("plain"))
-let imported = Timer()
+let imported = Stopwatch()
 _ = try await Sync.changes(payload, inEntity: "Task", stack: plain)
 print("a plain import of \(payload.count / 1_000_000) MB: \(imported)")
 try plain.close()
@@ -137,7 +99,7 @@ try await measure("push") { try await engine.sync() }
 
 // Deletions of n/2 and n rows: the time must be proportional, for local and for remote deletions.
 for (name, ids) in [("", 1...(pushed / 2)), (", twice as many", (pushed / 2 + 1)...(pushed / 2 + pushed))] {
-    let timer = Timer()
+    let timer = Stopwatch()
     try stack.write { db in
         try db.execute(sql: "DELETE FROM Task WHERE id BETWEEN ? AND ?", arguments: [ids.lowerBound, ids.upperBound])
     }
