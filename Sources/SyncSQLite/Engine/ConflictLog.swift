@@ -268,3 +268,85 @@ struct ConflictLog {
                 """)
     }
 }
+
+/// Converts values of the conflict log to JSON. Attributes that the model can read have the form of an export.
+struct ConflictLogValues {
+    private let engine: SQLiteEngineStore
+    private let db: Database
+    private let table: TrackedTable
+    private let columns: [String: TrackedTable.Column]
+    private let attributes: [SyncModel.Attribute]
+
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
+        self.engine = engine
+        self.db = db
+        self.table = table
+        columns = Dictionary(table.columns.map { ($0.name, $0) }) { first, _ in first }
+        attributes = engine.model.compiled[table.entity.table].attributes
+    }
+
+    /// Returns a logged value as JSON.
+    ///
+    /// - Parameter field: The field name in the engine's tables; empty if the value is a whole record.
+    func json(_ value: DatabaseValue, field: String) throws -> JSONValue {
+        guard !value.isNull else { return .null }
+        if let joinTable = table.joinTables.first(where: { $0.field == field }) {
+            return .array(try LinkedRowList.keys(value).map { try engine.id($0, of: joinTable.destination, in: db) })
+        }
+        guard let column = columns[field] else {
+            if field.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {
+                return record
+            }
+            return value.json
+        }
+        switch column.field {
+        case .attribute(let slot):
+            let attribute = attributes[slot]
+            let stored = ColumnValue.storedValue(value, as: attribute.type)
+            let conversion = engine.model.conversion(of: attribute)
+            // If the model cannot read the value, show it unchanged.
+            return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
+        case .kind: return value.json
+        case .toOne, .joinRows: return try engine.id(value, of: column.destination, in: db)
+        }
+    }
+}
+
+/// The values that edited columns had when their row was deleted locally. They are stored like base values.
+struct DeletedValues {
+    struct Edit {
+        let key: DatabaseValue
+        let field: String
+        let base: DatabaseValue
+        let value: DatabaseValue
+    }
+
+    private let table: TrackedTable
+    private let db: Database
+
+    init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
+
+    /// Returns the edits that a row had when it was deleted.
+    func edits(of key: DatabaseValue) throws -> [Edit] {
+        let bases = try EngineLedger(db).bases(of: key, table)
+        return table.columns.compactMap { column in
+            guard let base = bases[column.name], let held = base.held else { return nil }
+            return Edit(key: key, field: column.name, base: base.value, value: held)
+        }
+    }
+
+    /// Logs edits as lost, except edits whose value the restored row has.
+    ///
+    /// - Returns: The number of lost edits.
+    func log(_ edits: [Edit], _ resolution: ConflictOutcome) throws -> Int {
+        var lost = 0
+        for edit in edits {
+            let there = try table.fieldReader.values(of: edit.key, in: db)?[edit.field] ?? .null
+            guard !there.isExactly(edit.value) else { continue }
+            try ConflictLog(db).add(
+                table, edit.key, field: edit.field, base: edit.base, local: edit.value, remote: there, resolution)
+            lost += 1
+        }
+        return lost
+    }
+}

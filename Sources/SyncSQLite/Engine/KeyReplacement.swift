@@ -124,3 +124,72 @@ struct KeyReplacement {
         }
     }
 }
+
+/// Generates the SQL of a trigger that gives entries of the engine another key. Entries that have that key already give
+/// way.
+///
+/// The statements need no conflict clause. In a trigger, the clause of the firing statement, such as `INSERT OR IGNORE`,
+/// overrides the clauses `OR REPLACE` and `OR IGNORE` of the statements.
+struct EntryMove {
+    /// The table with the entries.
+    let table: String
+    /// The column with the key.
+    let column: String
+    /// The SQL condition of the entries, apart from their key.
+    let scope: String
+    /// The other columns of a unique index with the key, apart from columns that ``scope`` determines. Nil if there is no
+    /// such index.
+    let identity: [String]?
+
+    /// Returns the move of a row's entries in a table that identifies rows by entity and key.
+    static func ofRow(in table: String, _ entity: Int) -> EntryMove {
+        EntryMove(
+            table: table, column: "k", scope: "\"e\" = \(entity)", identity: EngineSchema.identity(of: table))
+    }
+
+    /// Returns the statements.
+    ///
+    /// - Parameters:
+    ///   - old: The SQL of the key of the entries.
+    ///   - new: The SQL of their new key.
+    ///   - condition: The SQL condition for the move.
+    func statements(from old: String, to new: String, if condition: String = "true") -> [String] {
+        let (name, key) = (table.quoted, column.quoted)
+        let move = "UPDATE \(name) SET \(key) = \(new) WHERE \(scope) AND \(key) = \(old) AND \(condition)"
+        guard let identity else { return [move] }
+        let same = identity.map { " AND o.\($0.quoted) = \(name).\($0.quoted)" }.joined()
+        return [
+            """
+            DELETE FROM \(name) WHERE \(scope) AND \(key) = \(new) AND \(condition) AND EXISTS (
+              SELECT 1 FROM \(name) AS o WHERE \(scope) AND o.\(key) = \(old) AND o.\(key) IS NOT \(name).\(key)\(same))
+            """, move,
+        ]
+    }
+}
+
+/// Corrects the engine's entries after surrogate keys changed while changes were not captured. SQLite may have given
+/// the key of a deleted row to another row.
+struct SurrogateKeyRepair {
+    private let table: TrackedTable
+    /// The tables whose rows may reference rows of the table.
+    private let tables: [TrackedTable]
+    private let ledger: EngineLedger
+
+    init(_ table: TrackedTable, among tables: [TrackedTable], _ db: Database) {
+        (self.table, self.tables, ledger) = (table, tables, EngineLedger(db))
+    }
+
+    func repair() throws {
+        guard table.key.isSurrogate else { return }
+        let moved = try ledger.movedSurrogateKeys(of: table)
+        guard !moved.isEmpty else { return }
+        for other in tables { try ledger.rekeyReferences(moved, to: table.entity.table, of: other) }
+        // Move to unused keys first, since rows may have exchanged their keys.
+        for (old, _) in moved { try move(old, to: "moved \(old)".databaseValue) }
+        for (old, new) in moved { try move("moved \(old)".databaseValue, to: new) }
+    }
+
+    private func move(_ old: DatabaseValue, to new: DatabaseValue) throws {
+        try ledger.moveSurrogateKey(old, to: new, table, among: tables)
+    }
+}

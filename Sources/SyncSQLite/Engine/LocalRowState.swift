@@ -49,3 +49,51 @@ struct LocalRowState {
         isBlockedAsMissing = change?.reason == .missing
     }
 }
+
+/// The edit times of a row to be created at the service: when the row was created locally, and when its columns were
+/// set since. The edit times of other rows are stored with their base values.
+struct LocalEditTimes {
+    /// The field name of the whole row in `sync_made`.
+    private static let row = ""
+
+    private let times: [String: Int64]
+
+    /// Whether the row is to be created again, because the service deleted it. Its edited columns have base values, and
+    /// also edit times if they were set since.
+    let isRestored: Bool
+
+    /// Returns whether a column was set after the row was created or after ``recordRestored(_:_:in:)``.
+    func isSet(_ column: String) -> Bool { times[column] != nil }
+
+    init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
+        let rows = try db.rowsCached(
+            sql: "SELECT field, edited, is_restored FROM sync_made WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
+        isRestored = try rows.contains { try $0.decode(Bool.self, atIndex: 2) }
+        times = Dictionary(try rows.map { try ($0.decode(String.self, atIndex: 0), $0.decode(Int64.self, atIndex: 1)) })
+        { first, _ in first }
+    }
+
+    /// Returns when a column was edited, in milliseconds since 1970; 0 if not known, or if the column is NULL and was
+    /// never set.
+    func editTime(of column: String, holding value: DatabaseValue) -> Int64 {
+        if let time = times[column] { return time }
+        return value.isNull || isRestored ? 0 : times[Self.row] ?? 0
+    }
+
+    /// Returns the SQL condition that a row is to be created again.
+    ///
+    /// - Parameter isRow: The SQL condition that selects the entries of the row in `sync_made`.
+    static func isRestored(_ isRow: String) -> String {
+        "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"is_restored\")"
+    }
+
+    /// Marks a row to be created again.
+    static func recordRestored(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
+        try db.executeCached(
+            sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.executeCached(
+            sql: "INSERT INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, 1)",
+            arguments: [table.number, key, row, SQLiteEngineStore.now])
+    }
+}

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 import SyncStore
@@ -65,5 +66,112 @@ final class OutgoingRecordBuilder {
         guard let destination else { return .null }
         let root = engine.model.compiled.entities[engine.model.compiled[destination].root]
         return try TrackedKey(root, engine.stack.layout)?.recordKey(key, in: db)?.json ?? .null
+    }
+}
+
+// The bodies of requests.
+extension OutgoingRecordBuilder {
+    /// An error for a row that cannot be sent as it is.
+    struct Unsendable: LocalizedError {
+        let reason: String
+
+        var errorDescription: String? { reason }
+    }
+
+    /// Returns the body of a request: a record with the given fields.
+    ///
+    /// - Parameter newID: The ID that the client assigns to a new row; nil if the service assigns it. Ignored for other
+    ///   rows.
+    /// - Returns: The body, and the members of the natural key. They are nil if the entity has none, or if all values
+    ///   are null, because any record without these values would match.
+    /// - Throws: ``Unsendable`` if the row or a value cannot be sent.
+    func body(
+        of key: DatabaseValue, _ table: TrackedTable, _ fields: [OutgoingField], newID: JSONValue?, isNew: Bool
+    ) throws -> (body: JSONValue, naturalKey: JSONValue?) {
+        let (shape, record): (OutgoingSchema, JSONValue)
+        do {
+            shape = try table.shape(of: key, engine.model.compiled, in: db)
+            record = try self.record(of: key, table)
+        } catch let error as SyncError {
+            throw Unsendable(reason: error.message)
+        }
+        let unread = UnreadableValues(engine, table, db)
+        var body = JSONValue.object([])
+        if isNew, let newID { body = shape.naming(body, newID) }
+        if let kind = shape.kind, fields.contains(where: { $0.column?.field == .kind }) {
+            body = body.setting(.string(kind.value), at: kind.path)
+        }
+        for member in shape.members {
+            guard let field = fields.first(where: { $0.matches(member.field) }) else { continue }
+            let value: JSONValue
+            switch member.field {
+            case .attribute(let slot):
+                let type = engine.model.compiled[table.entity.table].attributes[slot].type
+                let there = isNew && !field.value.isNull ? nil : try unread.value(field.name, of: key)
+                value = try there ?? sendable(record.value(at: member.path), field, type)
+            case .kind: continue
+            case .toOne: value = try reference(field.value, destination: field.column?.destination)
+            case .joinRows:
+                let others = try withPending(field.others, of: key, field.joinTable, table)
+                value = .array(try others.map { try reference($0, destination: field.joinTable?.destination) })
+            }
+            body = body.setting(value, at: member.path)
+        }
+        return (body, naturalKey(table, shape, record))
+    }
+
+    /// Returns a list with the keys of its pending references inserted at their positions. At the service, the list
+    /// contains these rows.
+    private func withPending(
+        _ others: [DatabaseValue], of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable?, _ table: TrackedTable
+    ) throws -> [DatabaseValue] {
+        guard let joinTable else { return others }
+        let pending = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT target_key, position FROM sync_pending
+                    WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
+                    """), arguments: [key, joinTable.relationship])
+        return try pending.reduce(into: others) { list, row in
+            list.insert(row[0], at: min(try row.decode(Int?.self, atIndex: 1) ?? list.count, list.count))
+        }
+    }
+
+    private func sendable(
+        _ value: JSONValue?, _ field: OutgoingField, _ type: AttributeType
+    ) throws -> JSONValue {
+        guard let value, Double.fromDatabaseValue(field.value)?.isFinite != false else {
+            throw Unsendable(reason: "the value of '\(field.name)' cannot be written as JSON")
+        }
+        guard field.value.isReadable(as: type) else {
+            throw Unsendable(reason: "the value of '\(field.name)' is not of type \(type.rawValue)")
+        }
+        return value
+    }
+
+    private func naturalKey(_ table: TrackedTable, _ shape: OutgoingSchema, _ record: JSONValue) -> JSONValue? {
+        let slots = Set(table.registration.naturalKey.compactMap { table.entity.slotByName[$0] })
+        guard !slots.isEmpty else { return nil }
+        var natural = JSONValue.object([])
+        var isEmpty = true
+        for member in shape.members {
+            guard case .attribute(let slot) = member.field, slots.contains(slot) else { continue }
+            let value = record.value(at: member.path) ?? .null
+            natural = natural.setting(value, at: member.path)
+            if value != .null { isEmpty = false }
+        }
+        return isEmpty ? nil : natural
+    }
+}
+
+extension DatabaseValue {
+    /// Returns whether the value can be read as this type. SQLite stores values of any type, and an unreadable value
+    /// would be sent as null.
+    func isReadable(as type: AttributeType) -> Bool {
+        switch (type, storage) {
+        case (_, .null), (.transformable, _): true
+        case (.decimal, .string(let text)): Double(text) != nil
+        default: ColumnValue.storedValue(self, as: type) != .null
+        }
     }
 }
