@@ -205,10 +205,12 @@ struct ParseServiceTests {
             let since = condition.value(at: ["updatedAt", "$gte"])
             #expect(since?["__type"] == "Date")
             guard case .string(let time)? = since?["iso"] else { throw ServerFailure(text: "\(condition)") }
-            #expect(time >= last)
+            #expect(time.prefix(19) >= last.prefix(19))
         }
         let first = try #require(asked.first?.query["where"])
-        #expect(first == #"{"updatedAt":{"$gte":{"__type":"Date","iso":"\#(last)"}}}"#)
+        // The header `Date` has whole seconds. The cursor is that time if it is earlier than the last change.
+        let cursors = [last, "\(last.prefix(19)).000Z"]
+        #expect(cursors.contains { first == #"{"updatedAt":{"$gte":{"__type":"Date","iso":"\#($0)"}}}"# })
         #expect(try await two.rows("SELECT name FROM Tag ORDER BY name") == ["b", "c", "edited", "new"])
         try await Device(two.stack, service(space)).engine.sync()
         #expect(try await two.rows("SELECT name FROM Tag ORDER BY name") == ["c", "edited", "new"])
