@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Sync
 import SyncTesting
+import Synchronization
 
 // Measures the cost of the sync engine, with a service in memory, so that the figures contain no network.
 //
@@ -63,7 +64,7 @@ repeat {
 print("the service alone: \(alone)")
 
 // A plain import of the same rows into another store.
-let payload = Data("\(JSONValue.array(records))".utf8)
+let payload = try JSONEncoder().encode(JSONValue.array(records))
 records = []
 let plain = try DataStack(model: SyncModel(schemaData: Data(schema.utf8)), at: file.appendingPathExtension("plain"))
 let imported = Stopwatch()
