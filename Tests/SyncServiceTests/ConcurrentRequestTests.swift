@@ -96,6 +96,19 @@ struct ConcurrentRequestTests {
         #expect(await service.contents(of: "Task").count == 4)
     }
 
+    @Test("The largest limits of a service are accepted", arguments: [1, Int.max])
+    func largestLimits(batchSize: Int) async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: batchSize,
+                maxConcurrentRequests: .max))
+        let device = try await device(service, rows: 120)
+        try await device.engine.sync()
+        #expect(await service.creations == 240)
+        #expect(try await device.engine.pendingChangeCount() == 0)
+    }
+
     @Test("A rejected change blocks only itself among requests in flight")
     func rejected() async throws {
         let service = service(4)

@@ -56,7 +56,8 @@ extension EngineRun {
         while true {
             try Task.checkCancellation()
             let (requests, edit, blocked) = try await store.prepareRequests(
-                max(Self.preparedRequestLimit, batchSize * maxConcurrentRequests), of: entities, upTo: last, lease)
+                max(Self.preparedRequestLimit, batchSize, min(batchSize, 1000) * maxConcurrentRequests), of: entities,
+                upTo: last, lease)
             last = edit
             // A run may try these changes again, and then block them again.
             for change in blocked where unsendableChanges.withLock({ $0.insert(change).inserted }) {

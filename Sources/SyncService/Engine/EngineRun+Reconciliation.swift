@@ -125,8 +125,7 @@ extension EngineRun {
 extension Array {
     /// Returns the elements in groups of at most `size`.
     func parts(of size: Int) -> [[Element]] {
-        stride(from: 0, to: count, by: Swift.max(1, size)).map {
-            Array(self[$0..<Swift.min($0 + Swift.max(1, size), count)])
-        }
+        let size = Swift.max(1, Swift.min(size, count))
+        return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }

@@ -18,14 +18,12 @@ extension EngineRun {
         let independent = requests.prefix {
             $0.operation.entity == first.entity && ($0.operation.kind == .delete) == (first.kind == .delete)
         }
-        return stride(from: independent.startIndex, to: independent.endIndex, by: batchSize)
-            .prefix(maxConcurrentRequests)
-            .map { Array(independent[$0..<min($0 + batchSize, independent.endIndex)]) }
+        return Array(Array(independent).parts(of: batchSize).prefix(maxConcurrentRequests))
     }
 
-    /// The largest number of batches that are sent at the same time.
+    /// The largest number of batches that are sent at the same time, at most 100.
     var maxConcurrentRequests: Int {
-        service.capabilities.pushesAtomically ? 1 : service.capabilities.maxConcurrentRequests
+        service.capabilities.pushesAtomically ? 1 : min(service.capabilities.maxConcurrentRequests, 100)
     }
 
     /// A batch whose outcomes were not stored, because its request or the handling of its response failed.

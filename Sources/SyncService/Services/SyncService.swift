@@ -157,9 +157,9 @@ public struct ServiceCapabilities: Sendable, Hashable {
     ///   - providesModificationTimes: Whether each record has a modification time, ``RemoteRecord/modifiedAt``. The
     ///     policy ``ConflictPolicy/lastWriterWins`` requires modification times.
     ///   - maxBatchSize: The largest number of changes in one call of ``SyncService/push(_:)``.
-    ///   - maxConcurrentRequests: The largest number of calls of ``SyncService/push(_:)`` at the same time. The engine
-    ///     sends only changes of one entity at the same time, and no change that references another one. The service
-    ///     may apply them in any order.
+    ///   - maxConcurrentRequests: The largest number of calls of ``SyncService/push(_:)`` at the same time, at most
+    ///     100. The engine sends only changes of one entity at the same time, and no change that references another
+    ///     one. The service may apply them in any order.
     ///   - requiresClientCascades: Whether the engine pushes the local deletions that a remote deletion causes through
     ///     delete rules. If false, the service itself deletes the corresponding records.
     ///   - returnsRecords: Whether the response to a change contains the complete record.
