@@ -64,20 +64,18 @@ extension EngineRun {
                 recordChanges(of: change.entity) { $0.blockedChanges += 1 }
             }
             guard !requests.isEmpty else { return }
+            var isAnyInDoubt = true
             do {
                 let count = try await send(requests, &batchSize, rounds: rounds)
                 progress.count += count
-                if count == requests.count {
-                    send(progress.event)
-                    continue
-                }
+                isAnyInDoubt = count < requests.count
             } catch ServiceError.stalePush where rounds < Self.mostRounds {
                 rounds += 1
                 try await catchUp()
             }
             send(progress.event)
             // Resolve in-doubt requests before sending another change of the same row.
-            try await recoverAll()
+            if isAnyInDoubt { try await recoverAll() }
         }
     }
 
@@ -214,10 +212,12 @@ extension EngineRun {
     {
         var replies: [RequestOutcome] = []
         var done = 0
-        /// The longest delay that the service asks for.
-        var delay: Duration?
+        /// Whether the service postponed a change, and the longest delay that it asks for.
+        var (isPostponed, delay): (Bool, Duration?) = (false, nil)
         for (request, response) in zip(requests, outcomes) {
-            if case .retry(let after) = response { delay = max(delay ?? .zero, after ?? .zero) }
+            if case .retry(let after) = response {
+                (isPostponed, delay) = (true, [delay, after].compactMap(\.self).max())
+            }
             let outcome = try await outcome(of: response, request, isReplay: isReplay)
             switch outcome {
             case .applied:
@@ -231,9 +231,7 @@ extension EngineRun {
         }
         let outcome = try await store.complete(replies, serverTime: nil, lease)
         record(outcome)
-        if let delay {
-            try await backoff.wait(after: .retryLater(after: delay == .zero ? nil : delay, "it postponed a change"))
-        }
+        if isPostponed { try await backoff.wait(after: .retryLater(after: delay, "it postponed a change")) }
         return done
     }
 

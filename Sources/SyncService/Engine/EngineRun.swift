@@ -77,7 +77,7 @@ final class EngineRun: Sendable {
     func send(_ event: SyncEvent) { feed.send(event) }
 
     func recordChanges(of entity: String, _ change: (inout SyncReport.Changes) -> Void) {
-        report.withLock { change(&$0.entities[entity, default: .init()]) }
+        report.withLock { change(&$0[entity]) }
     }
 
     /// Starts a task that renews the lease regularly, because a request or a delay may take longer than the lease.
