@@ -124,12 +124,12 @@ final class StoreMonitor: Sendable {
         let version = try check(db, isOwn: isOwn)
         return Visit(
             db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()),
-            transactionEnd: isOwn ? transactionEnd : TransactionEndObserver())
+            transactionEnd: isOwn ? transactionEnd : nil)
     }
 
     /// Returns a visit that keeps no facts, for changes of single rows.
     static func unwatched(_ db: Database) -> Visit {
-        Visit(db: db, schemaVersion: nil, memory: Locked(Memory()), transactionEnd: TransactionEndObserver())
+        Visit(db: db, schemaVersion: nil, memory: Locked(Memory()), transactionEnd: nil)
     }
 
     /// Runs the part of an engine's transaction in which only syncs insert rows. Its other writes do not change the
@@ -165,7 +165,8 @@ final class StoreMonitor: Sendable {
         /// The version of the schema when the visit began; nil for ``StoreMonitor/unwatched(_:)``.
         fileprivate let schemaVersion: Int?
         fileprivate let memory: Locked<Memory>
-        fileprivate let transactionEnd: TransactionEndObserver
+        /// Nil for a visit whose facts are dropped.
+        fileprivate let transactionEnd: TransactionEndObserver?
 
         // MARK: Resolved tables
 
@@ -178,7 +179,7 @@ final class StoreMonitor: Sendable {
         /// Records the resolved tables for the current state of the database, when the transaction commits.
         func setResolvedTables(_ tables: Set<TableID>, since start: Moment) {
             let end = start.after(writesOf: db)
-            transactionEnd.afterTransaction(
+            transactionEnd?.afterTransaction(
                 of: db,
                 onCommit: { [memory] _ in memory.withLock { ($0.moment, $0.resolvedTables) = (end, tables) } },
                 onRollback: { [memory] db in
@@ -204,7 +205,7 @@ final class StoreMonitor: Sendable {
                 memory.links.links.checked.formUnion(links.checked)
                 memory.links.links.valid.formUnion(links.valid)
             }
-            transactionEnd.afterTransaction(
+            transactionEnd?.afterTransaction(
                 of: db, onRollback: { [memory] _ in memory.withLock { $0.links.links = ValidLinks() } })
         }
 

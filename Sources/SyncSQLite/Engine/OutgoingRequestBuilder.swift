@@ -20,8 +20,6 @@ struct OutgoingRequestBuilder {
     /// still be stored.
     private let tablesWithTombstones: Set<Int>
     private let scan: OutboxScan
-    /// Whether any row has a request from before.
-    private let hasRequests: Bool
     /// The values and entries of the rows that are examined next.
     private var entries: OutgoingEntries
     private var requests: [EngineLedger.NewRequest] = []
@@ -50,7 +48,6 @@ struct OutgoingRequestBuilder {
         ) { first, _ in first }
         tablesWithTombstones = try Set(order.filter(EngineLedger(db).hasTombstones).map(\.number))
         scan = engine.memory.outboxScan
-        hasRequests = try EngineLedger(db).hasRequests()
         entries = OutgoingEntries(db)
         nextID = try EngineLedger(db).nextRequestID()
     }
@@ -150,8 +147,7 @@ struct OutgoingRequestBuilder {
         }
         if engine.registration.handlesRowsTogether {
             let keys = changes.map(\.key)
-            entries = try OutgoingEntries(
-                of: keys, table, isDeleted: selection == .deletions, mayHaveRequests: hasRequests, db)
+            entries = try OutgoingEntries(of: keys, table, isDeleted: selection == .deletions, db)
             if selection != .deletions { try bodies.load(keys, table) }
         }
         var rest = changes

@@ -60,19 +60,15 @@ struct OutgoingEntries {
     /// Creates entries of no rows. Each row is then read separately.
     init(_ db: Database) { ledger = EngineLedger(db) }
 
-    /// - Parameters:
-    ///   - isDeleted: Whether the rows are deleted. Requests of deletions contain no values.
-    ///   - mayHaveRequests: Whether any row may have a request.
-    init(
-        of keys: [DatabaseValue], _ table: TrackedTable, isDeleted: Bool, mayHaveRequests: Bool, _ db: Database
-    ) throws {
+    /// - Parameter isDeleted: Whether the rows are deleted. Requests of deletions contain no values.
+    init(of keys: [DatabaseValue], _ table: TrackedTable, isDeleted: Bool, _ db: Database) throws {
         self.init(db)
         if !isDeleted {
             values = try table.fieldReader.values(of: keys, in: db)
             bases = try ledger.bases(of: keys, table)
         }
         known = try ledger.knownRows(keys, table)
-        if mayHaveRequests { keysWithRequests = try ledger.keysWithRequests(among: keys, table) }
+        if try ledger.hasRequests() { keysWithRequests = try ledger.keysWithRequests(among: keys, table) }
         entity = table.number
         read = Set(keys.map(\.exact))
     }
