@@ -2,9 +2,9 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("README")
-struct ReadmeTests {
-    @Test("The JSON example of the README equals the output of diff --json")
+@Suite("CommandLine.md")
+struct CommandLinePageTests {
+    @Test("The JSON example of the page equals the output of diff --json")
     func exampleEqualsOutput() throws {
         let sandbox = try Sandbox()
         for name in ["users.json", "model.json"] { _ = try sandbox.file(name, try Self.block(name)) }
@@ -18,10 +18,10 @@ struct ReadmeTests {
         #expect(try JSONDecoder().decode(SyncResult.self, from: Data(diff.output.utf8)) == documented)
     }
 
-    /// Returns the content of the fence with a name.
+    /// Returns the content of the code block with a name.
     private static func block(_ name: String) throws -> String {
-        let readme = Sandbox.fixtures.deletingLastPathComponent().appendingPathComponent("README.md")
-        let lines = try String(contentsOf: readme, encoding: .utf8).components(separatedBy: "\n")
+        let page = Sandbox.fixtures.deletingLastPathComponent().appendingPathComponent("Docs/CommandLine.md")
+        let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
         let start = try #require(lines.firstIndex { $0.hasPrefix("```") && $0.hasSuffix(" " + name) })
         return lines[(start + 1)...].prefix { $0 != "```" }.joined(separator: "\n")
     }
