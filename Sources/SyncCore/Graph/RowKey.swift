@@ -135,10 +135,25 @@ package struct StoredRow: Hashable, Sendable {
 extension CompiledModel {
     /// Returns the row key that a JSON value states; nil if the value is not a valid key of the entity.
     package func rowKey(_ json: JSONValue, of entity: CompiledEntity) -> RowKey? {
+        if let slot = entity.keySlot, let key = plainKey(json, self[entity.table].attributes[slot].type) { return key }
         var arena: [UInt8] = []
         guard let slot = keySlot(json, of: entity, &arena) else { return nil }
         return arena.withUnsafeBufferPointer {
             RowKey(slot, TextPool(payload: UnsafeBufferPointer(start: nil, count: 0), arena: $0))
+        }
+    }
+
+    /// Returns the key that a value states if it needs no conversion; nil otherwise.
+    private func plainKey(_ json: JSONValue, _ type: AttributeType) -> RowKey? {
+        switch (json, type) {
+        case (.string(let text), .string): return .text(text)
+        case (.number(var text), .integer):
+            // A longer number, or one that does not begin with a digit, may not be valid.
+            guard let first = text.utf8.first, first.isDigit, first != .digit0, text.utf8.count <= 18 else {
+                return nil
+            }
+            return text.withUTF8 { NumberText.integer($0) }.map(RowKey.integer)
+        default: return nil
         }
     }
 

@@ -52,19 +52,28 @@ package enum DateText {
 
     /// Returns an instant as stores have it: `2024-02-29 18:29:59.999`.
     package static func string(_ milliseconds: Int64) -> String {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 23) { buffer in
-            guard let base = buffer.baseAddress else { return "" }
-            buffer.initialize(repeating: 0)
-            write(milliseconds, to: base)
-            return String(decoding: buffer, as: UTF8.self)
-        }
+        withBytes(of: milliseconds) { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Returns an instant in ISO 8601: `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero.
     package static func iso(_ milliseconds: Int64) -> String {
-        var text = string(milliseconds).replacing(" ", with: "T")
-        if text.hasSuffix(".000") { text.removeLast(4) }
-        return text + "Z"
+        withBytes(of: milliseconds) { text in
+            text[10] = UInt8(ascii: "T")
+            let isWhole = text[20...].allSatisfy { $0 == .digit0 }
+            return String(decoding: isWhole ? text[..<19] : text[...], as: UTF8.self) + "Z"
+        }
+    }
+
+    /// Calls `body` with the 23 bytes of an instant as stores have it.
+    private static func withBytes(
+        of milliseconds: Int64, _ body: (UnsafeMutableBufferPointer<UInt8>) -> String
+    ) -> String {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 23) { buffer in
+            guard let base = buffer.baseAddress else { return "" }
+            buffer.initialize(repeating: 0)
+            write(milliseconds, to: base)
+            return body(buffer)
+        }
     }
 }
 

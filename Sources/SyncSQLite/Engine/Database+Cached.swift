@@ -28,6 +28,20 @@ struct KeyList {
     /// The largest number of keys in a list.
     private static let largest = 256
 
+    /// Returns the range of integer keys of which at least every eighth number is a key; nil for other keys.
+    ///
+    /// A scan of the range costs less than a lookup of each key.
+    static func denseRange(of keys: [DatabaseValue]) -> ClosedRange<Int64>? {
+        guard keys.count > 1 else { return nil }
+        var (least, largest) = (Int64.max, Int64.min)
+        for key in keys {
+            guard case .int64(let number) = key.storage else { return nil }
+            (least, largest) = (min(least, number), max(largest, number))
+        }
+        let (span, overflows) = largest.subtractingReportingOverflow(least)
+        return overflows || span >= 8 * keys.count ? nil : least...largest
+    }
+
     /// Returns lists of the keys.
     ///
     /// The number of placeholders in a list is a power of two, so that few statements are compiled. The last key fills

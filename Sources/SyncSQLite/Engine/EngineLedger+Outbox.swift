@@ -42,8 +42,8 @@ extension EngineLedger {
         try numbers.reduce(0) { count, number in
             try count
                 + (Int.fetchOne(
-                    db, sql: "SELECT count(*) FROM sync_outbox WHERE e = ? AND state <> 'blocked'", arguments: [number])
-                    ?? 0)
+                    db.cachedStatement(sql: "SELECT count(*) FROM sync_outbox WHERE e = ? AND state <> 'blocked'"),
+                    arguments: [number]) ?? 0)
         }
     }
 

@@ -28,16 +28,16 @@ extension EngineLedger {
 
     func knownRows(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: KnownRow] {
         var rows: [BinaryComparedValue: KnownRow] = [:]
-        try forEachRow(
-            "SELECT \(KnownRow.columns), k FROM sync_known WHERE e = \(table.number) AND k IN ", keys
+        try forEachEntry(
+            "SELECT \(KnownRow.columns), k FROM sync_known WHERE e = \(table.number) AND ", keys
         ) { rows[($0[5] as DatabaseValue).exact] = try KnownRow($0) }
         return rows
     }
 
     func changes(of keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: PendingChange] {
         var changes: [BinaryComparedValue: PendingChange] = [:]
-        try forEachRow(
-            "SELECT \(PendingChange.columns) FROM sync_outbox WHERE e = \(table.number) AND k IN ", keys
+        try forEachEntry(
+            "SELECT \(PendingChange.columns) FROM sync_outbox WHERE e = \(table.number) AND ", keys
         ) { changes[($0[0] as DatabaseValue).exact] = try PendingChange($0) }
         return changes
     }
@@ -50,6 +50,16 @@ extension EngineLedger {
             "SELECT \(key) FROM \(table.table.name.quoted) AS r WHERE true\(table.isOwn("r")) AND \(key) IN ", keys
         ) { stored.insert(($0[0] as DatabaseValue).exact) }
         return stored
+    }
+
+    /// Reads the entries of rows, and possibly those of rows with keys in between.
+    ///
+    /// - Parameter select: A query that ends before the condition for the column `k`.
+    private func forEachEntry(_ select: String, _ keys: [DatabaseValue], _ body: (Row) throws -> Void) throws {
+        guard let range = KeyList.denseRange(of: keys) else { return try forEachRow("\(select)k IN ", keys, body) }
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "\(select)k BETWEEN ? AND ?"), arguments: [range.lowerBound, range.upperBound])
+        while let row = try rows.next() { try body(row) }
     }
 
     /// - Parameters:
@@ -103,15 +113,18 @@ extension EngineLedger {
         }
     }
 
-    /// Returns the next changes that can be sent, at most 1000, in the order of their keys.
+    /// Returns the next changes that can be sent, in the order of their keys.
     ///
-    /// - Parameter key: The key after which the changes begin; NULL for the first changes.
+    /// - Parameters:
+    ///   - key: The key after which the changes begin; NULL for the first changes.
+    ///   - count: The largest number of changes to return.
     func changesToSend(
-        of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64
+        of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64,
+        atMost count: Int
     ) throws -> [PendingChange] {
         try db.rowsCached(
-            sql: Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT 1000",
-            arguments: StatementArguments([lastEdit.databaseValue] + (key.isNull ? [] : [key]))
+            sql: Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT ?",
+            arguments: StatementArguments([lastEdit.databaseValue] + (key.isNull ? [] : [key]) + [count.databaseValue])
         ).map(PendingChange.init)
     }
 
@@ -304,8 +317,15 @@ extension EngineLedger {
             if size > rest.count { size = 64 }
             while size > rest.count { size /= 2 }
             let rows = row + String(repeating: ", \(row)", count: size - 1)
-            let arguments = StatementArguments(rest.prefix(size).flatMap(values))
-            try db.executeCached(sql: start + rows + end, arguments: arguments)
+            let statement = try RawStatement(cachedIn: db, start + rows + end)
+            var parameter = 0
+            for entry in rest.prefix(size) {
+                for value in values(entry) {
+                    parameter += 1
+                    statement.bind(value, at: parameter)
+                }
+            }
+            try statement.execute()
             rest = rest.dropFirst(size)
         }
     }

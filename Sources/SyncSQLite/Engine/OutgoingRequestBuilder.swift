@@ -121,15 +121,14 @@ struct OutgoingRequestBuilder {
         _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
     ) throws {
         var last = key
+        // Usually each row gives a request. If some do not, read more rows.
+        var count = min(limit, Self.rowsReadTogether)
         while requests.count < limit {
-            let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit)
+            let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit, atMost: count)
             guard let end = changes.last else { return }
-            var rest = changes[...]
-            while !rest.isEmpty, requests.count < limit {
-                _ = try forEach(of: rest.prefix(Self.rowsReadTogether), table, selection, limit, body)
-                rest = rest.dropFirst(Self.rowsReadTogether)
-            }
+            _ = try forEach(of: changes[...], table, selection, limit, body)
             last = end.key
+            count = Self.rowsReadTogether
         }
     }
 

@@ -150,7 +150,7 @@ struct PageMerge {
         for (row, standing) in rows { try migrateKind(row, standing) }
         let result = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: true)
         recordUnreadable(result.diagnostics)
-        try record(rows, result)
+        try record(rows, result, plan)
         try nested.record()
         outcome.add(try edits.reapply())
         try links.reapply()
@@ -202,12 +202,14 @@ struct PageMerge {
 
     /// Records the rows as known that are stored now.
     private mutating func record(
-        _ rows: [(row: RemoteRecord, standing: LocalRowState)], _ result: SyncResult
+        _ rows: [(row: RemoteRecord, standing: LocalRowState)], _ result: SyncResult, _ plan: PayloadGraph
     ) throws {
         // A surrogate key exists once the row is stored.
         let keys = try rows.map { try table.key.k(of: $0.row.id, in: db) }
-        let stored = try ledger.storedKeys(among: keys.compactMap(\.self), table)
+        let stored = try storedKeys(among: keys.compactMap(\.self), result, plan)
+        let unreadable = UnreadableValues(engine, table, db)
         var pulled: [EngineLedger.PulledEntry] = []
+        pulled.reserveCapacity(rows.count)
         for ((row, standing), key) in zip(rows, keys) {
             guard let key, stored.contains(key.exact) else {
                 refused.append((row, result.diagnostics.first?.message ?? "the record was not stored"))
@@ -219,9 +221,24 @@ struct PageMerge {
                 EngineLedger.PulledEntry(
                     key: key, version: version, time: time, isWhole: row.isComplete,
                     spelled: try table.spelling(of: row.id, key, in: db)))
-            try UnreadableValues(engine, table, db).record(row.record, of: key, isAny: !result.diagnostics.isEmpty)
+            try unreadable.record(row.record, of: key, isAny: !result.diagnostics.isEmpty)
         }
         try ledger.insertPulled(pulled, table)
+    }
+
+    /// Returns the keys of the rows that are stored. If the sync reports no problem, it has stored all records.
+    private func storedKeys(
+        among keys: [DatabaseValue], _ result: SyncResult, _ plan: PayloadGraph
+    ) throws -> Set<BinaryComparedValue> {
+        guard result.diagnostics.isEmpty, result.omittedDiagnosticCount == 0, !table.isPart, !table.key.isSurrogate
+        else {
+            return try ledger.storedKeys(among: keys, table)
+        }
+        return plan.withTexts { texts in
+            Set(
+                plan[table.entity.table].nodes.lazy.filter { $0.isGiven && $0.isRoot }
+                    .compactMap { RowKey($0.key, texts)?.databaseValue.exact })
+        }
     }
 
     mutating func log(

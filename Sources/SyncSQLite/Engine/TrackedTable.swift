@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// A registered entity: its number in the engine's tables, its table, and its fields.
-struct TrackedTable: Sendable {
+final class TrackedTable: Sendable {
     /// A column that is merged and sent as a field.
     struct Column: Sendable {
         let name: String

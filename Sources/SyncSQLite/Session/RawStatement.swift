@@ -13,14 +13,31 @@ final class RawStatement {
     /// A buffer of 24 bytes per parameter, for the text of bound dates.
     private let dates: UnsafeMutablePointer<UInt8>
 
-    init(_ db: Database, _ sql: String, arguments: [DatabaseValue] = []) throws {
-        statement = try db.makeStatement(sql: sql)
+    convenience init(_ db: Database, _ sql: String, arguments: [DatabaseValue] = []) throws {
+        try self.init(db.makeStatement(sql: sql))
         if !arguments.isEmpty { try statement.setArguments(StatementArguments(arguments)) }
+    }
+
+    /// Creates a statement that the connection compiles once and keeps.
+    ///
+    /// Two such statements with the same SQL share their bindings and their current row, so use only one at a time.
+    convenience init(cachedIn db: Database, _ sql: String) throws {
+        try self.init(db.cachedStatement(sql: sql))
+        sqlite3_reset(handle)
+    }
+
+    private init(_ statement: Statement) {
+        self.statement = statement
         handle = statement.sqliteStatement
         dates = .allocate(capacity: 24 * (Int(sqlite3_bind_parameter_count(handle)) + 1))
     }
 
-    deinit { dates.deallocate() }
+    deinit {
+        // The connection may keep the statement, but the bound texts are not copied.
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+        dates.deallocate()
+    }
 
     // MARK: Binding
 
@@ -67,6 +84,11 @@ final class RawStatement {
                 sqlite3_bind_text(handle, index, $0, Int32(truncatingIfNeeded: text.utf8.count), copy)
             }
         }
+    }
+
+    /// Binds a value. Texts and blobs are copied.
+    func bind(_ value: DatabaseValue, at parameter: Int) {
+        _ = value.bind(to: handle, at: Int32(truncatingIfNeeded: parameter))
     }
 
     func bind(copying blob: [UInt8], at parameter: Int) {

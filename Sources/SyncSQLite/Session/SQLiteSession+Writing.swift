@@ -97,7 +97,7 @@ extension SQLiteSession {
             let columns = columns(row.table)
             let deletion =
                 try deletions[row.table.index]
-                ?? statements.statement("DELETE FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+                ?? RawStatement(cachedIn: db, "DELETE FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
             deletions[row.table.index] = deletion
             deletion.bind(row.key, at: 1)
             do {
@@ -271,13 +271,14 @@ struct BulkInsertion {
             "(" + parameters.map { parameter(index * width + $0) }.joined(separator: ", ") + ")"
         }
         let columns = "INTO \(table.quoted) (\(names.joined(separator: ", "))) VALUES "
-        one = try RawStatement(db, "INSERT " + columns + row(0))
+        one = try RawStatement(cachedIn: db, "INSERT " + columns + row(0))
         last = 0
         let isInBulk = try rowCount >= Self.rowsPerStatement && !Self.hasTriggers(table, db)
         many =
             isInBulk
             ? try RawStatement(
-                db, "INSERT OR FAIL " + columns + (0..<Self.rowsPerStatement).map(row).joined(separator: ", ")) : nil
+                cachedIn: db, "INSERT OR FAIL " + columns + (0..<Self.rowsPerStatement).map(row).joined(separator: ", ")
+            ) : nil
     }
 
     /// - Parameters:

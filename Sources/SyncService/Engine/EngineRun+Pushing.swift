@@ -20,7 +20,7 @@ extension EngineRun {
             _ = try await store.retryBelow(entities, lease)
         }
         var progress = PushProgress(total: try await store.pendingChangeCount(of: entities))
-        try await pushAll(&batchSize, &progress)
+        if progress.total > 0 { try await pushAll(&batchSize, &progress) }
         // Rows that reference an accepted row can be sent once the service lists the accepted row.
         if try await waitForAcceptedRows() {
             try await pushAll(&batchSize, &progress)
