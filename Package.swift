@@ -13,6 +13,13 @@ let ours: [SwiftSetting] = [
     .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 
+// Apps for Apple platforms need the privacy manifest. On other systems, it would only add a resource bundle.
+#if canImport(Darwin)
+    let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#else
+    let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#endif
+
 let package = Package(
     name: "Sync",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
@@ -75,6 +82,7 @@ let package = Package(
                 "SyncCalls", "SyncCore", "SyncStore", "SyncSQLite", "SyncService",
                 .target(name: "SyncMacros", condition: .when(traits: ["Macros"])),
             ],
+            exclude: privacyManifest.excluded, resources: privacyManifest.resources,
             swiftSettings: ours),
         .target(name: "SyncTesting", dependencies: ["Sync", "SyncCore", "SyncSQLite"], swiftSettings: ours),
         .target(

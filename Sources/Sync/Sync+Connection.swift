@@ -16,6 +16,13 @@ extension Sync {
     /// error, only the writes of the sync are rolled back, and the transaction stays open.
     ///
     /// - Parameters:
+    ///   - payload: `Data` (UTF-8 JSON), the `URL` of a file, a ``JSONValue``, dictionaries from `JSONSerialization`,
+    ///     or a ``SyncPayload`` that is not a stream.
+    ///   - entity: The entity of the root records.
+    ///   - stack: The stack whose database the connection is to.
+    ///   - predicate: The condition for rows in scope, as in a call without a connection.
+    ///   - parent: The row whose children the payload lists; nil for none.
+    ///   - operations: The allowed operations.
     ///   - options: The options of the sync. The payload cannot be a page of a paged import, because a rollback would
     ///     lose the page.
     ///   - db: A connection to the stack's database. If the connection is not in a transaction, the sync starts a

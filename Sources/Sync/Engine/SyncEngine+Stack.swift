@@ -54,8 +54,13 @@ extension Sync {
     /// import sends no pending changes. If an engine uses the same database, that engine still captures local edits,
     /// and the import may repeat the in-doubt requests of the engine. To sync in both directions, use a ``SyncEngine``.
     ///
-    /// - Parameter progress: A function that receives the number of imported records so far, and the total number of
-    ///   records. The total is nil if the service does not report a total.
+    /// - Parameters:
+    ///   - service: The service that has the records.
+    ///   - entity: The entity, with the settings for its records.
+    ///   - stack: The store that receives the rows.
+    ///   - configuration: The configuration of the engine that runs the import.
+    ///   - progress: A function that receives the number of imported records so far, and the total number of records.
+    ///     The total is nil if the service does not report a total.
     /// - Returns: The changes of the import.
     /// - Throws: The errors of ``SyncEngine/init(stack:service:entities:configuration:)-(_,_,[SyncedEntity],_)`` and
     ///   of ``SyncEngine/pull(only:)-([String]?)``. For example, the call throws ``SyncError`` `deletionLimitExceeded`

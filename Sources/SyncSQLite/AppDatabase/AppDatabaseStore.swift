@@ -219,7 +219,7 @@ extension DataStack {
         }
     }
 
-    /// A database connection of GRDB. The closures of ``read(_:)-(_)`` and ``write(_:)-(_)`` receive a connection.
+    /// A database connection of GRDB. The closures of ``read(_:)-7aeh7`` and ``write(_:)-eoq9`` receive a connection.
     public typealias Connection = Database
 
     /// The database for reads and observations with GRDB.

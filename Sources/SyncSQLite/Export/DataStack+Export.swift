@@ -45,7 +45,7 @@ extension DataStack {
         }
     }
 
-    /// Exports the rows of an entity as JSON, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Exports the rows of an entity as JSON, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)``. Errors of SQLite
     ///   are thrown as GRDB's `DatabaseError`.
@@ -98,7 +98,7 @@ extension DataStack {
         }
     }
 
-    /// Exports the rows of an entity as JSON, one row at a time, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Exports the rows of an entity as JSON, one row at a time, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), in db: Database,
@@ -213,7 +213,7 @@ extension DataStack {
         }
     }
 
-    /// Exports the rows of an entity as JSON text in buffers, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Exports the rows of an entity as JSON text in buffers, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     package func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,

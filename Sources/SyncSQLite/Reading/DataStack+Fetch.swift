@@ -56,7 +56,7 @@ extension DataStack {
 
     // MARK: In one read
 
-    /// Fetches the rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows of an entity, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``. Errors of SQLite are thrown as GRDB's
     ///   `DatabaseError`.
@@ -69,7 +69,7 @@ extension DataStack {
         return try select.fetch(db, "SELECT \(select.columns) \(rest)", arguments)
     }
 
-    /// Fetches the row with a key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``. Returns nil if no row has the key.
+    /// Fetches the row with a key, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``. Returns nil if no row has the key.
     ///
     /// - Throws: The errors of ``fetch(_:id:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> SyncRow? {
@@ -95,7 +95,7 @@ extension DataStack {
         return (conditions.compactMap(\.self).joined(separator: " AND "), StatementArguments(values.map(\.value)))
     }
 
-    /// Counts the rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Counts the rows of an entity, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``count(_:where:)-(String,_)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func count(_ entity: String, where predicate: RowPredicate = .all, in db: Database) throws -> Int {
@@ -229,7 +229,7 @@ extension DataStack {
         try await reading { db in try self.fetchRelated(relationship, of: row, in: db) }
     }
 
-    /// Fetches the rows that a relationship links to a row, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows that a relationship links to a row, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``fetchRelated(_:of:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetchRelated(_ relationship: String, of row: SyncRow, in db: Database) throws -> [SyncRow] {

@@ -68,7 +68,7 @@ extension DataStack {
 
     // MARK: In one write
 
-    /// Inserts a row with the given values and related rows, inside ``write(_:)-(_)``.
+    /// Inserts a row with the given values and related rows, inside ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``insert(_:values:relationships:)``. Errors of SQLite are thrown as GRDB's
     ///   `DatabaseError`.

@@ -36,7 +36,7 @@ extension DataStack {
         try await publishing { stack, db in try stack.save(values, in: db, isOwn: true) }
     }
 
-    /// Inserts or updates the rows of the given values and the loaded related rows, inside ``write(_:)-(_)``.
+    /// Inserts or updates the rows of the given values and the loaded related rows, inside ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``save(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
     @discardableResult
@@ -61,7 +61,7 @@ extension DataStack {
         try await publishing { stack, db in try stack.insert(values, in: db, isOwn: true) }
     }
 
-    /// Inserts the rows of the given values, and saves the loaded related rows, inside ``write(_:)-(_)``.
+    /// Inserts the rows of the given values, and saves the loaded related rows, inside ``write(_:)-eoq9``.
     ///
     /// - Throws: ``SyncError`` `duplicateKey` if a row with one of the primary keys is stored, and the errors of
     ///   ``save(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
@@ -89,7 +89,7 @@ extension DataStack {
         try await publishing { stack, db in try stack.delete(values, in: db, isOwn: true) }
     }
 
-    /// Deletes the rows with the primary keys of the given values, inside ``write(_:)-(_)``.
+    /// Deletes the rows with the primary keys of the given values, inside ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``delete(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
     @discardableResult

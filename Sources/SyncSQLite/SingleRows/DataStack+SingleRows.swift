@@ -193,7 +193,7 @@ extension DataStack {
         try await writing { db in try self.updateAttributes(entity, with: record, where: predicate, in: db) }
     }
 
-    /// Sets the attributes of one row from a JSON record, inside ``write(_:)-(_)``.
+    /// Sets the attributes of one row from a JSON record, inside ``write(_:)-eoq9``.
     @discardableResult
     package func updateAttributes(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil, in db: Database

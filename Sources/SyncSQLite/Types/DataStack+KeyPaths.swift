@@ -33,7 +33,7 @@ extension DataStack {
         return try await reading { db in try rows.fetch(condition, order, limit, db).map(\.element) }
     }
 
-    /// Fetches the rows of an entity as values of a Swift type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows of an entity as values of a Swift type, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
     /// For the parameters, see
     /// ``fetch(_:where:orderedBy:ascending:limit:skippingUnreadable:including:)``. Errors of SQLite are thrown as
@@ -57,7 +57,8 @@ extension DataStack {
         try await count(Value.entityName, where: RowPredicate(predicate))
     }
 
-    /// Counts the rows of an entity and its subentities that match a predicate, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Counts the rows of an entity and its subentities that match a predicate, inside ``read(_:)-7aeh7`` or
+    /// ``write(_:)-eoq9``.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`, or `unknownEntity`.
     public func count<Value: EntityRecord>(

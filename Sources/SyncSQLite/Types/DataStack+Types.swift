@@ -36,7 +36,7 @@ extension DataStack {
         return try await reading { db in try rows.fetch(predicate, order, limit, db).map(\.element) }
     }
 
-    /// Fetches the rows of an entity as values of a Swift type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows of an entity as values of a Swift type, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``fetch(_:where:orderedBy:limit:skippingUnreadable:including:)``. Errors of SQLite are
     ///   thrown as GRDB's `DatabaseError`.
@@ -71,8 +71,8 @@ extension DataStack {
         return try await reading { db in try rows.fetch(id: id, db)?.element }
     }
 
-    /// Fetches the row with the given key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``. Returns the row as a value of
-    /// a Swift type, or nil if no row has the key.
+    /// Fetches the row with the given key, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``. Returns the row as a value
+    /// of a Swift type, or nil if no row has the key.
     ///
     /// - Throws: The errors of ``fetch(_:id:including:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetch<Value: EntityRecord>(
@@ -125,8 +125,8 @@ extension DataStack {
         }
     }
 
-    /// Fetches the rows of an entity and decodes their attributes by name, inside ``read(_:)-(_)`` or
-    /// ``write(_:)-(_)``.
+    /// Fetches the rows of an entity and decodes their attributes by name, inside ``read(_:)-7aeh7`` or
+    /// ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``fetch(_:as:where:orderedBy:limit:skippingUnreadable:)``. Errors of SQLite are thrown
     ///   as GRDB's `DatabaseError`.

@@ -75,7 +75,7 @@ public actor SyncEngine {
     /// whose outcome is unknown.
     ///
     /// - Parameter entities: The entities to pull; nil for all.
-    /// - Throws: The errors of ``sync(only:)``.
+    /// - Throws: The errors of ``sync(only:)-([String]?)``.
     @discardableResult
     public func pull(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.pull, entities) { run in
@@ -90,7 +90,7 @@ public actor SyncEngine {
     /// again.
     ///
     /// - Parameter entities: The entities to push; nil for all.
-    /// - Throws: The errors of ``sync(only:)``.
+    /// - Throws: The errors of ``sync(only:)-([String]?)``.
     @discardableResult
     public func push(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.push, entities) { run in
@@ -160,8 +160,9 @@ public actor SyncEngine {
     ///
     /// - Returns: The changes in the store. The report counts these changes as pulled.
     /// - Throws: ``SyncError`` `rowNotFound` if the service no longer has the record; `serviceFailure` if the service
-    ///   rejects the change or has another version; other errors of ``sync(only:)``. If the outcome is unknown, the
-    ///   error is `serviceUnavailable`, `timedOut` or `serviceFailure`, and the service may have applied the change.
+    ///   rejects the change or has another version; other errors of ``sync(only:)-([String]?)``. If the outcome is
+    ///   unknown, the error is `serviceUnavailable`, `timedOut` or `serviceFailure`, and the service may have applied
+    ///   the change.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
         try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }

@@ -97,7 +97,11 @@ public actor InMemoryService: SyncService {
     /// Simulates another client that stores a record. If the stored record has members that the new record omits, these
     /// members stay unchanged.
     ///
-    /// - Parameter time: The modification time of the record; nil for the current time.
+    /// - Parameters:
+    ///   - entity: The entity of the record.
+    ///   - id: The ID of the record.
+    ///   - record: The members of the record.
+    ///   - time: The modification time of the record; nil for the current time.
     /// - Returns: The new version of the record.
     @discardableResult
     public func set(_ entity: String, _ id: JSONValue, _ record: JSONValue, time: Date? = nil) -> String {

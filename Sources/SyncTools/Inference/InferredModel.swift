@@ -61,7 +61,7 @@ extension SyncModel {
     ///   - json: UTF-8 JSON: an array of records, or one record.
     ///   - entity: The name of the entity of the records.
     ///   - primaryKey: The JSON keys of the parts of the primary key; nil for `id` or another recognized name.
-    /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`; `primaryKeyMissing` if no JSON key
+    /// - Throws: `SyncError` for invalid JSON, with the position; `noRecords`; `primaryKeyMissing` if no JSON key
     ///   identifies the records. Also `invalidModel` for an invalid entity name, or for too many entities or keys.
     public init(inferredFrom json: Data, entity: String, primaryKey: SyncModel.PrimaryKey? = nil) throws {
         var sample = InferenceSample(json, entity: entity)

@@ -15,9 +15,9 @@ extension DataStack {
     /// Validates the store, and writes nothing.
     ///
     /// The diagnostics report rows without required values, pending references, dangling links, and damage that SQLite
-    /// finds. The result also contains the diagnostics of ``SyncModel/validate()``.
+    /// finds. The result also contains the diagnostics of `SyncModel.validate()`.
     ///
-    /// - Throws: ``SyncError`` `databaseError`, `databaseBusy`, `modelMismatch`, `incompatibleTables` or `storeClosed`.
+    /// - Throws: `SyncError` `databaseError`, `databaseBusy`, `modelMismatch`, `incompatibleTables` or `storeClosed`.
     public func validate() async throws -> [SyncDiagnostic] {
         let dangling = try await danglingLinks().map {
             SyncDiagnostic(

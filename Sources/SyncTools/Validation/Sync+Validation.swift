@@ -18,7 +18,7 @@ extension Sync {
     ///   - stack: The store to validate against.
     ///   - parent: The row whose children the payload lists; nil for none.
     ///   - options: The options of the sync, such as the format of the payload. The deletion limit does not apply.
-    /// - Throws: ``SyncError`` if a sync would fail. If the only cause is that no record has a readable key, the call
+    /// - Throws: `SyncError` if a sync would fail. If the only cause is that no record has a readable key, the call
     ///   returns diagnostics instead.
     public static func validate(
         _ json: Data, inEntity entity: String, stack: DataStack, parent: SyncParent? = nil,
@@ -30,8 +30,13 @@ extension Sync {
     /// Validates a payload against a temporary store. The store is empty except for the parent. For details, see
     /// ``validate(_:inEntity:stack:parent:options:)``.
     ///
-    /// - Parameter model: The model of the store. The validation skips missing transformers.
-    /// - Throws: ``SyncError`` if a sync would fail. If the only cause is that no record has a readable key, the call
+    /// - Parameters:
+    ///   - json: The payload, in UTF-8 JSON.
+    ///   - entity: The entity of the root records.
+    ///   - model: The model of the store. The validation skips missing transformers.
+    ///   - parent: The row whose children the payload lists; nil for none.
+    ///   - options: The options of the sync. The deletion limit does not apply.
+    /// - Throws: `SyncError` if a sync would fail. If the only cause is that no record has a readable key, the call
     ///   returns diagnostics instead.
     public static func validate(
         _ json: Data, inEntity entity: String, model: SyncModel, parent: SyncParent? = nil,
