@@ -69,7 +69,9 @@ struct TestingGuideTests {
         try Data(file.utf8).write(to: folder.appendingPathComponent("cases/titles.json"))
         try Data(model.utf8).write(to: folder.appendingPathComponent("models/model.json"))
         let report = await runScenarios(in: folder)
-        #expect(report.isSuccess, "\(report.summary)")
+        for result in report.results where result.outcome != .passed {
+            Issue.record("\(result)")
+        }
         #expect(report.summary == "1 passed, 0 failed, 0 skipped")
     }
 
@@ -96,6 +98,24 @@ struct TestingGuideTests {
         let report = try await engine.sync()
         #expect(report.total.pulledDeletes == 1)
         #expect(try await stack.count("Task") == 0)
+    }
+
+    @Test("A push whose response is lost creates one record")
+    func lostResponse() async throws {
+        let service = InMemoryService()
+        let schema = #"{"entities": {"Task": {"attributes": {"id": "integer", "title": "string"}}}}"#
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        var configuration = SyncEngine.Configuration()
+        configuration.maxAttempts = 1
+        let engine = try SyncEngine(stack: stack, service: service, entities: ["Task"], configuration: configuration)
+        try await stack.insert("Task", values: ["title": "Buy milk"])
+        await service.setFault { request, _ in
+            if case .push = request { .failsAfterApply } else { nil }
+        }
+        await #expect(throws: SyncError.self) { try await engine.sync() }
+        await service.setFault(nil)
+        try await engine.sync()
+        #expect(await service.contents(of: "Task").values.map { $0["title"] } == ["Buy milk"])
     }
 
     @Test("The service meets the requirements of the engine")

@@ -35,15 +35,14 @@ func syncOnce(_ engine: SyncEngine) async throws {
 /// Syncs, and returns the lines to show to the user.
 func syncAndReport(_ engine: SyncEngine) async throws -> [String] {
     let report = try await engine.sync()
-    let open = try await engine.conflicts().filter { $0.outcome?.winner == nil }
+    let open = try await engine.conflicts().filter(\.isOpen)
     return try await ["\(report)"] + engine.blockedChanges().map { "\($0)" } + open.map { "\($0)" }
 }
 
 /// Resolves each open conflict with the value of the service.
 func keepRemoteValues(_ engine: SyncEngine) async throws {
-    for conflict in try await engine.conflicts() where conflict.outcome?.winner == nil {
-        try await engine.resolve(
-            conflict.entity, key: conflict.key.json, field: conflict.field, keeping: .remote)
+    for conflict in try await engine.conflicts() where conflict.isOpen {
+        try await engine.resolve(conflict, keeping: .remote)
     }
 }
 

@@ -56,7 +56,7 @@ struct CredentialCommandTests {
         #expect(try runs(setting) == 3)
         #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") }.count == 2)
         let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]
-        #expect(status?["pending"] == 1 && status?["parked"] == 0)
+        #expect(status?["pending"] == 1 && status?["blocked"] == 0)
         // `status` sends no request, so it does not run the command.
         #expect(try runs(setting) == 3)
         let json: JSONValue = ["id": 1, "title": "mine"]

@@ -205,7 +205,7 @@ struct ServiceCommandTests {
         #expect(run.status == 1)
         #expect(run.errors.hasPrefix("error: the service refuses the connection: "), "\(run.errors)")
         let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]
-        #expect(status?["pending"] == 1 && status?["parked"] == 0)
+        #expect(status?["pending"] == 1 && status?["blocked"] == 0)
     }
 
     @Test("--only limits pulls and pushes to its entities")

@@ -88,9 +88,10 @@ struct ServiceMessageTests {
         let status = try setting.run("status", "--json").output
         let json = try JSONValue(parsing: status)
         #expect(
-            json["parkedRows"] == [["entity": "Task", "key": 1, "reason": "status 422: title is taken"]], "\(status)")
+            json["blockedChanges"] == [["entity": "Task", "key": 1, "reason": "status 422: title is taken"]],
+            "\(status)")
         let task = json["entities"]?["Task"]
-        #expect(task?["parked"] == 1 && task?["pending"] == 0 && task?["conflicts"] == 0)
+        #expect(task?["blocked"] == 1 && task?["pending"] == 0 && task?["conflicts"] == 0)
         #expect(task?["initialSyncComplete"] == true)
     }
 

@@ -97,6 +97,14 @@ extension RowKey {
     }
 }
 
+extension RowKey {
+    /// Whether the key is a text that contains U+0000.
+    package var hasNUL: Bool {
+        guard case .text(let text) = self else { return false }
+        return text.utf8.contains(0)
+    }
+}
+
 extension RowKey: Hashable {
     /// Returns whether two keys are equal. Strings are compared byte for byte, as in the database.
     package static func == (left: RowKey, right: RowKey) -> Bool {
@@ -148,10 +156,10 @@ extension CompiledModel {
         switch (json, type) {
         case (.string(let text), .string): return .text(text)
         case (.number(var text), .integer):
-            // A longer number, or one that does not begin with a digit, may not be valid.
-            guard let first = text.utf8.first, first.isDigit, first != .digit0, text.utf8.count <= 18 else {
-                return nil
-            }
+            // Other numbers, such as `-1`, `1e3` or `01`, are checked first.
+            guard let first = text.utf8.first, first != .digit0, text.utf8.count <= 18,
+                text.utf8.allSatisfy(\.isDigit)
+            else { return nil }
             return text.withUTF8 { NumberText.integer($0) }.map(RowKey.integer)
         default: return nil
         }

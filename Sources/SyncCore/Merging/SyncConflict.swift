@@ -26,6 +26,9 @@ public struct SyncConflict: Sendable, Hashable {
     /// The outcome in the conflict log; nil for a conflict that a resolver receives.
     public let outcome: Outcome?
 
+    /// Whether the conflict log has the conflict as open. See ``Resolution/manual``.
+    public var isOpen: Bool { outcome.map { $0.winner == nil } ?? false }
+
     /// Creates a conflict, for a test of a resolver.
     public init(
         entity: String, key: PrimaryKeyValue, field: String, base: JSONValue, local: JSONValue, remote: JSONValue,

@@ -28,9 +28,9 @@ struct KeyList {
     /// The largest number of keys in a list.
     private static let largest = 256
 
-    /// Returns the range of integer keys of which at least every eighth number is a key; nil for other keys.
+    /// Returns the range of integer keys of which most numbers are keys; nil for other keys.
     ///
-    /// A scan of the range costs less than a lookup of each key.
+    /// A scan of such a range costs less than a lookup of each key.
     static func denseRange(of keys: [DatabaseValue]) -> ClosedRange<Int64>? {
         guard keys.count > 1 else { return nil }
         var (least, largest) = (Int64.max, Int64.min)
@@ -39,7 +39,7 @@ struct KeyList {
             (least, largest) = (min(least, number), max(largest, number))
         }
         let (span, overflows) = largest.subtractingReportingOverflow(least)
-        return overflows || span >= 8 * keys.count ? nil : least...largest
+        return overflows || span >= keys.count + keys.count / 2 ? nil : least...largest
     }
 
     /// Returns lists of the keys.

@@ -310,6 +310,15 @@ enum EngineSchema {
         ).map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) }
     }
 
+    /// Returns whether the database has other triggers than those of engines, which may delete written rows.
+    static func hasOtherTriggers(in db: Database) throws -> Bool {
+        try db.finds(
+            sql: """
+                SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '\(triggerPrefix)*'
+                UNION ALL SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger'
+                """)
+    }
+
     /// Deletes all entries of rows and the pull state of all entities, while `body` deletes the rows. Changes are not
     /// captured meanwhile.
     static func removingEntries(in db: Database, _ body: () throws -> Void) throws {

@@ -226,18 +226,19 @@ struct PageMerge {
         try ledger.insertPulled(pulled, table)
     }
 
-    /// Returns the keys of the rows that are stored. If the sync reports no problem, it has stored all records.
+    /// Returns the keys of the rows that are stored. If the sync reports no problem, it has stored all records, unless a
+    /// trigger of the app has ignored or deleted rows.
     private func storedKeys(
         among keys: [DatabaseValue], _ result: SyncResult, _ plan: PayloadGraph
     ) throws -> Set<BinaryComparedValue> {
-        guard result.diagnostics.isEmpty, result.omittedDiagnosticCount == 0, !table.isPart, !table.key.isSurrogate
-        else {
-            return try ledger.storedKeys(among: keys, table)
-        }
+        guard result.diagnostics.isEmpty, result.omittedDiagnosticCount == 0, !table.isPart, !table.key.isSurrogate,
+            try !EngineSchema.hasOtherTriggers(in: db)
+        else { return try ledger.storedKeys(among: keys, table) }
         return plan.withTexts { texts in
-            Set(
-                plan[table.entity.table].nodes.lazy.filter { $0.isGiven && $0.isRoot }
-                    .compactMap { RowKey($0.key, texts)?.databaseValue.exact })
+            let keys = plan[table.entity.table].nodes.lazy.filter { $0.isGiven && $0.isRoot }
+                .compactMap { RowKey($0.key, texts) }
+            // GRDB cuts a text at a NUL, so the entries of such a row would have the key of another row.
+            return Set(keys.filter { !$0.hasNUL }.map(\.databaseValue.exact))
         }
     }
 

@@ -22,7 +22,7 @@ public actor SyncEngine {
     private let runs = EngineRunQueue()
     /// The report of the last run, even of a run that ended with an error. Nil before the first run, during a run, and
     /// after a run that failed to begin.
-    package private(set) var lastReport: SyncReport?
+    public private(set) var lastReport: SyncReport?
 
     /// Creates an engine for the store of a host.
     ///
@@ -274,6 +274,23 @@ extension SyncEngine {
         async throws
     {
         try await store.resolve(entity, key: key, field: field, keeping: side)
+    }
+
+    /// Resolves an open conflict of the conflict log: stores the remote value, or keeps the local value for the next
+    /// push.
+    ///
+    /// - Throws: ``SyncError`` `rowNotFound` if the conflict is not open any more, or if the remote value references a
+    ///   row that is not stored.
+    public func resolve(_ conflict: SyncConflict, keeping side: SyncConflict.Side) async throws {
+        try await resolve(
+            conflict.entity, key: conflict.key.json, field: conflict.field.isEmpty ? nil : conflict.field, keeping: side
+        )
+    }
+
+    /// Restores the row of a conflict, which the engine deleted after a remote deletion. See
+    /// ``restoreDeleted(_:key:)``.
+    public func restoreDeleted(_ conflict: SyncConflict) async throws {
+        try await restoreDeleted(conflict.entity, key: conflict.key.json)
     }
 
     /// Restores a row that the engine deleted after a remote deletion. The values come from the conflict log. The log

@@ -1,9 +1,9 @@
-import Foundation
+public import Foundation
 
 /// A report with the result of each test case in a run.
 public struct ScenarioReport: Sendable, Hashable, Codable {
     /// The outcome of a test case.
-    package enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
+    public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
         /// All expectations are met.
         case passed
         /// An expectation is not met, or the test case could not be read or run. ``CaseResult/failures`` describes the
@@ -14,15 +14,15 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     }
 
     /// An expectation that is not met, or an unexpected error.
-    package struct Failure: Sendable, Hashable, Codable {
+    public struct Failure: Sendable, Hashable, Codable {
         /// The number of the step, from 1; nil for a function, a file, or the final state of the store.
-        package var step: Int?
+        public var step: Int?
         /// The expected value, as JSON or a description; empty if nothing could be compared.
-        package var expected: String
+        public var expected: String
         /// The found value, as JSON or a description; empty if nothing could be compared.
-        package var found: String
+        public var found: String
         /// The compared property, or the error.
-        package var message: String
+        public var message: String
 
         package init(step: Int? = nil, expected: String, found: String, message: String) {
             self.step = step
@@ -33,16 +33,17 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     }
 
     /// The result of one test case, or of a path or file that could not be read.
-    package struct CaseResult: Sendable, Hashable, Codable {
+    public struct CaseResult: Sendable, Hashable, Codable {
         /// The path of the scenario file.
-        package var file: String
+        public var file: String
         /// The name of the test case.
-        package var name: String
-        package var outcome: Outcome
+        public var name: String
+        /// The outcome of the test case.
+        public var outcome: Outcome
         /// The failures. A test case stops at its first failing step.
-        package var failures: [Failure]
+        public var failures: [Failure]
         /// The reason for skipping the test case; nil if the test case was not skipped.
-        package var reason: String?
+        public var reason: String?
         /// The transformers that the model names and the runner does not register. The value is nil if there are none,
         /// if no steps ran, or if ``ScenarioRunner/Options/namesMissingTransformers`` is false.
         package var missingTransformers: [String]?
@@ -59,16 +60,16 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     }
 
     /// The result of each test case, in the order of the files and of the test cases in each file.
-    package var results: [CaseResult]
+    public var results: [CaseResult]
 
     package init(results: [CaseResult] = []) { self.results = results }
 
     /// The number of test cases that passed.
-    package var passed: Int { count(.passed) }
+    public var passed: Int { count(.passed) }
     /// The number of test cases that failed.
-    package var failed: Int { count(.failed) }
+    public var failed: Int { count(.failed) }
     /// The number of test cases that were skipped.
-    package var skipped: Int { count(.skipped) }
+    public var skipped: Int { count(.skipped) }
 
     /// True if the report has test cases, and if no test case failed.
     public var isSuccess: Bool { failed == 0 && !results.isEmpty }
@@ -84,7 +85,7 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
 extension ScenarioReport.CaseResult: CustomStringConvertible {
     /// A description in one line: the outcome, the file and the name, followed by the first failure or the reason for
     /// skipping the test case.
-    package var description: String {
+    public var description: String {
         let start = "\(outcome.rawValue) \(file) \(name)"
         switch outcome {
         case .passed: return start
@@ -96,7 +97,7 @@ extension ScenarioReport.CaseResult: CustomStringConvertible {
 
 extension ScenarioReport.Failure: CustomStringConvertible {
     /// A description in one line, such as `step 3: count of User: expected 8, found 7`.
-    package var description: String {
+    public var description: String {
         let place = step.map { "step \($0): " } ?? ""
         let comparison = expected.isEmpty && found.isEmpty ? "" : ": expected \(expected), found \(found)"
         return "\(place)\(message)\(comparison)".split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -105,5 +106,5 @@ extension ScenarioReport.Failure: CustomStringConvertible {
 
 extension ScenarioReport.Failure: LocalizedError {
     /// The value of ``description``, for use as `localizedDescription`.
-    package var errorDescription: String? { description }
+    public var errorDescription: String? { description }
 }

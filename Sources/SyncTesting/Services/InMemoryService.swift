@@ -5,7 +5,7 @@ public import Sync
 public actor InMemoryService: SyncService {
     /// A fault that a test injects into a request. For a request other than a push, `appliesLate` and `refuse` act like
     /// `failsAfterApply`.
-    package enum Fault: Sendable, Hashable {
+    public enum Fault: Sendable, Hashable {
         /// The request does not reach the service.
         case failsBeforeApply
         /// The service applies the request, and its response is lost.
@@ -20,7 +20,7 @@ public actor InMemoryService: SyncService {
     }
 
     /// A request to the service, as the closures of ``setFault(_:)`` and ``onRequest(_:)`` receive it.
-    package enum Request: Sendable, Hashable {
+    public enum Request: Sendable, Hashable {
         /// A pull of one page of changes.
         case pull(String)
         /// A push of changes.
@@ -57,7 +57,7 @@ public actor InMemoryService: SyncService {
     /// The number of recorded requests.
     public var requestCount: Int { requests.count }
     /// All requests since the last call of ``deleteRequests()``.
-    package private(set) var requests: [Request] = []
+    public private(set) var requests: [Request] = []
     /// The bodies of all creations and updates that the service applied, in order.
     package private(set) var accepted: [JSONValue] = []
     /// The number of rows that pushes created.
@@ -85,14 +85,14 @@ public actor InMemoryService: SyncService {
 
     /// Sets the closure that returns the fault to inject, or nil. The service calls the closure for each request, with
     /// the number of the request since the last call of ``deleteRequests()``, from 1.
-    package func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
+    public func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
 
     /// Sets a closure that the service calls before it handles each request. Use the closure for events that happen
     /// while the request is in flight.
-    package func onRequest(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
+    public func onRequest(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
 
     /// Removes the recorded requests.
-    package func deleteRequests() { requests = [] }
+    public func deleteRequests() { requests = [] }
 
     /// Simulates another client that stores a record. If the stored record has members that the new record omits, these
     /// members stay unchanged.
@@ -144,7 +144,7 @@ public actor InMemoryService: SyncService {
     package func restore(_ copy: Copy) { (rows, keys) = (copy.rows, copy.keys) }
 
     /// Returns the rows that are not deleted, by ID.
-    package func contents(of entity: String) -> [JSONValue: JSONValue] {
+    public func contents(of entity: String) -> [JSONValue: JSONValue] {
         (rows[entity] ?? [:]).filter { !$0.value.isDeleted }.mapValues(\.record)
     }
 

@@ -22,8 +22,8 @@ struct Status: AsyncParsableCommand, EngineCommand {
     func run() async throws {
         let engine = try engine(stack(), makesRequests: false)
         let status = try await engine.status(only: chosen.names)
-        let parked = try await engine.blockedChanges(only: chosen.names)
-        if json { return try Terminal.write(json: Self.json(status, parked)) }
+        let blocked = try await engine.blockedChanges(only: chosen.names)
+        if json { return try Terminal.write(json: Self.json(status, blocked)) }
         var table = TablePrinter([
             .init(title: "entity"), .init(title: "pending", isNumeric: true), .init(title: "blocked", isNumeric: true),
             .init(title: "conflicts", isNumeric: true), .init(title: "last sync"),
@@ -36,27 +36,27 @@ struct Status: AsyncParsableCommand, EngineCommand {
             ])
         }
         try Terminal.write(table.text)
-        for row in parked {
+        for row in blocked {
             try Terminal.write("\(row.entity) \(row.key) is blocked: \(row.reason)")
         }
     }
 
-    private static func json(_ status: [EntityStatus], _ parked: [BlockedChange]) -> String {
+    private static func json(_ status: [EntityStatus], _ blocked: [BlockedChange]) -> String {
         let members = status.map { status -> JSONValue.Member in
             .init(
                 status.entity,
                 [
-                    "pending": JSONValue(status.pendingChanges), "parked": JSONValue(status.blockedChanges),
+                    "pending": JSONValue(status.pendingChanges), "blocked": JSONValue(status.blockedChanges),
                     "conflicts": JSONValue(status.openConflicts),
                     "conflictingValues": JSONValue(status.conflictingValues),
                     "lastSync": status.lastSyncDate.map { .string($0.text) } ?? .null,
                     "initialSyncComplete": .bool(status.isInitialSyncComplete),
                 ])
         }
-        let rows = parked.map { row -> JSONValue in
+        let rows = blocked.map { row -> JSONValue in
             ["entity": .string(row.entity), "key": row.key.json, "reason": .string(row.reason)]
         }
-        return JSONLine.text(of: .object([.init("entities", .object(members)), .init("parkedRows", .array(rows))]))
+        return JSONLine.text(of: .object([.init("entities", .object(members)), .init("blockedChanges", .array(rows))]))
     }
 }
 

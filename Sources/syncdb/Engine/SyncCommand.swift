@@ -210,7 +210,7 @@ struct EngineRunOptions: ParsableArguments {
         if quiet { return status }
         let isAnyOpen = !json && report.total.conflicts > 0 && status.contains { $0.openConflicts > 0 }
         let conflicts = isAnyOpen ? try await engine.conflicts() : []
-        let open = conflicts.filter { $0.outcome.map { $0.winner == nil && $0.date >= start } ?? false }
+        let open = conflicts.filter { $0.isOpen && ($0.outcome?.date ?? start) >= start }
         let printer = SyncReportPrinter(report: report, status: status, open: open, isComplete: isComplete)
         try printer.print(asJSON: json)
         return status

@@ -96,7 +96,7 @@ struct SyncReportPrinter {
                     "firstSkipped": changes.firstInvalidRecord.map { JSONValue($0) } ?? .null,
                     "unread": JSONValue(changes.unreadableValues),
                     "firstUnread": changes.firstUnreadableValue.map { .string($0) } ?? .null,
-                    "pending": JSONValue(status.pendingChanges), "parked": JSONValue(status.blockedChanges),
+                    "pending": JSONValue(status.pendingChanges), "blocked": JSONValue(status.blockedChanges),
                 ])
         }
         return JSONLine.text(of: .object([.init("entities", .object(members))]))

@@ -59,7 +59,7 @@ struct TwoDevicesTests {
         try await first.engine.sync()
         try await second.engine.sync()
 
-        let open = try await second.engine.conflicts(only: [Errand.self]).filter { $0.outcome?.winner == nil }
+        let open = try await second.engine.conflicts(only: [Errand.self]).filter(\.isOpen)
         #expect(open.map(\.field) == ["title"])
         try await second.engine.resolve(Errand.self, key: 1, field: \.title, keeping: .remote)
         try await second.engine.sync()
