@@ -90,7 +90,9 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         _ payloads: [Payload], _ written: CommittedFiles
     ) async throws -> (SyncResult, SyncModel) {
         guard changes.model != nil || changes.evolve else {
-            return try await sync(payloads, into: DataStack(at: location.url, transformers: .optional), written)
+            let stack = try DataStack(at: location.url, transformers: .optional)
+            try key.check(stack.model.entity(named: payload.entity))
+            return try await sync(payloads, into: stack, written)
         }
         let given = try store.givenModel()
         let chosen: ModelSelection

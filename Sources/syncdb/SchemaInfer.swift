@@ -182,6 +182,30 @@ struct KeyOptions: ParsableArguments {
         if inferKey, !keys.isEmpty { throw ValidationError("--primary-key and --infer-key cannot be used together") }
     }
 
+    /// Checks that the named key is the key of an entity of an existing database, which keeps its keys.
+    ///
+    /// - Throws: ``UsageError``.
+    func check(_ entity: SyncModel.Entity?) throws {
+        guard !keys.isEmpty, let entity else { return }
+        let parts =
+            entity.primaryKey?.parts
+            ?? SyncModel.PrimaryKey.defaultName(among: entity.attributes).map { [$0] } ?? []
+        let known = parts.map { part in
+            [part, entity.attributes.first { $0.name == part }?.remoteKey, part == "remoteID" ? "id" : nil]
+                .compactMap { $0.map(Self.letters) }
+        }
+        let isSame =
+            keys.count == parts.count
+            && keys.allSatisfy { key in known.contains { $0.contains(Self.letters(key)) } }
+        if isSame { return }
+        throw UsageError(
+            "--primary-key \(keys.joined(separator: ",")) is not the key of \(entity.name) in the database, "
+                + "\(parts.joined(separator: ",")); import into a new database")
+    }
+
+    /// Returns the letters and digits of a name, so that `user_id` and `userID` are equal.
+    private static func letters(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
+
     func apply(to sample: inout InferenceSample) {
         if !keys.isEmpty { sample.primaryKey = SyncModel.PrimaryKey(keys) }
         sample.infersKey = inferKey

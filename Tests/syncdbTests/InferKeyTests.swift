@@ -31,6 +31,22 @@ struct InferKeyTests {
         #expect(again.status == 0 && again.errors == "")
     }
 
+    @Test("Another --primary-key than that of the database is an error, and nothing is written")
+    func keyOfDatabase() throws {
+        let sandbox = try Sandbox()
+        let first = try sandbox.file(
+            "first.json", #"[{"owner_name": "a", "name": "x"}, {"owner_name": "b", "name": "x"}]"#)
+        let arguments = ["import", first, "--entity", "Repo", "--database", "app.sqlite", "--primary-key"]
+        #expect(try sandbox.run(arguments + ["owner_name"]).status == 0)
+        let refused = try sandbox.run(arguments + ["owner_name,name"])
+        #expect(
+            refused.status == 2
+                && refused.errors.contains(
+                    "--primary-key owner_name,name is not the key of Repo in the database, ownerName"),
+            "\(refused.errors)")
+        #expect(try sandbox.run(arguments + ["owner_name"]).status == 0)
+    }
+
     @Test("--infer-key takes the best key and reports it")
     func keyIsInferred() throws {
         let sandbox = try Sandbox()
