@@ -91,7 +91,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     ) async throws -> (SyncResult, SyncModel) {
         guard changes.model != nil || changes.evolve else {
             let stack = try DataStack(at: location.url, transformers: .optional)
-            try key.check(stack.model.entity(named: payload.entity))
+            try key.check(payload.entity, in: stack.model)
             return try await sync(payloads, into: stack, written)
         }
         let given = try store.givenModel()

@@ -185,13 +185,12 @@ struct KeyOptions: ParsableArguments {
     /// Checks that the named key is the key of an entity of an existing database, which keeps its keys.
     ///
     /// - Throws: ``UsageError``.
-    func check(_ entity: SyncModel.Entity?) throws {
-        guard !keys.isEmpty, let entity else { return }
-        let parts =
-            entity.primaryKey?.parts
-            ?? SyncModel.PrimaryKey.defaultName(among: entity.attributes).map { [$0] } ?? []
+    func check(_ name: String, in model: SyncModel) throws {
+        guard !keys.isEmpty, let entity = try? model.compiled.entity(named: name) else { return }
+        let parts = model.compiled.keyNames(of: entity)
+        let attributes = model.compiled[entity.table].attributes
         let known = parts.map { part in
-            [part, entity.attributes.first { $0.name == part }?.remoteKey, part == "remoteID" ? "id" : nil]
+            [part, attributes.first { $0.name == part }?.remoteKey, part == "remoteID" ? "id" : nil]
                 .compactMap { $0.map(Self.letters) }
         }
         let isSame =

@@ -47,6 +47,23 @@ struct InferKeyTests {
         #expect(try sandbox.run(arguments + ["owner_name"]).status == 0)
     }
 
+    @Test("--primary-key may name the key that an entity inherits")
+    func inheritedKey() throws {
+        let sandbox = try Sandbox()
+        let model = try sandbox.file(
+            "model.json",
+            #"""
+            {"entities": {
+              "Animal": {"primaryKey": "tag", "attributes": {"tag": "integer"}},
+              "Dog": {"parent": "Animal", "attributes": {"name": "string"}}}}
+            """#)
+        let dogs = try sandbox.file("dogs.json", #"[{"tag": 1, "name": "a"}]"#)
+        let arguments = ["import", dogs, "--entity", "Dog", "--database", "app.sqlite"]
+        #expect(try sandbox.run(arguments + ["--model", model]).status == 0)
+        let again = try sandbox.run(arguments + ["--primary-key", "tag"])
+        #expect(again.status == 0, "\(again.errors)")
+    }
+
     @Test("--infer-key takes the best key and reports it")
     func keyIsInferred() throws {
         let sandbox = try Sandbox()

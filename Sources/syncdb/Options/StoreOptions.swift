@@ -75,7 +75,7 @@ struct StoreOptions {
         _ model: SyncModel, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool,
         of stack: DataStack? = nil
     ) throws -> ModelSelection {
-        if stack != nil { try key.check(model.entity(named: options.entity)) }
+        if stack != nil { try key.check(options.entity, in: model) }
         guard changes.evolve else { return ModelSelection(model: model) }
         guard options.canEvolve else {
             throw UsageError("--evolve does not read JSON:API documents; name the new --model instead")
