@@ -58,9 +58,9 @@ struct GuideTests {
         }
     }
 
-    @Test("The tutorial shows all code of its tests and no other code")
-    func tutorial() throws {
-        let page = try GuidePage("Tutorial.md")
+    @Test("The walkthroughs show all code of their tests and no other code")
+    func walkthroughs() throws {
+        let page = try GuidePage("Walkthroughs.md")
         let files = Set(page.fences.map(\.file))
         #expect(files == ["TutorialTests.swift", "PodsTutorialTests.swift"])
         func lines(_ text: String) -> [String] { GuidePage.squeezed(text).components(separatedBy: "\n").sorted() }

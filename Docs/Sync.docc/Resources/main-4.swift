@@ -1,0 +1,15 @@
+import Foundation
+import Sync
+
+let model = try SyncModel(contentsOf: URL(fileURLWithPath: "model.json"))
+let stack = try DataStack(model: model, at: URL(fileURLWithPath: "todos.sqlite"))
+
+let payload = URL(fileURLWithPath: "todos.json")
+print(try await Sync.changes(payload, inEntity: "Todo", stack: stack))
+
+for project in try await stack.fetch("Project", orderedBy: "name") {
+    print(project["name"]?.string ?? "no name")
+    for todo in try await stack.fetchRelated("todos", of: project) {
+        print(" ", line(todo))
+    }
+}
