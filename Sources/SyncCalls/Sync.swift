@@ -19,6 +19,9 @@ public enum Sync {
     /// or `parent` sets a scope. Without a scope, the sync deletes only rows that nested lists omit, and rows that
     /// delete rules delete.
     ///
+    /// The sync writes to the store and does not involve an engine. Pass records that the service of an engine sent to
+    /// `SyncEngine.apply(_:inEntity:)` instead, because the writes of this function are local changes.
+    ///
     /// ```swift
     /// try await Sync.changes(data, inEntity: "Note", stack: stack, predicate: .where("createdAt > %@", yesterday))
     /// try await Sync.changes(fileURL, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 6))

@@ -8,15 +8,15 @@ private struct DeltaPull {
     let exchange: ServiceHTTPClient
 
     func pull(_ request: PullRequest) async throws -> PullPage {
-        // "3 2026-11-24T09:00:00Z 2026-11-24T08:15:00Z": a page's number, the service's clock when the first page was asked for, less a
-        // minute, and the newest row so far, less a second.
+        // "3 2026-11-24T09:00:00Z 2026-11-24T08:15:00Z": the number of the page, the service's clock at the first page
+        // less a minute, and the time of the newest row less a second.
         let place = request.page?.split(separator: " ").map(String.init) ?? []
         let page = place.first.flatMap(Int.init) ?? 1
         var query = [("sort", "updated_at"), ("page", "\(page)")]
         if let cursor = request.cursor { query.append(("updated_since", cursor)) }
         let response = try await exchange.send(.get, exchange.url(["tasks"], query))
         guard (200..<300).contains(response.status) else { throw response.refusal }
-        // The service's clock was set back: what changes by it comes before the cursor.
+        // The service's clock was set back: new changes would have times before the cursor.
         if let cursor = request.cursor, let time = response.time, cursor > time.formatted(.iso8601) {
             throw ServiceError.cursorInvalid
         }

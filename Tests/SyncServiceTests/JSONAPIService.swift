@@ -5,12 +5,12 @@ import Sync
 /// A service that speaks [JSON:API](https://jsonapi.org/format/).
 struct JSONAPIService: SyncService {
     private let exchange: ServiceHTTPClient
-    /// By entity, the `type` of its resources, which is also the path of their list.
+    /// The `type` of resources by entity, which is also the path of their list.
     private let types: [String: String]
     private let ids: ServiceCapabilities.IDAssignment
-    /// The attribute with the time of a resource's last change, if there is one.
+    /// The attribute with the time of the last change; nil for none.
     private let updated: String?
-    /// By entity, the members that are ids of rows of others.
+    /// The fields with IDs of other rows, by entity.
     private var references: [String: [ServiceEntity.Field]] = [:]
 
     init(
@@ -66,13 +66,13 @@ struct JSONAPIService: SyncService {
 // MARK: Rows
 
 extension JSONAPIService {
-    /// `{"type": "tasks", "id": "1", "attributes": {…}, "relationships": {…}}` as a record of the engine's; nil without an id.
+    /// Converts `{"type": "tasks", "id": "1", "attributes": {…}, "relationships": {…}}`; returns nil without an ID.
     private func row(_ json: JSONValue, of entity: String) -> RemoteRecord? {
         guard let id = json["id"], case .string = id else { return nil }
         var members: [JSONValue.Member] = []
         if case .object(let attributes)? = json["attributes"] { members = attributes }
         for reference in references[entity] ?? [] {
-            // Without `data` it says nothing.
+            // A relationship without `data` changes nothing.
             guard let data = json["relationships"]?[reference.name]?["data"] else { continue }
             if case .array(let others) = data {
                 members.append(.init(reference.key, .array(others.compactMap { $0["id"] })))
@@ -84,13 +84,13 @@ extension JSONAPIService {
         if let updated, case .string(let text)? = json["attributes"]?[updated] {
             row.version = text
             row.modifiedAt = try? Date(text, strategy: .iso8601)
-            // Two changes may have one time.
+            // Two changes may have the same time.
             row.isComplete = false
         }
         return row
     }
 
-    /// What the engine sends as a document.
+    /// Returns the document for a change.
     private func document(_ operation: PushOperation) throws -> JSONValue {
         var (attributes, relationships): ([JSONValue.Member], [JSONValue.Member]) = ([], [])
         if case .object(let members) = operation.record {
@@ -122,7 +122,7 @@ extension JSONAPIService {
 }
 
 extension ServiceEntity.Field {
-    /// What the engine calls it in a record; of names with dots, which JSON:API does not have, the last part.
+    /// The key in a record. Of a key path, which JSON:API does not have, the last part.
     fileprivate var key: String { keyPath.last ?? name }
 }
 
@@ -152,7 +152,7 @@ extension JSONAPIService {
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var rows: [FetchOutcome] = []
         for id in ids {
-            // An id that leads to another place is not asked for, and so is not absent.
+            // The URL of such an ID is that of another resource.
             guard let address = try? url(entity, id) else {
                 rows.append(.forbidden)
                 continue
@@ -194,7 +194,7 @@ extension JSONAPIService {
     private func push(_ operation: PushOperation) async throws -> PushOutcome {
         var operation = operation
         if operation.isPartialUpdate, let id = operation.id {
-            // An attribute is replaced whole: of one that a part of is changed, the rest is what the service has.
+            // The service replaces whole attributes: send the rest of a changed part too.
             guard case .found(let row)? = try await fetch([id], of: operation.entity).first, let record = row.record
             else { return .notFound }
             operation = operation.merged(over: record)
@@ -216,21 +216,21 @@ extension JSONAPIService {
     {
         let errors = Errors(response)
         switch response.status {
-        // It is going to be done, or not.
+        // The service may apply the change later.
         case 202: return .unknown("status 202")
         case 200..<300: return try applied(response, operation)
         case 404 where operation.kind == .delete, 410 where operation.kind == .delete: return .applied(nil)
         case 404, 410:
-            // That is also said of a row that a relationship leads to.
+            // The missing row may be one that a relationship references.
             guard let id = operation.id, operation.kind == .update else { return .rejected(errors.text) }
             let row = try await fetch([id], of: operation.entity).first
             return row == .notFound ? .notFound : .rejected(errors.text)
-        // It names a member where that is the reason: a value that is taken.
+        // The reason is a member, such as a value that is taken.
         case 409 where !errors.areOfResource: return .rejected(errors.text)
         case 409 where operation.kind == .create:
             return operation.id == nil ? .rejected(errors.text) : .alreadyExists(nil)
         case 409: return .conflict(nil)
-        // Somebody else answers.
+        // Another server responds.
         case 300..<400, 407: throw response.refusal
         default: return .rejected(errors.text)
         }
@@ -248,7 +248,7 @@ extension JSONAPIService {
     /// `{"errors": [{"detail": "is taken", "source": {"pointer": "/data/attributes/title"}}]}`
     private struct Errors {
         let text: String
-        /// Whether they are of the resource as a whole, and not of a member.
+        /// Whether the errors concern the resource as a whole, and not a member.
         let areOfResource: Bool
 
         init(_ response: ServiceHTTPClient.Response) {

@@ -48,7 +48,7 @@ func keepRemoteValues(_ engine: SyncEngine) async throws {
 
 // MARK: - Tests
 
-/// The code, the tables and the rules of `Docs/TwoWaySync.md`.
+/// The code, the tables and the rules of `Docs/TwoWaySync.md`, and the options of REST services in `Docs/Services.md`.
 @Suite("Guide to two-way sync")
 struct TwoWayGuideTests {
     private static let schema = """
@@ -72,7 +72,7 @@ struct TwoWayGuideTests {
         return try Device(service ?? self.service, schema: schema, entities: entities, configuration)
     }
 
-    private func rows(after heading: String) throws -> [[String]] {
+    private func rows(of page: GuidePage, after heading: String) throws -> [[String]] {
         let section = try #require(page.text.components(separatedBy: "\n## \(heading)\n").last)
         return section.components(separatedBy: "\n## ")[0].components(separatedBy: "\n").filter { $0.hasPrefix("| `") }
             .map { $0.components(separatedBy: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
@@ -87,14 +87,14 @@ struct TwoWayGuideTests {
 
     // MARK: Tables
 
-    @Test("The tables list each option and each member of a configuration")
+    @Test("The tables list each option, and each member of a configuration for REST")
     func options() throws {
-        let rest = try rows(after: "Options of a REST service")
+        let rest = try rows(of: GuidePage("Services.md"), after: "REST")
         #expect(
             Mirror(reflecting: RESTOptions()).children.compactMap(\.label).allSatisfy { label in
                 rest.contains { $0[1] == "`\(label)`" }
             })
-        let engine = try rows(after: "Options of the engine")
+        let engine = try rows(of: page, after: "Options of the engine")
         let all = Mirror(reflecting: SyncEngine.Configuration()).children.compactMap(\.label)
         // The others are not public.
         for label in all where !["isScopeKnown", "isImport", "handlesRowsTogether", "clock"].contains(label) {

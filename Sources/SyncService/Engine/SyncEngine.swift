@@ -145,6 +145,9 @@ public actor SyncEngine {
     /// Stores records that the app fetched from the service, and merges the records with pending changes. The engine
     /// sends no request, and does not wait for a stored delay.
     ///
+    /// Call this method for data that the service sent through another channel, such as a push message, because
+    /// `Sync.changes` would store the data as local changes.
+    ///
     /// The engine does not detect whether a record is older than the stored row. The known version of the row stays. If
     /// the service has another version, it rejects the next change of the row, and the engine merges that version.
     ///
