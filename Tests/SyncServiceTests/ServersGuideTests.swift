@@ -156,7 +156,7 @@ func export(_ stack: DataStack, to file: URL) async throws {
 
 // MARK: - Tests
 
-/// The code of `Docs/Servers.md`.
+/// The code that `Docs/Servers.md` shows or links to.
 @Suite("Guide to servers")
 struct ServersGuideTests {
     private static let schema = #"{"entities": {"Product": {"attributes": {"id": "integer", "name": "string"}}}}"#
