@@ -19,41 +19,34 @@ struct ConflictLog {
         _ table: TrackedTable, _ key: DatabaseValue, field: String, base: DatabaseValue, local: DatabaseValue,
         remote: DatabaseValue, _ resolution: ConflictOutcome
     ) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_conflict (at, e, k, field, base, local, remote, winner, reason, note)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                SQLiteEngineStore.now, table.number, key, field, base, local, remote, resolution.winner.rawValue,
-                resolution.reason.code, resolution.note,
-            ])
+        try db.run(
+            """
+            INSERT INTO sync_conflict (at, e, k, field, base, local, remote, winner, reason, note)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, SQLiteEngineStore.now, table.number, key, field, base, local, remote, resolution.winner.rawValue,
+            resolution.reason.code, resolution.note)
     }
 
     /// Logs an edit that is lost because its field is not in the new model.
     func addRemovedField(_ field: String, _ key: DatabaseValue, _ number: Int, base: DatabaseValue) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO sync_conflict (at, e, k, field, base, winner, reason) VALUES (?, ?, ?, ?, ?, 'remote', ?)
-                """,
-            arguments: [SQLiteEngineStore.now, number, key, field, base, SyncConflict.Reason.fieldRemoved.code])
+        try db.run(
+            "INSERT INTO sync_conflict (at, e, k, field, base, winner, reason) VALUES (?, ?, ?, ?, ?, 'remote', ?)",
+            SQLiteEngineStore.now, number, key, field, base, SyncConflict.Reason.fieldRemoved.code)
     }
 
     /// Changes the reason of the log entries after `entry` from `deletedRemotely` to `missingRemotely`.
     func recordMissing(since entry: Int) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET reason = ? WHERE id > ? AND reason = ?",
-            arguments: [
-                SyncConflict.Reason.missingRemotely.code, entry, SyncConflict.Reason.deletedRemotely.code,
-            ])
+        try db.run(
+            "UPDATE sync_conflict SET reason = ? WHERE id > ? AND reason = ?", SyncConflict.Reason.missingRemotely.code,
+            entry, SyncConflict.Reason.deletedRemotely.code)
     }
 
     /// Deletes the log entries of a row after `line` with the reason `cascaded`, because the service itself no longer
     /// has the row.
     func recordDeleted(_ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND reason = ?",
-            arguments: [line, table.number, key, SyncConflict.Reason.cascaded.code])
+        try db.run(
+            "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND reason = ?", line, table.number, key,
+            SyncConflict.Reason.cascaded.code)
     }
 
     /// Returns the logged values of the row with this key that was deleted last. Several deleted rows may have had the
@@ -61,11 +54,9 @@ struct ConflictLog {
     func lastDeletion(
         _ key: DatabaseValue?, _ table: TrackedTable
     ) throws -> [(id: Int64, field: String, value: DatabaseValue)] {
-        let lines = try Row.fetchAll(
-            db,
-            sql:
-                "SELECT id, field, local FROM sync_conflict WHERE e = ? AND k = ? AND \(Self.isDeletion) ORDER BY id DESC",
-            arguments: [table.number, key]
+        let lines = try db.rows(
+            "SELECT id, field, local FROM sync_conflict WHERE e = ? AND k = ? AND \(Self.isDeletion) ORDER BY id DESC",
+            table.number, key
         ).map {
             (
                 id: try $0.decode(Int64.self, atIndex: 0), field: try $0.decode(String.self, atIndex: 1),
@@ -78,7 +69,7 @@ struct ConflictLog {
 
     func setRestored(_ lines: [Int64]) throws {
         for line in lines {
-            try db.executeCached(sql: "UPDATE sync_conflict SET is_restored = 1 WHERE id = ?", arguments: [line])
+            try db.run("UPDATE sync_conflict SET is_restored = 1 WHERE id = ?", line)
         }
     }
 
@@ -86,10 +77,9 @@ struct ConflictLog {
     /// reason `cascaded` are not counted.
     func counts(since line: Int, _ tables: [TrackedTable]) throws -> SyncReport {
         var outcome = SyncReport()
-        let rows = try Row.fetchAll(
-            db.cachedStatement(
-                sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND reason <> ? GROUP BY e"),
-            arguments: [line, SyncConflict.Reason.cascaded.code])
+        let rows = try db.rows(
+            "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND reason <> ? GROUP BY e", line,
+            SyncConflict.Reason.cascaded.code)
         for row in rows {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 0) }) else { continue }
             outcome[table.entity.name].conflicts = try row.decode(atIndex: 1)
@@ -101,7 +91,7 @@ struct ConflictLog {
     /// Closes open conflicts that need no decision, because the row is deleted or has the service's value. Updates the
     /// local value of other open conflicts.
     func closeResolved(_ tables: [TrackedTable]) throws {
-        let open = try db.rowsCached(sql: "SELECT id, e, k, field, remote FROM sync_conflict WHERE winner = 'open'")
+        let open = try db.rows("SELECT id, e, k, field, remote FROM sync_conflict WHERE winner = 'open'")
         for row in open {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 1) }) else { continue }
             let key: DatabaseValue = row[2]
@@ -136,37 +126,34 @@ struct ConflictLog {
 
     /// Updates the local value of an open conflict after a later edit.
     func show(_ here: DatabaseValue, in id: DatabaseValue) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", arguments: [here, id, here])
+        try db.run("UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", here, id, here)
     }
 
     /// Closes all open conflicts of a row.
     func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ resolution: ConflictOutcome) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE e = ? AND k = ? AND winner = 'open'",
-            arguments: [
-                resolution.winner.rawValue, resolution.reason.code, resolution.note, table.number, key,
-            ])
+        try db.run(
+            "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE e = ? AND k = ? AND winner = 'open'",
+            resolution.winner.rawValue, resolution.reason.code, resolution.note, table.number, key)
     }
 
     func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ reason: SyncConflict.Reason) throws {
-        try db.execute(
-            sql: "UPDATE sync_conflict SET winner = ?, reason = ?, note = NULL WHERE id = ?",
-            arguments: [winner.rawValue, reason.code, id])
+        try db.run(
+            "UPDATE sync_conflict SET winner = ?, reason = ?, note = NULL WHERE id = ?", winner.rawValue, reason.code,
+            id)
     }
 
     /// Closes an open conflict whose field is not in the new model.
     func closeRemovedField(_ id: DatabaseValue) throws {
-        try db.execute(
-            sql: "UPDATE sync_conflict SET winner = 'remote', reason = ?, note = NULL WHERE id = ? AND winner = 'open'",
-            arguments: [SyncConflict.Reason.fieldRemoved.code, id])
+        try db.run(
+            "UPDATE sync_conflict SET winner = 'remote', reason = ?, note = NULL WHERE id = ? AND winner = 'open'",
+            SyncConflict.Reason.fieldRemoved.code, id)
     }
 
     /// Closes the open conflicts of an entity, because its state at the service is reset.
     func closeAll(of table: TrackedTable) throws {
-        try db.execute(
-            sql: "UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL WHERE e = ? AND winner = 'open'",
-            arguments: [SyncConflict.Reason.reset.code, table.number])
+        try db.run(
+            "UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL WHERE e = ? AND winner = 'open'",
+            SyncConflict.Reason.reset.code, table.number)
     }
 
     /// Updates both values of the open conflict of a field.
@@ -175,10 +162,9 @@ struct ConflictLog {
     func update(
         _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
     ) throws -> Bool {
-        try db.executeCached(
-            sql:
-                "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND field = ? AND winner = 'open'",
-            arguments: [local, remote, table.number, key, field])
+        try db.run(
+            "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND field = ? AND winner = 'open'",
+            local, remote, table.number, key, field)
         return db.changesCount > 0
     }
 
@@ -186,32 +172,25 @@ struct ConflictLog {
     func closeReverted(
         _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
     ) throws {
-        try db.executeCached(
-            sql: """
-                UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL
-                WHERE e = ? AND k = ? AND field = ? AND winner = 'open' AND (base IS ? OR ? IS ?)
-                """,
-            arguments: [
-                SyncConflict.Reason.remoteReverted.code, table.number, key, field, remote, local, remote,
-            ])
+        try db.run(
+            """
+            UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL
+            WHERE e = ? AND k = ? AND field = ? AND winner = 'open' AND (base IS ? OR ? IS ?)
+            """, SyncConflict.Reason.remoteReverted.code, table.number, key, field, remote, local, remote)
     }
 
     // MARK: Reading
 
     /// Returns the ID of the last entry; 0 if the log is empty.
-    func lastEntry() throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_conflict")) ?? 0
-    }
+    func lastEntry() throws -> Int { try db.first(Int.self, "SELECT max(id) FROM sync_conflict") ?? 0 }
 
     /// Returns whether a deletion logged edited rows of entities after the entry `line`.
     func hasEdits(of tables: [TrackedTable], since line: Int) throws -> Bool {
         let numbers = tables.map { "\($0.number)" }.joined(separator: ", ")
         return try db.finds(
-            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND reason NOT IN (?, ?, ?)",
-            arguments: [
-                line, SyncConflict.Reason.cascaded.code, SyncConflict.Reason.preexistingMissing.code,
-                SyncConflict.Reason.deletedWhileUncaptured.code,
-            ])
+            "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND reason NOT IN (?, ?, ?)", line,
+            SyncConflict.Reason.cascaded.code, SyncConflict.Reason.preexistingMissing.code,
+            SyncConflict.Reason.deletedWhileUncaptured.code)
     }
 
     /// Sets the local value of a field in the entries of a row after the entry `line`.
@@ -221,9 +200,9 @@ struct ConflictLog {
         throws
     {
         for key in keys {
-            try db.executeCached(
-                sql: "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k = ? AND field = ?",
-                arguments: [value, line, table.number, key, field])
+            try db.run(
+                "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k = ? AND field = ?", value, line,
+                table.number, key, field)
         }
     }
 
@@ -233,39 +212,36 @@ struct ConflictLog {
     func open(
         of key: DatabaseValue, _ table: TrackedTable, _ field: String?
     ) throws -> [(id: DatabaseValue, field: String, remote: DatabaseValue)] {
-        try Row.fetchAll(
-            db,
-            sql: """
-                SELECT id, field, remote FROM sync_conflict WHERE e = ? AND k = ? AND winner = 'open' AND (? IS NULL OR field = ?)
-                """, arguments: [table.number, key, field, field]
+        try db.rows(
+            """
+            SELECT id, field, remote FROM sync_conflict WHERE e = ? AND k = ? AND winner = 'open' AND (? IS NULL OR field = ?)
+            """, table.number, key, field, field
         ).map { ($0[0], try $0.decode(atIndex: 1), $0[2]) }
     }
 
     /// Returns the winner of the last conflict of a row or of a field; nil if there was none.
     func lastWinner(of key: DatabaseValue, _ table: TrackedTable, _ field: String?) throws -> String? {
-        try String.fetchOne(
-            db,
-            sql: """
-                SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR field = ?) ORDER BY id DESC LIMIT 1
-                """, arguments: [table.number, key, field, field])
+        try db.first(
+            String.self,
+            """
+            SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR field = ?) ORDER BY id DESC LIMIT 1
+            """, table.number, key, field, field)
     }
 
     /// Returns the number of rows and of fields with open conflicts.
     func openCounts(of table: TrackedTable) throws -> (rows: Int, fields: Int) {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT count(DISTINCT k), count(*) FROM sync_conflict WHERE e = ? AND winner = 'open'",
-            arguments: [table.number])
+        let row = try db.row(
+            "SELECT count(DISTINCT k), count(*) FROM sync_conflict WHERE e = ? AND winner = 'open'", table.number)
         return (try row?.decode(atIndex: 0) ?? 0, try row?.decode(atIndex: 1) ?? 0)
     }
 
     /// Returns all entries, open conflicts first: entity, key, field, base, local, remote, winner, reason, restoration and time.
     func all() throws -> [Row] {
-        try Row.fetchAll(
-            db,
-            sql: """
-                SELECT e, k, field, base, local, remote, winner, reason, is_restored, at FROM sync_conflict
-                ORDER BY winner = 'open' DESC, id
-                """)
+        try db.rows(
+            """
+            SELECT e, k, field, base, local, remote, winner, reason, is_restored, at FROM sync_conflict
+            ORDER BY winner = 'open' DESC, id
+            """)
     }
 }
 

@@ -311,10 +311,9 @@ struct EditRebase {
         let values = values.sorted { $0.key < $1.key }
         guard !values.isEmpty else { return true }
         let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
-        try db.executeCached(
-            sql:
-                "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.table.name.quoted) SET \(set) WHERE \(table.table.keyColumn.quoted) = ?",
-            arguments: StatementArguments(values.map(\.value) + [key]))
+        try db.run(
+            "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.table.name.quoted) SET \(set) WHERE \(table.table.keyColumn.quoted) = ?",
+            StatementArguments(values.map(\.value) + [key]))
         return db.changesCount > 0
     }
 
@@ -322,11 +321,11 @@ struct EditRebase {
     private func dropReferences(_ values: [String: DatabaseValue], _ edit: Edit) throws {
         for column in edit.table.columns where values[column.name] != nil {
             guard let relationship = column.relationship else { continue }
-            try db.executeCached(
-                sql: """
-                    DELETE FROM sync_pending
-                    WHERE owner_entity IN (\(edit.table.family)) AND owner_key = ? AND relationship = ?
-                    """, arguments: [edit.key, relationship])
+            try db.run(
+                """
+                DELETE FROM sync_pending
+                WHERE owner_entity IN (\(edit.table.family)) AND owner_key = ? AND relationship = ?
+                """, edit.key, relationship)
         }
     }
 }

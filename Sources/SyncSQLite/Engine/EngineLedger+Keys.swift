@@ -13,7 +13,7 @@ extension EngineLedger {
     func deleteEntries(of key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false) throws {
         let names = EngineSchema.changeTables + (isKnown ? [] : EngineSchema.knownTables)
         for name in names {
-            try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
+            try db.run("DELETE FROM \(name) WHERE e = ? AND k = ?", table.number, key)
         }
         for joinTable in table.joinTables { try deleteJoinEdits(of: key, joinTable) }
     }
@@ -80,8 +80,7 @@ extension EngineLedger {
         for name in EngineSchema.rowTables {
             // Log entries of a deletion belong to an earlier row with the same key.
             let isOf = name == "sync_conflict" ? " AND NOT \(ConflictLog.isDeletion)" : ""
-            try db.executeCached(
-                sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", arguments: [new, e, old])
+            try db.run("UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", new, e, old)
         }
         for other in tables {
             for column in other.columns where column.destination == table.entity.table {
@@ -97,10 +96,10 @@ extension EngineLedger {
                 }
             }
         }
-        try db.executeCached(sql: "UPDATE sync_former_key SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
-        try db.executeCached(
-            sql: "INSERT INTO sync_former_key (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k",
-            arguments: [e, old, new])
+        try db.run("UPDATE sync_former_key SET k = ? WHERE e = ? AND k = ?", new, e, old)
+        try db.run(
+            "INSERT INTO sync_former_key (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k", e, old,
+            new)
     }
 
     /// Replaces the surrogate key of a row in all its entries.
@@ -108,8 +107,7 @@ extension EngineLedger {
         _ old: DatabaseValue, to new: DatabaseValue, _ table: TrackedTable, among tables: [TrackedTable]
     ) throws {
         for name in EngineSchema.surrogateKeyTables {
-            try db.executeCached(
-                sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", arguments: [new, table.number, old])
+            try db.run("UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", new, table.number, old)
         }
         for joinTable in table.joinTables { try rekeyJoinEdits(of: joinTable, .owner, from: old, to: new) }
         for joinTable in tables.flatMap(\.joinTables) where joinTable.destination == table.entity.table {

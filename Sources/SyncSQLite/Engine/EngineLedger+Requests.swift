@@ -11,15 +11,15 @@ struct SentField {
 
 // Requests whose outcome is not final, and the values of fields: sent values, attempted values and base values.
 extension EngineLedger {
-    func hasRequests() throws -> Bool { try db.finds(sql: "SELECT 1 FROM sync_request", arguments: []) }
+    func hasRequests() throws -> Bool { try db.finds("SELECT 1 FROM sync_request") }
 
     /// Returns the requests of an entity, in the order in which they were built.
     func requests(of table: TrackedTable) throws -> [OutgoingRequest] {
-        try db.rowsCached(
-            sql: """
-                SELECT id, kind, remote, body, version, idempotency_key, prepared_at, attempts, natural_key, accepted_seq, k, seq
-                FROM sync_request WHERE e = ? ORDER BY id
-                """, arguments: [table.number]
+        try db.rows(
+            """
+            SELECT id, kind, remote, body, version, idempotency_key, prepared_at, attempts, natural_key, accepted_seq, k, seq
+            FROM sync_request WHERE e = ? ORDER BY id
+            """, table.number
         ).map { row in
             func json(_ index: Int) throws -> JSONValue? {
                 try row.decode(String?.self, atIndex: index).map { try EngineTableCheck.json($0) }
@@ -48,46 +48,44 @@ extension EngineLedger {
     /// Returns whether a request without an attempt of unknown outcome is in flight.
     func isInFlight(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND accepted_seq IS NULL",
-            arguments: [table.number, key])
+            "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND accepted_seq IS NULL", table.number,
+            key)
     }
 
     /// Returns whether an attempt of unknown outcome may have created the row.
     func mayBeCreated(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0",
-            arguments: [table.number, key])
+            "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0", table.number, key)
     }
 
     // MARK: Outcomes
 
     /// Records an attempt of unknown outcome. The next attempt does not count the service's acceptance of the row.
     func addUnknownAttempt(ofRequest id: Int64, at time: Int64) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_request SET attempts = attempts + 1, prepared_at = ?, accepted_seq = NULL WHERE id = ?",
-            arguments: [time, id])
+        try db.run(
+            "UPDATE sync_request SET attempts = attempts + 1, prepared_at = ?, accepted_seq = NULL WHERE id = ?", time,
+            id)
     }
 
     /// Records that the service accepted a new row without returning it.
     ///
     /// - Parameter isCertain: Whether the service itself responded.
     func setAccepted(request id: Int64, isCertain: Bool, at time: Int64) throws {
-        try db.executeCached(
-            sql: """
-                UPDATE sync_request SET accepted_seq = coalesce(accepted_seq, (SELECT seq FROM sync_engine)), prepared_at = ?,
-                  attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
-                """, arguments: [time, isCertain, id])
+        try db.run(
+            """
+            UPDATE sync_request SET accepted_seq = coalesce(accepted_seq, (SELECT seq FROM sync_engine)), prepared_at = ?,
+              attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
+            """, time, isCertain, id)
     }
 
     /// Records that an attempt may have created the row, because the service rejected a repetition.
     func addRejectedAttempt(ofRequest id: Int64) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_request SET attempts = attempts + 1, accepted_seq = NULL WHERE id = ?", arguments: [id])
+        try db.run("UPDATE sync_request SET attempts = attempts + 1, accepted_seq = NULL WHERE id = ?", id)
     }
 
     /// Records that an attempt created the row.
     func addCreatingAttempt(ofRequest id: Int64) throws {
-        try db.executeCached(sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [id])
+        try db.run("UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", id)
     }
 
     func deleteRequest(_ id: Int64) throws { try deleteRequests([id]) }
@@ -96,9 +94,8 @@ extension EngineLedger {
     ///
     /// - Returns: The idempotency key and the number of attempts, for the next request; nil if there is no request.
     func takeRequest(of key: DatabaseValue, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
-        let row = try db.rowCached(
-            sql: "SELECT id, idempotency_key, attempts FROM sync_request WHERE e = ? AND k = ?",
-            arguments: [table.number, key])
+        let row = try db.row(
+            "SELECT id, idempotency_key, attempts FROM sync_request WHERE e = ? AND k = ?", table.number, key)
         guard let row else { return nil }
         let id = try row.decode(Int64.self, atIndex: 0)
         try insertAttemptedValues(ofRequest: id)
@@ -113,14 +110,13 @@ extension EngineLedger {
     func deleteOpenCreate(of key: DatabaseValue, _ table: TrackedTable) throws {
         let open =
             "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR accepted_seq IS NOT NULL)"
-        try db.executeCached(
-            sql: "DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", arguments: [table.number, key])
-        try db.executeCached(sql: "DELETE \(open)", arguments: [table.number, key])
+        try db.run("DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", table.number, key)
+        try db.run("DELETE \(open)", table.number, key)
     }
 
     /// Deletes the sent values of requests that are not stored any more.
     func deleteOrphanedSentValues() throws {
-        try db.execute(sql: "DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
+        try db.run("DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
     }
 
     // MARK: Sent values
@@ -132,12 +128,12 @@ extension EngineLedger {
     /// The outcome of such a request is unknown, or the service had another version of the row. The service may have
     /// stored the values anyway. Then their presence at the service is not a change by another device.
     func attemptedValues(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: [DatabaseValue]] {
-        let rows = try db.rowsCached(
-            sql: """
-                SELECT field, value FROM sync_tried WHERE e = ? AND k = ?
-                UNION ALL SELECT s.field, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id
-                WHERE r.e = ? AND r.k = ?
-                """, arguments: [table.number, key, table.number, key])
+        let rows = try db.rows(
+            """
+            SELECT field, value FROM sync_tried WHERE e = ? AND k = ?
+            UNION ALL SELECT s.field, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id
+            WHERE r.e = ? AND r.k = ?
+            """, table.number, key, table.number, key)
         return try rows.reduce(into: [:]) { values, row in
             values[try row.decode(atIndex: 0), default: []].append(try row.wholeValue(at: 1))
         }
@@ -145,11 +141,11 @@ extension EngineLedger {
 
     /// Keeps the sent values of a request as attempted values. Call this method before the request is deleted.
     func insertAttemptedValues(ofRequest id: Int64) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_tried (e, k, field, value)
-                SELECT r.e, r.k, s.field, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id WHERE r.id = ?
-                """, arguments: [id])
+        try db.run(
+            """
+            INSERT INTO sync_tried (e, k, field, value)
+            SELECT r.e, r.k, s.field, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id WHERE r.id = ?
+            """, id)
     }
 
     func deleteAttemptedValues(of key: DatabaseValue, _ table: TrackedTable) throws {
@@ -159,16 +155,16 @@ extension EngineLedger {
     /// Deletes the attempted values of rows without a pending change, and the edit times of rows that are not to be
     /// created any more.
     func deleteFinishedValues() throws {
-        try db.executeCached(
-            sql: """
-                DELETE FROM sync_tried WHERE NOT EXISTS (
-                  SELECT 1 FROM sync_outbox AS c WHERE c.e = sync_tried.e AND c.k = sync_tried.k)
-                """)
-        try db.executeCached(
-            sql: """
-                DELETE FROM sync_made WHERE NOT EXISTS (
-                  SELECT 1 FROM sync_outbox AS c WHERE c.e = sync_made.e AND c.k = sync_made.k AND c.creation_id IS NOT NULL)
-                """)
+        try db.run(
+            """
+            DELETE FROM sync_tried WHERE NOT EXISTS (
+              SELECT 1 FROM sync_outbox AS c WHERE c.e = sync_tried.e AND c.k = sync_tried.k)
+            """)
+        try db.run(
+            """
+            DELETE FROM sync_made WHERE NOT EXISTS (
+              SELECT 1 FROM sync_outbox AS c WHERE c.e = sync_made.e AND c.k = sync_made.k AND c.creation_id IS NOT NULL)
+            """)
     }
 
     // MARK: Base values
@@ -196,20 +192,16 @@ extension EngineLedger {
 
     /// Returns the base values of the edited fields of a row, by field.
     func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: Base] {
-        try db.rowsCached(
-            sql: "SELECT \(Base.columns) FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key]
-        ).reduce(into: [:]) { $0[try $1.decode(atIndex: 0)] = try Base($1) }
+        try db.rows("SELECT \(Base.columns) FROM sync_base WHERE e = ? AND k = ?", table.number, key).reduce(into: [:])
+        { $0[try $1.decode(atIndex: 0)] = try Base($1) }
     }
 
     func base(of field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> DatabaseValue? {
-        try DatabaseValue.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND field = ?"),
-            arguments: [table.number, key, field])
+        try db.value("SELECT value FROM sync_base WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
     }
 
     func hasBase(_ field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND field = ?", arguments: [table.number, key, field])
+        try db.finds("SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
     }
 
     /// Stores the base value of an edited field. The edit time of an existing entry stays.
@@ -222,19 +214,17 @@ extension EngineLedger {
         editTime: Int64 = SQLiteEngineStore.now
     ) throws {
         guard let base else {
-            return try db.executeCached(
-                sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND field = ?",
-                arguments: [table.number, key, field])
+            return try db.run("DELETE FROM sync_base WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
         }
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_base (e, k, field, value, edited) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET value = excluded.value
-                """, arguments: [table.number, key, field, base, editTime])
+        try db.run(
+            """
+            INSERT INTO sync_base (e, k, field, value, edited) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET value = excluded.value
+            """, table.number, key, field, base, editTime)
     }
 
     func deleteBases(of key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.run("DELETE FROM sync_base WHERE e = ? AND k = ?", table.number, key)
     }
 
     // MARK: Base orders of lists
@@ -268,33 +258,28 @@ extension EngineLedger {
     ) throws {
         guard joinTable.isOrdered else { return }
         let names = joinTable.table
-        try db.executeCached(
-            sql: """
-                UPDATE sync_base SET value = (
-                  SELECT json_group_array(CASE WHEN value IS :old THEN :new ELSE value END)
-                  FROM json_each(sync_base.value))
-                WHERE e = :e AND field = :field AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS :old)
-                  AND k IN (
-                    SELECT \(names.mine) FROM \(names.table) WHERE \(names.other) IN (:old, :new)
-                    UNION SELECT owner FROM sync_link WHERE link = :link AND other IN (:old, :new))
-                """,
-            arguments: [
-                "old": old, "new": new, "e": table.number, "field": joinTable.field, "link": joinTable.name,
-            ])
+        try db.run(
+            """
+            UPDATE sync_base SET value = (
+              SELECT json_group_array(CASE WHEN value IS :old THEN :new ELSE value END)
+              FROM json_each(sync_base.value))
+            WHERE e = :e AND field = :field AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS :old)
+              AND k IN (
+                SELECT \(names.mine) FROM \(names.table) WHERE \(names.other) IN (:old, :new)
+                UNION SELECT owner FROM sync_link WHERE link = :link AND other IN (:old, :new))
+            """, ["old": old, "new": new, "e": table.number, "field": joinTable.field, "link": joinTable.name])
     }
 
     // MARK: Fields of another model
 
     /// Returns all base values of an entity: key, field, value, edit time, cause, and whether and which value was held.
     func allBases(of number: Int) throws -> [Row] {
-        try Row.fetchAll(
-            db, sql: "SELECT k, field, value, edited, cause, is_held, held FROM sync_base WHERE e = ?",
-            arguments: [number])
+        try db.rows("SELECT k, field, value, edited, cause, is_held, held FROM sync_base WHERE e = ?", number)
     }
 
     /// Replaces all base values of an entity, given as ``allBases(of:)`` returns them.
     func replaceBases(of number: Int, with bases: [[DatabaseValue]]) throws {
-        try db.execute(sql: "DELETE FROM sync_base WHERE e = ?", arguments: [number])
+        try db.run("DELETE FROM sync_base WHERE e = ?", number)
         for base in bases {
             let (value, held) = (ColumnValue.bound(base[2]), ColumnValue.bound(base[6]))
             try db.execute(
@@ -307,18 +292,16 @@ extension EngineLedger {
 
     /// Returns the sent values of all requests of an entity.
     func sentFields(of number: Int) throws -> [(request: Int64, field: SentField)] {
-        try Row.fetchAll(
-            db,
-            sql: """
-                SELECT request, field, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)
-                """, arguments: [number]
+        try db.rows(
+            "SELECT request, field, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
+            number
         ).map { row in
             (try row.decode(atIndex: 0), SentField(name: try row.decode(atIndex: 1), value: try row.wholeValue(at: 2)))
         }
     }
 
     func deleteSentField(_ name: String, ofRequest id: Int64) throws {
-        try db.execute(sql: "DELETE FROM sync_sent WHERE request = ? AND field = ?", arguments: [id, name])
+        try db.run("DELETE FROM sync_sent WHERE request = ? AND field = ?", id, name)
     }
 
     func insertSentField(_ field: SentField, ofRequest id: Int64) throws {
@@ -334,19 +317,19 @@ extension EngineLedger {
     func rekeyReferences(
         in column: TrackedTable.Column, of table: TrackedTable, from old: DatabaseValue, to new: DatabaseValue
     ) throws {
-        try db.executeCached(
-            sql: """
-                UPDATE sync_base INDEXED BY sync_base_value SET value = :new
-                WHERE e = :e AND field = :field AND \(EngineSchema.isBase("sync_base", ":old"))
-                """, arguments: ["new": new, "e": table.number, "field": column.name, "old": old])
-        try db.executeCached(
-            sql: """
-                UPDATE sync_sent SET value = ? WHERE field = ? AND value = ?
-                  AND request IN (SELECT id FROM sync_request WHERE e = ?)
-                """, arguments: [new, column.name, old, table.number])
-        try db.executeCached(
-            sql: "UPDATE sync_tried SET value = ? WHERE e = ? AND field = ? AND value = ?",
-            arguments: [new, table.number, column.name, old])
+        try db.run(
+            """
+            UPDATE sync_base INDEXED BY sync_base_value SET value = :new
+            WHERE e = :e AND field = :field AND \(EngineSchema.isBase("sync_base", ":old"))
+            """, ["new": new, "e": table.number, "field": column.name, "old": old])
+        try db.run(
+            """
+            UPDATE sync_sent SET value = ? WHERE field = ? AND value = ?
+              AND request IN (SELECT id FROM sync_request WHERE e = ?)
+            """, new, column.name, old, table.number)
+        try db.run(
+            "UPDATE sync_tried SET value = ? WHERE e = ? AND field = ? AND value = ?", new, table.number, column.name,
+            old)
     }
 
     /// Replaces the keys of referenced rows in the base values and sent values of foreign keys and lists.
@@ -373,10 +356,9 @@ extension EngineLedger {
             let lists = table.joinTables.filter { $0.destination == destination }
             let fields = columns.map { ($0.name, new("\(name).value")) } + lists.map { ($0.field, list) }
             for (field, value) in fields {
-                try db.executeCached(
-                    sql: """
-                        UPDATE \(name) SET value = \(value) WHERE \(condition) AND field = :field AND value IS NOT NULL
-                        """, arguments: ["map": map, "e": table.number, "field": field])
+                try db.run(
+                    "UPDATE \(name) SET value = \(value) WHERE \(condition) AND field = :field AND value IS NOT NULL",
+                    ["map": map, "e": table.number, "field": field])
             }
         }
     }

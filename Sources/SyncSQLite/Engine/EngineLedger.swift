@@ -16,28 +16,22 @@ struct EngineLedger {
     // MARK: Edit counter and clock
 
     /// Returns the edit counter. Each edit and each start of a listing increases it.
-    func edit() throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT seq FROM sync_engine")) ?? 0
-    }
+    func edit() throws -> Int64 { try db.first(Int64.self, "SELECT seq FROM sync_engine") ?? 0 }
 
-    func increaseEdit() throws { try db.executeCached(sql: "UPDATE sync_engine SET seq = seq + 1") }
+    func increaseEdit() throws { try db.run("UPDATE sync_engine SET seq = seq + 1") }
 
     /// Returns the difference between the service's clock and the local clock, in milliseconds.
-    func clockOffset() throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT clock FROM sync_engine")) ?? 0
-    }
+    func clockOffset() throws -> Int64 { try db.first(Int64.self, "SELECT clock FROM sync_engine") ?? 0 }
 
-    func setClockOffset(_ offset: Int64) throws {
-        try db.executeCached(sql: "UPDATE sync_engine SET clock = ?", arguments: [offset])
-    }
+    func setClockOffset(_ offset: Int64) throws { try db.run("UPDATE sync_engine SET clock = ?", offset) }
 
     // MARK: Backoff
 
     /// Stores the delay before the next request. See ``EngineStore/finish(_:notBefore:attempts:_:)``.
     func setBackoff(notBefore: Int64?, attempts: Int) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_engine SET not_before = ?, attempts = ? WHERE not_before IS NOT ? OR attempts <> ?",
-            arguments: [notBefore, attempts, notBefore, attempts])
+        try db.run(
+            "UPDATE sync_engine SET not_before = ?, attempts = ? WHERE not_before IS NOT ? OR attempts <> ?", notBefore,
+            attempts, notBefore, attempts)
     }
 
     /// The state of all entities at the start of a run.
@@ -50,7 +44,7 @@ struct EngineLedger {
     }
 
     func start() throws -> Start {
-        let row = try db.rowCached(sql: "SELECT seq, not_before, attempts FROM sync_engine")
+        let row = try db.row("SELECT seq, not_before, attempts FROM sync_engine")
         return Start(
             edit: try row?.decode(atIndex: 0) ?? 0, notBefore: try row?.decode(atIndex: 1),
             attempts: try row?.decode(atIndex: 2) ?? 0, hasRequests: try hasRequests(),
@@ -67,11 +61,11 @@ struct EngineLedger {
     }
 
     /// Returns the version of the engine's tables; nil if the entry is missing.
-    func version() throws -> Int? { try Int.fetchOne(db, sql: "SELECT protocol FROM sync_engine") }
+    func version() throws -> Int? { try db.first(Int.self, "SELECT protocol FROM sync_engine") }
 
     /// - Throws: ``SyncError`` `databaseError` if the entry is missing.
     func scope() throws -> Scope {
-        guard let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine") else {
+        guard let row = try db.row("SELECT protocol, service, user FROM sync_engine") else {
             throw SyncError(.databaseError, "the engine's tables are damaged: sync_engine has no row")
         }
         return Scope(
@@ -79,68 +73,62 @@ struct EngineLedger {
     }
 
     func insertScope(_ scope: Scope) throws {
-        try db.execute(
-            sql: "INSERT INTO sync_engine (id, protocol, service, user) VALUES (1, ?, ?, ?)",
-            arguments: [scope.version, scope.service, scope.user])
+        try db.run(
+            "INSERT INTO sync_engine (id, protocol, service, user) VALUES (1, ?, ?, ?)", scope.version, scope.service,
+            scope.user)
     }
 
     /// Assigns the database to another service or user, and discards the delay that the former service caused.
     func setScope(service: String, user: String) throws {
-        try db.execute(
-            sql: "UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0",
-            arguments: [service, user])
+        try db.run("UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0", service, user)
     }
 
     // MARK: Entities
 
     /// Returns the registered entities with their numbers, in the order of the numbers.
     func entities() throws -> [(number: Int, name: String)] {
-        try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity ORDER BY e").map {
+        try db.rows("SELECT e, name FROM sync_entity ORDER BY e").map {
             (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1))
         }
     }
 
     /// Returns the number of an entity; nil if it is not registered.
     func number(of entity: String) throws -> Int? {
-        try Int.fetchOne(db, sql: "SELECT e FROM sync_entity WHERE name = ?", arguments: [entity])
+        try db.first(Int.self, "SELECT e FROM sync_entity WHERE name = ?", entity)
     }
 
     /// Registers an entity.
     ///
     /// - Returns: The number of the entity.
     func insertEntity(_ name: String) throws -> Int {
-        try db.execute(sql: "INSERT INTO sync_entity (name) VALUES (?)", arguments: [name])
+        try db.run("INSERT INTO sync_entity (name) VALUES (?)", name)
         return Int(db.lastInsertedRowID)
     }
 
     func renameEntity(_ number: Int, to name: String) throws {
-        try db.execute(sql: "UPDATE sync_entity SET name = ? WHERE e = ?", arguments: [name, number])
+        try db.run("UPDATE sync_entity SET name = ? WHERE e = ?", name, number)
     }
 
-    func deleteEntity(_ number: Int) throws {
-        try db.execute(sql: "DELETE FROM sync_entity WHERE e = ?", arguments: [number])
-    }
+    func deleteEntity(_ number: Int) throws { try db.run("DELETE FROM sync_entity WHERE e = ?", number) }
 
     /// Returns the checksums of the triggers of an entity, as text. See ``TriggerChecksums``.
     func triggerChecksums(of number: Int) throws -> String {
-        try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [number]) ?? ""
+        try db.first(String.self, "SELECT triggers FROM sync_entity WHERE e = ?", number) ?? ""
     }
 
     func setTriggerChecksums(_ text: String, of number: Int) throws {
-        try db.execute(sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?", arguments: [text, number])
+        try db.run("UPDATE sync_entity SET triggers = ? WHERE e = ?", text, number)
     }
 
     /// Returns the recorded columns of an entity, as text. See ``PulledColumn``.
     func pulledColumns(of number: Int) throws -> String {
-        try String.fetchOne(
-            db.cachedStatement(sql: "SELECT columns FROM sync_entity WHERE e = ?"), arguments: [number]) ?? ""
+        try db.first(String.self, "SELECT columns FROM sync_entity WHERE e = ?", number) ?? ""
     }
 
     /// - Returns: Whether the text differs from the stored text.
     @discardableResult
     func setPulledColumns(_ text: String, of number: Int) throws -> Bool {
-        try db.executeCached(
-            sql: "UPDATE sync_entity SET columns = ? WHERE e = ? AND columns <> ?", arguments: [text, number, text])
+        try db.run("UPDATE sync_entity SET columns = ? WHERE e = ? AND columns <> ?", text, number, text)
         return db.changesCount > 0
     }
 }

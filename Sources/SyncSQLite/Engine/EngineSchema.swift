@@ -291,9 +291,7 @@ enum EngineSchema {
     }
 
     /// Returns whether a database has the engine's tables of this version.
-    static func isCurrent(in db: Database) throws -> Bool {
-        try db.tableExists("sync_outbox", in: "main")
-    }
+    static func isCurrent(in db: Database) throws -> Bool { try db.tableExists("sync_outbox", in: "main") }
 
     // MARK: Removing entries
 
@@ -313,10 +311,10 @@ enum EngineSchema {
     /// Returns whether the database has other triggers than those of engines, which may delete written rows.
     static func hasOtherTriggers(in db: Database) throws -> Bool {
         try db.finds(
-            sql: """
-                SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '\(triggerPrefix)*'
-                UNION ALL SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger'
-                """)
+            """
+            SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '\(triggerPrefix)*'
+            UNION ALL SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger'
+            """)
     }
 
     /// Deletes all entries of rows and the pull state of all entities, while `body` deletes the rows. Changes are not

@@ -33,7 +33,7 @@ struct FieldReader: Sendable {
 
     /// Returns the values by column; nil if the row is not stored.
     func values(of key: DatabaseValue, in db: Database) throws -> [String: DatabaseValue]? {
-        guard let row = try Row.fetchOne(db.cachedStatement(sql: "\(select)(?)\(own)"), arguments: [key]) else {
+        guard let row = try db.row("\(select)(?)\(own)", key) else {
             return nil
         }
         return try values(row)

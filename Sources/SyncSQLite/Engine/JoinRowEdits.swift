@@ -254,9 +254,8 @@ struct JoinRowEdits {
 
     private func isLinked(_ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws -> Bool {
         try db.finds(
-            sql:
-                "SELECT 1 FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?",
-            arguments: [row.key, other])
+            "SELECT 1 FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?",
+            row.key, other)
     }
 
     private func set(_ isLinked: Bool, _ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws {
@@ -268,7 +267,7 @@ struct JoinRowEdits {
             WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
             """
             : "DELETE FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?"
-        try db.executeCached(sql: sql, arguments: isLinked ? [row.key, other, other] : [row.key, other])
+        try db.run(sql, isLinked ? [row.key, other, other] : [row.key, other])
     }
 }
 

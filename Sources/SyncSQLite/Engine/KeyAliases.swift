@@ -10,8 +10,7 @@ enum KeyAliases {
     static func later(
         than key: DatabaseValue, ofEntities entities: String, from table: String = "sync_former_key", in db: Database
     ) throws -> DatabaseValue? {
-        try DatabaseValue.fetchOne(
-            db.cachedStatement(sql: "SELECT k FROM \(table) WHERE e IN (\(entities)) AND old = ?"), arguments: [key])
+        try db.value("SELECT k FROM \(table) WHERE e IN (\(entities)) AND old = ?", key)
     }
 }
 
@@ -40,7 +39,7 @@ extension DataStack {
         guard key.isLocal, entity.keySlot != nil, let names = try EngineSchema.names(in: db) else { return nil }
         let (table, own) = (layout[entity.table], key.databaseValue)
         let isStored = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
-        if try db.finds(sql: isStored, arguments: [own]) { return nil }
+        if try db.finds(isStored, own) { return nil }
         let numbers = model.compiled.engineNumbers(of: entity.table)
         return try KeyAliases.later(than: own, ofEntities: numbers, from: names.formerKeys, in: db).flatMap {
             RowKey($0)
@@ -51,12 +50,12 @@ extension DataStack {
     /// none. It must not be used again, because it still identifies a row.
     func lastFormerKey(of entity: CompiledEntity, in db: Database) throws -> Int64? {
         guard let names = try EngineSchema.names(in: db) else { return nil }
-        return try Int64.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT max((
-                      SELECT old FROM \(names.formerKeys) AS a WHERE a.e = n.e AND old < \(TemporaryKey.integerBound) ORDER BY old DESC LIMIT 1))
-                    FROM (\(model.compiled.engineNumbers(of: entity.table))) AS n
-                    """))
+        return try db.first(
+            Int64.self,
+            """
+            SELECT max((
+              SELECT old FROM \(names.formerKeys) AS a WHERE a.e = n.e AND old < \(TemporaryKey.integerBound) ORDER BY old DESC LIMIT 1))
+            FROM (\(model.compiled.engineNumbers(of: entity.table))) AS n
+            """)
     }
 }

@@ -33,8 +33,7 @@ struct KeyReplacement {
     /// of different entities.
     func isOfAnotherEntity(_ k: DatabaseValue) throws -> Bool {
         guard table.isPart, try !table.isStored(k, in: db) else { return false }
-        return try db.finds(
-            sql: "SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [k])
+        return try db.finds("SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", k)
     }
 
     /// Gives rows the keys that the service assigned, if rows of other entities had these keys before and no longer
@@ -75,8 +74,7 @@ struct KeyReplacement {
     private func addArrival(of key: RowKey) throws {
         let names = engine.stack.layout.entityNames(of: [table.entity.table])
         let isPending = try db.finds(
-            sql: "SELECT 1 FROM sync_pending WHERE target_entity IN (\(names)) AND target_key = ?",
-            arguments: [key.databaseValue])
+            "SELECT 1 FROM sync_pending WHERE target_entity IN (\(names)) AND target_key = ?", key.databaseValue)
         if isPending { engine.stack.watch.recordArrival(in: db) }
     }
 
@@ -95,17 +93,14 @@ struct KeyReplacement {
         guard !old.isExactly(new), let key = try table.key.recordKey(new, in: db) else { return old }
         try logEdits(of: new)
         for (_, names) in engine.references(to: table) {
-            try db.executeCached(
-                sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
-                arguments: [old, new])
+            try db.run("UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?", old, new)
         }
         for joinTable in engine.tables.flatMap(\.joinTables) where joinTable.destination == table.entity.table {
             try ledger.rekeyJoinEdits(of: joinTable, .other, from: new, to: old)
         }
         // Record the pulled row as deleted, so that the trigger does not log it.
         try ledger.setDeletion(of: new, table)
-        try db.executeCached(
-            sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
+        try db.run("DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", new)
         try ledger.deleteEntries(of: new, table)
         // A deleted row with a surrogate key has its entries under its name.
         if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {

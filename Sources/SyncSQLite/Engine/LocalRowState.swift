@@ -66,9 +66,8 @@ struct LocalEditTimes {
     func isSet(_ column: String) -> Bool { times[column] != nil }
 
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
-        let rows = try db.rowsCached(
-            sql: "SELECT field, edited, is_restored FROM sync_made WHERE e = ? AND k = ?",
-            arguments: [table.number, key])
+        let rows = try db.rows(
+            "SELECT field, edited, is_restored FROM sync_made WHERE e = ? AND k = ?", table.number, key)
         isRestored = try rows.contains { try $0.decode(Bool.self, atIndex: 2) }
         times = Dictionary(try rows.map { try ($0.decode(String.self, atIndex: 0), $0.decode(Int64.self, atIndex: 1)) })
         { first, _ in first }
@@ -90,10 +89,9 @@ struct LocalEditTimes {
 
     /// Marks a row to be created again.
     static func recordRestored(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
-        try db.executeCached(
-            sql: "INSERT INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, 1)",
-            arguments: [table.number, key, row, SQLiteEngineStore.now])
+        try db.run("DELETE FROM sync_made WHERE e = ? AND k = ?", table.number, key)
+        try db.run(
+            "INSERT INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, 1)", table.number, key, row,
+            SQLiteEngineStore.now)
     }
 }

@@ -112,15 +112,14 @@ struct LocallyMovedRows {
     private func isThere(_ move: Move) throws -> Bool {
         guard let destination = move.column.destination.map({ engine.stack.layout[$0] }) else { return false }
         return try db.finds(
-            sql: "SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?",
-            arguments: [move.target])
+            "SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?", move.target)
     }
 
     private func set(_ value: DatabaseValue, _ move: Move) throws {
-        try db.executeCached(
-            sql: """
-                UPDATE OR IGNORE \(move.table.table.name.quoted) SET \(move.column.name.quoted) = ?
-                WHERE \(move.table.table.keyColumn.quoted) = ?
-                """, arguments: [value, move.key])
+        try db.run(
+            """
+            UPDATE OR IGNORE \(move.table.table.name.quoted) SET \(move.column.name.quoted) = ?
+            WHERE \(move.table.table.keyColumn.quoted) = ?
+            """, value, move.key)
     }
 }

@@ -113,19 +113,19 @@ struct NestedListLinks {
     func reapply() throws {
         for (table, column, key, value) in columns where try isNew(key, table) {
             let name = column.name.quoted
-            try db.executeCached(
-                sql: """
-                    UPDATE OR IGNORE \(table.table.name.quoted) SET \(name) = ? WHERE \(table.table.keyColumn.quoted) = ?
-                      AND \(name) IS NULL
-                    """, arguments: [value, key])
+            try db.run(
+                """
+                UPDATE OR IGNORE \(table.table.name.quoted) SET \(name) = ? WHERE \(table.table.keyColumn.quoted) = ?
+                  AND \(name) IS NULL
+                """, value, key)
         }
         for (table, joinTable, key, other) in joinRows where try isNew(key, table) {
             let destination = engine.stack.layout[joinTable.destination]
-            try db.executeCached(
-                sql: """
-                    INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
-                    WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
-                    """, arguments: [key, other, other])
+            try db.run(
+                """
+                INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
+                WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
+                """, key, other, other)
         }
         for (joinTable, key, others) in lists {
             let stored = try LinkedRowList(joinTable).others(of: key, in: db)
@@ -152,9 +152,7 @@ struct LinkedRowList {
         }
     }
 
-    func others(of key: DatabaseValue, in db: Database) throws -> [DatabaseValue] {
-        try DatabaseValue.fetchAll(db.cachedStatement(sql: sql), arguments: [key])
-    }
+    func others(of key: DatabaseValue, in db: Database) throws -> [DatabaseValue] { try db.values(sql, key) }
 
     /// Sets the order of an ordered list. Rows that are not in `others` come last. Writes nothing if the list is not
     /// ordered, or if `others` contains all its rows in their stored order.

@@ -71,12 +71,10 @@ struct NestedRecordMerge {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table && column.isOptional {
                 let name = column.name.quoted
-                try db.executeCached(
-                    sql: "UPDATE \(other.table.name.quoted) SET \(name) = NULL WHERE \(name) = ?", arguments: [key])
+                try db.run("UPDATE \(other.table.name.quoted) SET \(name) = NULL WHERE \(name) = ?", key)
             }
         }
-        try db.executeCached(
-            sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [key])
+        try db.run("DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", key)
     }
 }
 

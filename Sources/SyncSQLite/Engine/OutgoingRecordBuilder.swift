@@ -126,12 +126,11 @@ extension OutgoingRecordBuilder {
         _ others: [DatabaseValue], of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable?, _ table: TrackedTable
     ) throws -> [DatabaseValue] {
         guard let joinTable else { return others }
-        let pending = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT target_key, position FROM sync_pending
-                    WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
-                    """), arguments: [key, joinTable.relationship])
+        let pending = try db.rows(
+            """
+            SELECT target_key, position FROM sync_pending
+            WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
+            """, key, joinTable.relationship)
         return try pending.reduce(into: others) { list, row in
             list.insert(row[0], at: min(try row.decode(Int?.self, atIndex: 1) ?? list.count, list.count))
         }

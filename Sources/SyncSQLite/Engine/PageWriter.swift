@@ -51,9 +51,7 @@ struct PageWriter {
     }
 
     /// Writes rows that are not a page of a pull.
-    mutating func apply(_ rows: [RemoteRecord]) throws {
-        try apply(rows, entries(of: rows))
-    }
+    mutating func apply(_ rows: [RemoteRecord]) throws { try apply(rows, entries(of: rows)) }
 
     /// Writes rows that are not a page of a pull, except rows in an older version than the known version.
     mutating func applyCurrent(_ rows: [RemoteRecord]) throws {

@@ -99,16 +99,13 @@ struct PreservedReferences {
         guard !rows.isEmpty else { return }
         for row in rows {
             guard let id = try targets.key.recordKey(row[2], in: db) else { continue }
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
-                    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                    """,
-                arguments: [
-                    try row.decode(String.self, atIndex: 1), row[0] as DatabaseValue, relationship,
-                    try row.decode(Int64.self, atIndex: 3),
-                    engine.model.compiled.entities[destination].name, RowKey(id, targets.key.type).databaseValue,
-                ])
+            try db.run(
+                """
+                INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
+                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """, try row.decode(String.self, atIndex: 1), row[0] as DatabaseValue, relationship,
+                try row.decode(Int64.self, atIndex: 3), engine.model.compiled.entities[destination].name,
+                RowKey(id, targets.key.type).databaseValue)
             try ledger.recheck(row[0], owners)
         }
         try ledger.clearCursor(of: owners)

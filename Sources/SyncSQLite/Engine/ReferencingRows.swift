@@ -36,12 +36,10 @@ struct ReferencingRows {
     /// they were edited locally, and unblocks the changes of the rows with these references.
     func deletePendingReferences(_ key: DatabaseValue) throws {
         let isPending = "target_entity IN (\(table.family)) AND target_key = ?"
-        let owners = try Row.fetchAll(
-            db.cachedStatement(
-                sql: "SELECT owner_entity, owner_key, relationship FROM sync_pending WHERE \(isPending)"),
-            arguments: [key])
+        let owners = try db.rows(
+            "SELECT owner_entity, owner_key, relationship FROM sync_pending WHERE \(isPending)", key)
         guard !owners.isEmpty else { return }
-        try db.executeCached(sql: "DELETE FROM sync_pending WHERE \(isPending)", arguments: [key])
+        try db.run("DELETE FROM sync_pending WHERE \(isPending)", key)
         for row in owners {
             guard let kind = try engine.model.compiled.entityID(row.decode(atIndex: 0)) else { continue }
             let owner: DatabaseValue = row[1]
@@ -97,8 +95,8 @@ struct OrphanedRows {
             deleted + "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
         let goes =
             link.storage != .foreignKey || link.second.relationship?.deleteRule == .cascade || link.isKeyPart
-        try db.executeCached(
-            sql: goes
+        try db.run(
+            goes
                 ? "DELETE FROM \(names.table) WHERE \(orphans)"
                 : "UPDATE OR IGNORE \(names.table) SET \(names.mine) = NULL WHERE \(orphans)")
         return db.changesCount
@@ -113,8 +111,7 @@ struct OrphanedRows {
             let base = try EngineLedger(db).storedBase(of: column, key, table, destination)
             try ConflictLog(db).add(
                 table, key, field: column.name, base: base ?? .null, local: value, remote: .null, Self.resolution)
-            try db.executeCached(
-                sql: "UPDATE \(name) SET \(own) = ? WHERE \(keyColumn) = ?", arguments: [base, key])
+            try db.run("UPDATE \(name) SET \(own) = ? WHERE \(keyColumn) = ?", base, key)
         }
     }
 }

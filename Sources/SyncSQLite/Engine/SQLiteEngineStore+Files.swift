@@ -15,13 +15,12 @@ extension SQLiteEngineStore {
         let table = try table(entity)
         try await transaction { [self] db, _ in
             let (key, _) = try column(of: table, key, attribute, in: db)
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_file (e, k, attribute, hash, name, type) VALUES (?, ?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET hash = excluded.hash, name = excluded.name, type = excluded.type,
-                      reason = NULL, attempts = 0
-                    """,
-                arguments: [table.number, key, attribute, content.hash, content.name, content.type])
+            try db.run(
+                """
+                INSERT INTO sync_file (e, k, attribute, hash, name, type) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET hash = excluded.hash, name = excluded.name, type = excluded.type,
+                  reason = NULL, attempts = 0
+                """, table.number, key, attribute, content.hash, content.name, content.type)
         }
     }
 
@@ -29,9 +28,9 @@ extension SQLiteEngineStore {
         let table = try table(entity)
         return try await reading { [self] db in
             let (key, column) = try column(of: table, key, attribute, in: db)
-            let waiting = try String.fetchOne(
-                db, sql: "SELECT hash FROM sync_file WHERE e = ? AND k = ? AND attribute = ?",
-                arguments: [table.number, key, attribute])
+            let waiting = try db.first(
+                String.self, "SELECT hash FROM sync_file WHERE e = ? AND k = ? AND attribute = ?", table.number, key,
+                attribute)
             let name = try String.fetchOne(
                 db,
                 sql: """
@@ -74,13 +73,11 @@ extension SQLiteEngineStore {
             // Another file may have been attached in the meantime.
             let own: StatementArguments = [file.number, file.content.hash]
             switch outcome {
-            case .sent: try db.execute(sql: "DELETE FROM sync_file WHERE id = ? AND hash = ?", arguments: own)
+            case .sent: try db.run("DELETE FROM sync_file WHERE id = ? AND hash = ?", own)
             case .rejected(let reason):
-                try db.execute(
-                    sql: "UPDATE sync_file SET reason = ? WHERE id = ? AND hash = ?", arguments: [reason] + own)
+                try db.run("UPDATE sync_file SET reason = ? WHERE id = ? AND hash = ?", [reason] + own)
             case .failed:
-                try db.execute(
-                    sql: "UPDATE sync_file SET attempts = attempts + 1 WHERE id = ? AND hash = ?", arguments: own)
+                try db.run("UPDATE sync_file SET attempts = attempts + 1 WHERE id = ? AND hash = ?", own)
             }
         }
     }

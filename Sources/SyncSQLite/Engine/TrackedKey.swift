@@ -76,13 +76,11 @@ struct TrackedKey: Sendable {
         guard let leaves = columns.bound(key) else { return nil }
         let values = leaves.map(\.sql)
         let condition = columns.condition(of: "r", equals: values)
-        return try DatabaseValue.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT coalesce((SELECT r.\(table.keyColumn.quoted) FROM \(table.name.quoted) AS r WHERE \(condition)),
-                      json_array(\(values.joined(separator: ", "))))
-                    """),
-            arguments: StatementArguments((leaves + leaves).map(\.value)))
+        return try db.value(
+            """
+            SELECT coalesce((SELECT r.\(table.keyColumn.quoted) FROM \(table.name.quoted) AS r WHERE \(condition)),
+              json_array(\(values.joined(separator: ", "))))
+            """, StatementArguments((leaves + leaves).map(\.value)))
     }
 
     // MARK: IDs from keys
@@ -102,12 +100,11 @@ struct TrackedKey: Sendable {
     func recordKey(_ k: DatabaseValue, in db: Database) throws -> PrimaryKeyValue? {
         guard isSurrogate else { return RowKey(k)?.recordKey(type) }
         if case .string(let name) = k.storage { return rowKey(id(named: name))?.recordKey(type) }
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT \(columns.expressions(of: "r").joined(separator: ", ")) FROM \(table.name.quoted) AS r
-                    WHERE r.\(table.keyColumn.quoted) = ?
-                    """), arguments: [k])
+        let row = try db.row(
+            """
+            SELECT \(columns.expressions(of: "r").joined(separator: ", ")) FROM \(table.name.quoted) AS r
+            WHERE r.\(table.keyColumn.quoted) = ?
+            """, k)
         guard let row else { return nil }
         return columns.isComposite
             ? try columns.recordKey(row, at: 0) : try RowKey(row.wholeValue(at: 0))?.recordKey(type)

@@ -177,9 +177,7 @@ final class TrackedTable: Sendable {
         isPart ? " AND \(row).\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
     }
 
-    func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool {
-        try db.finds(sql: rowSQL, arguments: [key])
-    }
+    func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool { try db.finds(rowSQL, key) }
 
     /// Returns the outgoing schema of a stored row.
     ///
@@ -199,12 +197,12 @@ final class TrackedTable: Sendable {
     /// - Throws: ``SyncError`` `unknownEntity` if the entity is not in the model.
     func kind(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> CompiledEntity {
         guard table.hasEntityColumn else { return entity }
-        let name = try String.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT \(TableLayout.entityColumn.quoted) FROM \(table.name.quoted)
-                    WHERE \(table.keyColumn.quoted) = ?
-                    """), arguments: [key])
+        let name = try db.first(
+            String.self,
+            """
+            SELECT \(TableLayout.entityColumn.quoted) FROM \(table.name.quoted)
+            WHERE \(table.keyColumn.quoted) = ?
+            """, key)
         guard let name else { return entity }
         guard let id = model.entityID(name) else {
             throw SyncError(
@@ -248,9 +246,7 @@ final class TrackedTable: Sendable {
 
     /// Returns the primary key of a row as JSON; null if ``TrackedKey/json(_:in:)`` returns nil. The service may spell
     /// the ID in another way.
-    func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue {
-        try self.key.json(key, in: db) ?? .null
-    }
+    func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue { try self.key.json(key, in: db) ?? .null }
 
     /// Returns an ID as the service spells it; nil if an export spells it the same, or if a part is a whole record.
     func spelling(of id: JSONValue, _ key: DatabaseValue, in db: Database) throws -> String? {
@@ -305,9 +301,7 @@ extension TrackedTable {
     }
 
     /// Returns whether the entity has triggers. An entity that was only imported has none.
-    func isWatched(in db: Database) throws -> Bool {
-        try !EngineLedger(db).triggerChecksums(of: number).isEmpty
-    }
+    func isWatched(in db: Database) throws -> Bool { try !EngineLedger(db).triggerChecksums(of: number).isEmpty }
 
     /// Returns the SQL condition that no row with the key of an entry is stored.
     ///

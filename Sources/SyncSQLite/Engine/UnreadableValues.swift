@@ -26,7 +26,7 @@ struct UnreadableValues {
         guard areSent, let record, case .object = record else { return }
         guard
             try isAny
-                || db.finds(sql: "SELECT 1 FROM sync_unreadable WHERE e = ? AND k = ?", arguments: [table.number, key])
+                || db.finds("SELECT 1 FROM sync_unreadable WHERE e = ? AND k = ?", table.number, key)
         else { return }
         let attributes = engine.model.compiled[table.entity.table].attributes
         let said = try AttributeMapper(record, of: table.entity, in: engine.model).values
@@ -40,17 +40,15 @@ struct UnreadableValues {
     }
 
     private func set(_ value: JSONValue, _ field: String, of key: DatabaseValue) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_unreadable (e, k, field, value) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET value = excluded.value
-                """, arguments: [table.number, key, field, value.text])
+        try db.run(
+            """
+            INSERT INTO sync_unreadable (e, k, field, value) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET value = excluded.value
+            """, table.number, key, field, value.text)
     }
 
     private func delete(_ field: String, of key: DatabaseValue) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_unreadable WHERE e = ? AND k = ? AND field = ?",
-            arguments: [table.number, key, field])
+        try db.run("DELETE FROM sync_unreadable WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
     }
 
     /// Deletes the unreadable value of an edited column, because the service has the edited value now.
@@ -61,9 +59,9 @@ struct UnreadableValues {
     /// Returns the unreadable remote value of a column; nil if there is none, or if the column was edited.
     func value(_ field: String, of key: DatabaseValue) throws -> JSONValue? {
         guard areSent, try !isEdited(field, key) else { return nil }
-        let text = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM sync_unreadable WHERE e = ? AND k = ? AND field = ?"),
-            arguments: [table.number, key, field])
+        let text = try db.first(
+            String.self, "SELECT value FROM sync_unreadable WHERE e = ? AND k = ? AND field = ?", table.number, key,
+            field)
         return try text.map { try EngineTableCheck.json($0) }
     }
 
