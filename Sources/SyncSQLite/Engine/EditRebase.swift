@@ -312,7 +312,7 @@ struct EditRebase {
         guard !values.isEmpty else { return true }
         let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
         try db.run(
-            "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.table.name.quoted) SET \(set) WHERE \(table.table.keyColumn.quoted) = ?",
+            "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
             StatementArguments(values.map(\.value) + [key]))
         return db.changesCount > 0
     }

@@ -134,7 +134,7 @@ extension EngineLedger {
     /// Records the name of a known row, if the table has a surrogate key and no name is recorded. See ``TrackedKey``.
     func insertName(of key: DatabaseValue, _ table: TrackedTable) throws {
         guard table.key.isSurrogate else { return }
-        let (name, keyColumn) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        let (name, keyColumn) = (table.sql, table.keySQL)
         try db.run(
             """
             UPDATE sync_known SET name = coalesce(
@@ -164,11 +164,11 @@ extension EngineLedger {
     /// Returns the known rows whose surrogate key no longer belongs to their name: the old key, and the current key, or
     /// the name if the row is not stored.
     func movedSurrogateKeys(of table: TrackedTable) throws -> [(old: DatabaseValue, new: DatabaseValue)] {
-        let key = "r.\(table.table.keyColumn.quoted)"
+        let key = "r.\(table.keySQL)"
         return try db.rows(
             """
             SELECT k, now FROM (
-              SELECT n.k, coalesce((SELECT \(key) FROM \(table.table.name.quoted) AS r
+              SELECT n.k, coalesce((SELECT \(key) FROM \(table.sql) AS r
                 WHERE \(table.key.condition(of: "r", isNamed: "n.name"))), n.name) AS now
               FROM sync_known AS n WHERE n.e = \(table.number) AND n.name IS NOT NULL)
             WHERE now IS NOT k
@@ -218,7 +218,7 @@ extension EngineLedger {
     /// Records the stored rows of an entity that is synced for the first time. Rows with a temporary key are recorded as
     /// new, and all others as preexisting.
     func insertPreexisting(_ table: TrackedTable) throws {
-        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        let (name, key) = (table.sql, table.keySQL)
         let isLocal = table.key.isLocal
         try insertCreates(of: table, where: isLocal)
         try db.run(
@@ -231,7 +231,7 @@ extension EngineLedger {
 
     /// Records the stored rows that are neither known nor changed as new.
     func insertUnknown(_ table: TrackedTable) throws {
-        let key = table.table.keyColumn.quoted
+        let key = table.keySQL
         try insertCreates(
             of: table,
             where: """
@@ -241,16 +241,14 @@ extension EngineLedger {
     }
 
     /// Records all stored rows of an entity as new.
-    func insertAll(_ table: TrackedTable) throws {
-        try insertCreates(of: table, where: "\(table.table.keyColumn.quoted) IS NOT NULL")
-    }
+    func insertAll(_ table: TrackedTable) throws { try insertCreates(of: table, where: "\(table.keySQL) IS NOT NULL") }
 
     private func insertCreates(of table: TrackedTable, where condition: String) throws {
         try db.run(
             """
             INSERT INTO sync_outbox (e, k, kind, creation_id, seq)
-            SELECT \(table.number), \(table.table.keyColumn.quoted), 'create', lower(hex(randomblob(16))), 0
-            FROM \(table.table.name.quoted) AS r WHERE \(condition)\(table.isOwn("r"))
+            SELECT \(table.number), \(table.keySQL), 'create', lower(hex(randomblob(16))), 0
+            FROM \(table.sql) AS r WHERE \(condition)\(table.isOwn("r"))
             ON CONFLICT DO NOTHING
             """)
     }

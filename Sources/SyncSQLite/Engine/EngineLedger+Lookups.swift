@@ -28,7 +28,7 @@ extension EngineLedger {
 
     private static func newRows(_ table: TrackedTable) -> String {
         """
-        FROM sync_outbox c JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
+        FROM sync_outbox c JOIN \(table.sql) r ON r.\(table.keySQL) = c.k
         WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))
         """
     }
@@ -57,7 +57,7 @@ extension EngineLedger {
     func rowsEdited(
         in column: TrackedTable.Column, of table: TrackedTable, referencing owner: DatabaseValue
     ) throws -> [DatabaseValue] {
-        let (rows, key, name) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
+        let (rows, key, name) = (table.sql, table.keySQL, column.sql)
         return try db.values(
             """
             SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k
@@ -93,9 +93,9 @@ extension EngineLedger {
     ) throws -> [DatabaseValue] {
         try db.values(
             """
-            SELECT c.k FROM \(table.table.name.quoted) AS r
-            CROSS JOIN sync_outbox AS c ON c.e = ? AND c.k = +r.\(table.table.keyColumn.quoted)
-            WHERE r.\(column.name.quoted) = ? AND c.kind = 'create'
+            SELECT c.k FROM \(table.sql) AS r
+            CROSS JOIN sync_outbox AS c ON c.e = ? AND c.k = +r.\(table.keySQL)
+            WHERE r.\(column.sql) = ? AND c.kind = 'create'
             """, table.number, owner)
     }
 
@@ -114,14 +114,14 @@ extension EngineLedger {
     /// Returns the edits of a foreign key of known rows: the key, the key for the conflict log, the base value, the
     /// current value, and whether the row with the base value is stored.
     func movedRows(of table: TrackedTable, _ column: TrackedTable.Column, _ destination: TableLayout) throws -> [Row] {
-        let (name, key) = (column.name.quoted, table.table.keyColumn.quoted)
+        let (name, key) = (column.sql, table.keySQL)
         return try db.rows(
             """
             SELECT b.k, coalesce(n.name, n.k), b.value, r.\(name), b.value IS NULL OR EXISTS (
-              SELECT 1 FROM \(destination.name.quoted) AS t WHERE t.\(destination.keyColumn.quoted) = +b.value)
+              SELECT 1 FROM \(destination.sql) AS t WHERE t.\(destination.keySQL) = +b.value)
             FROM sync_base AS b JOIN sync_known AS n ON n.e = b.e AND n.k = b.k
               JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k AND c.kind = 'update'
-              JOIN \(table.table.name.quoted) AS r ON r.\(key) = +b.k
+              JOIN \(table.sql) AS r ON r.\(key) = +b.k
             WHERE b.e = ? AND b.field = ? AND r.\(name) IS NOT NULL AND r.\(name) IS NOT +b.value\(table.isOwn("r"))
             """, table.number, column.name)
     }
@@ -131,13 +131,13 @@ extension EngineLedger {
     func editedReferences(
         of owners: TrackedTable, _ column: TrackedTable.Column, to targets: TrackedTable
     ) throws -> [Row] {
-        let own = column.name.quoted
-        let (key, target) = ("r.\(owners.table.keyColumn.quoted)", "t.\(targets.table.keyColumn.quoted)")
-        let destination = targets.table.name.quoted
+        let own = column.sql
+        let (key, target) = ("r.\(owners.keySQL)", "t.\(targets.keySQL)")
+        let destination = targets.sql
         return try db.rows(
             """
             SELECT b.k, b.value, r.\(own), b.value IS NULL OR EXISTS (SELECT 1 FROM \(destination) AS t WHERE \(target) = +b.value)
-            FROM sync_base AS b JOIN \(owners.table.name.quoted) AS r ON \(key) = +b.k
+            FROM sync_base AS b JOIN \(owners.sql) AS r ON \(key) = +b.k
               JOIN \(destination) AS t ON \(target) = r.\(own)
             WHERE b.e = ? AND b.field = ?\(owners.isOwn("r"))\(targets.isOwn("t"))
             """, owners.number, column.name)
@@ -152,7 +152,7 @@ extension EngineLedger {
             """
             SELECT l.owner, l.other, l.op > 0 FROM sync_link AS l
             JOIN sync_outbox AS c ON c.e = ? AND c.k = l.owner AND c.kind = 'update'
-            JOIN \(targets.table.name.quoted) AS t ON t.\(targets.table.keyColumn.quoted) = +l.other
+            JOIN \(targets.sql) AS t ON t.\(targets.keySQL) = +l.other
             WHERE l.link = ?\(targets.isOwn("t"))
             """, owners.number, joinTable.name
         ).map { ($0[0], $0[1], try $0.decode(atIndex: 2)) }
@@ -189,12 +189,12 @@ extension EngineLedger {
     func danglingReferences(
         of table: TrackedTable, _ column: TrackedTable.Column, _ destination: TableLayout
     ) throws -> [(key: DatabaseValue, value: DatabaseValue)] {
-        let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
+        let (name, key, own) = (table.sql, table.keySQL, column.sql)
         return try db.rows(
             """
             SELECT r.\(key), r.\(own) FROM sync_outbox AS c CROSS JOIN \(name) AS r ON r.\(key) = c.k
             WHERE c.e = \(table.number) AND c.kind <> 'delete'\(table.isOwn("r")) AND r.\(own) IS NOT NULL
-              AND r.\(own) NOT IN (SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
+              AND r.\(own) NOT IN (SELECT \(destination.keySQL) FROM \(destination.sql))
             """
         ).map { ($0[0], $0[1]) }
     }
@@ -206,7 +206,7 @@ extension EngineLedger {
         try db.value(
             """
             SELECT value FROM sync_base WHERE e = ? AND k = ? AND field = ? AND value IN (
-              SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
+              SELECT \(destination.keySQL) FROM \(destination.sql))
             """, table.number, key, column.name)
     }
 
@@ -214,8 +214,8 @@ extension EngineLedger {
     func clearUnedited(_ column: TrackedTable.Column, of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.run(
             """
-            UPDATE \(table.table.name.quoted) SET \(column.name.quoted) = NULL
-            WHERE \(table.table.keyColumn.quoted) = :k
+            UPDATE \(table.sql) SET \(column.sql) = NULL
+            WHERE \(table.keySQL) = :k
               AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = :e AND k = :k AND field = :field)
             """, ["e": table.number, "k": key, "field": column.name])
     }
@@ -245,17 +245,17 @@ extension EngineLedger {
     ) throws -> [Row] {
         try db.rows(
             """
-            SELECT r.\(owners.table.keyColumn.quoted), \(kind), n.k, \(position) FROM \(owners.table.name.quoted) AS r \(join)
+            SELECT r.\(owners.keySQL), \(kind), n.k, \(position) FROM \(owners.sql) AS r \(join)
             JOIN sync_known AS n ON n.e = \(targets.number) AND n.k = +\(target) WHERE true\(owners.isOwn("r"))
             """)
     }
 
     /// Returns the rows with a temporary key whose remote ID is known.
     func rowsWithUnusedID(of table: TrackedTable) throws -> [(key: DatabaseValue, id: JSONValue)] {
-        let key = "r.\(table.table.keyColumn.quoted)"
+        let key = "r.\(table.keySQL)"
         return try db.rows(
             """
-            SELECT \(key), n.remote FROM \(table.table.name.quoted) AS r
+            SELECT \(key), n.remote FROM \(table.sql) AS r
             JOIN sync_known AS n ON n.e = \(table.number) AND n.k = +\(key)
             WHERE n.remote IS NOT NULL AND \(table.key.isLocal)\(table.isOwn("r"))
             """
@@ -280,8 +280,8 @@ extension EngineLedger {
             Int.self,
             """
             SELECT count(*) FROM sync_known AS n WHERE e = ? AND EXISTS (
-              SELECT 1 FROM \(table.table.name.quoted) AS r
-              WHERE r.\(table.table.keyColumn.quoted) = +n.k\(table.isOwn("r")))
+              SELECT 1 FROM \(table.sql) AS r
+              WHERE r.\(table.keySQL) = +n.k\(table.isOwn("r")))
             """, table.number) ?? 0
     }
 
@@ -334,7 +334,7 @@ extension EngineLedger {
         let first = ways.map { way in
             """
             SELECT n.e, n.k FROM sync_known AS n JOIN \(way.names.table) AS l ON l.\(way.names.other) = +n.k
-              JOIN \(way.outer.name.quoted) AS r ON r.\(way.outer.keyColumn.quoted) = l.\(way.names.mine)
+              JOIN \(way.outer.sql) AS r ON r.\(way.outer.keySQL) = l.\(way.names.mine)
             WHERE n.e = \(way.inner.number) AND n.\(KnownRow.isNestedOnly) AND NOT EXISTS (
               SELECT 1 FROM sync_known AS o
               WHERE o.e IN (\(way.outerNumbers)) AND o.k = +l.\(way.names.mine) AND o.\(KnownRow.isNestedOnly))

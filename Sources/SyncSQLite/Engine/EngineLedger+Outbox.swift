@@ -153,9 +153,9 @@ extension EngineLedger {
         ofRowsReferencing new: DatabaseValue, formerly old: DatabaseValue, in column: TrackedTable.Column,
         of table: TrackedTable
     ) throws {
-        let key = "r.\(table.table.keyColumn.quoted)"
+        let key = "r.\(table.keySQL)"
         let rows = """
-            FROM \(table.table.name.quoted) AS r WHERE r.\(column.name.quoted) = ?\(table.isOwn("r"))
+            FROM \(table.sql) AS r WHERE r.\(column.sql) = ?\(table.isOwn("r"))
               AND EXISTS (SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +\(key))
             """
         try db.run(
@@ -333,10 +333,10 @@ extension EngineLedger {
             return (
                 """
                 e = ? AND rejections > 0 AND kind <> 'delete' AND EXISTS (
-                  SELECT 1 FROM \(table.table.name.quoted) AS r JOIN sync_known AS n
-                    ON n.e IN (\(numbers.map { "\($0)" }.joined(separator: ", "))) AND n.k = +r.\(column.name.quoted)
+                  SELECT 1 FROM \(table.sql) AS r JOIN sync_known AS n
+                    ON n.e IN (\(numbers.map { "\($0)" }.joined(separator: ", "))) AND n.k = +r.\(column.sql)
                     AND n.origin <> 'preexisting'
-                  WHERE r.\(table.table.keyColumn.quoted) = +sync_outbox.k AND n.heard >= ifnull(sync_outbox.judged, 0))
+                  WHERE r.\(table.keySQL) = +sync_outbox.k AND n.heard >= ifnull(sync_outbox.judged, 0))
                 """, [table.number]
             )
         case .rows(let table, let keys, let key):

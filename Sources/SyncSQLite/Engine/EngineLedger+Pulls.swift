@@ -81,10 +81,7 @@ extension EngineLedger {
     /// Begins a listing of all IDs of an entity, and discards an unfinished listing.
     func beginListing(of table: TrackedTable) throws {
         // Keep the rows that are known only from inside other records. Records that were pulled before may contain them.
-        try db.run(
-            """
-            DELETE FROM sync_listed WHERE e = ? AND NOT \(Self.isNestedOnly("sync_listed"))
-            """, table.number)
+        try db.run("DELETE FROM sync_listed WHERE e = ? AND NOT \(Self.isNestedOnly("sync_listed"))", table.number)
         try db.run("DELETE FROM sync_tombstone WHERE e = ? AND source = 'missing'", table.number)
         try db.run(
             """
@@ -216,8 +213,8 @@ extension EngineLedger {
             try db.run(
                 """
                 DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
-                  SELECT 1 FROM \(table.table.name.quoted) AS r
-                  WHERE r.\(table.table.keyColumn.quoted) = +owner AND NOT (true\(table.isOwn("r"))))
+                  SELECT 1 FROM \(table.sql) AS r
+                  WHERE r.\(table.keySQL) = +owner AND NOT (true\(table.isOwn("r"))))
                 """, joinTable.name)
         }
     }

@@ -7,14 +7,9 @@ import SyncCore
 /// The tables are STRICT, so a value of a wrong type comes from a damaged file or from a program that edited the
 /// schema.
 enum EngineTableCheck {
-    /// An error for a text in the engine's tables that should be JSON and is not.
-    private struct InvalidJSON: LocalizedError {
-        var errorDescription: String? { "a value in the engine's tables is not JSON" }
-    }
-
-    /// An error for a text in the engine's tables that should be a state and is not.
-    struct InvalidState: LocalizedError {
-        var errorDescription: String? { "invalid state in the engine's tables" }
+    /// An error for a text in the engine's tables that should be JSON or a state and is not.
+    fileprivate struct InvalidText: LocalizedError {
+        let errorDescription: String?
     }
 
     /// Runs `body`. If `body` cannot decode a value, the error names the table, row and column of the first invalid
@@ -24,18 +19,16 @@ enum EngineTableCheck {
     static func located<T>(in db: Database, _ body: () throws -> T) throws -> T {
         do {
             return try body()
-        } catch is RowDecodingError {
-            throw error(in: db)
-        } catch is InvalidJSON {
-            throw error(in: db)
-        } catch is InvalidState {
+        } catch let failure where failure is RowDecodingError || failure is InvalidText {
             throw error(in: db)
         }
     }
 
     /// Parses JSON that the engine stored. Call this method inside ``located(in:_:)``, which reports invalid JSON.
     static func json(_ text: String) throws -> JSONValue {
-        guard let value = try? JSONValue(parsing: text) else { throw InvalidJSON() }
+        guard let value = try? JSONValue(parsing: text) else {
+            throw InvalidText(errorDescription: "a value in the engine's tables is not JSON")
+        }
         return value
     }
 
@@ -108,7 +101,9 @@ enum EngineTableCheck {
 extension Row {
     /// Decodes a state.
     func state<State: RawRepresentable<String>>(atIndex index: Int) throws -> State {
-        guard let state = State(rawValue: try decode(atIndex: index)) else { throw EngineTableCheck.InvalidState() }
+        guard let state = State(rawValue: try decode(atIndex: index)) else {
+            throw EngineTableCheck.InvalidText(errorDescription: "invalid state in the engine's tables")
+        }
         return state
     }
 }

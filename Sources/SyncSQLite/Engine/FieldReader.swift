@@ -16,18 +16,18 @@ struct FieldReader: Sendable {
     ///   - family: The SQL list of the names of the entities whose rows are read.
     ///   - isPart: Whether the table also has rows of other entities.
     init(_ columns: [TrackedTable.Column], of table: TableLayout, family: String, isPart: Bool) {
-        let key = table.keyColumn.quoted
+        let key = table.keySQL
         let own = isPart ? " AND r.\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
         let values = columns.map { column in
-            guard let relationship = column.relationship else { return "r.\(column.name.quoted)" }
+            guard let relationship = column.relationship else { return "r.\(column.sql)" }
             return """
                 coalesce((SELECT target_key FROM sync_pending WHERE owner_entity IN (\(family))
-                  AND owner_key = +r.\(key) AND relationship = \(relationship.literal)), r.\(column.name.quoted))
+                  AND owner_key = +r.\(key) AND relationship = \(relationship.literal)), r.\(column.sql))
                 """
         }
         names = columns.map(\.name)
         select =
-            "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.name.quoted) AS r WHERE r.\(key) IN "
+            "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.sql) AS r WHERE r.\(key) IN "
         self.own = own
     }
 

@@ -264,7 +264,7 @@ struct JoinRowEdits {
             isLinked
             ? """
             INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
-            WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
+            WHERE EXISTS (SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?)
             """
             : "DELETE FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?"
         try db.run(sql, isLinked ? [row.key, other, other] : [row.key, other])

@@ -38,7 +38,7 @@ extension DataStack {
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
         guard key.isLocal, entity.keySlot != nil, let names = try EngineSchema.names(in: db) else { return nil }
         let (table, own) = (layout[entity.table], key.databaseValue)
-        let isStored = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
+        let isStored = "SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?"
         if try db.finds(isStored, own) { return nil }
         let numbers = model.compiled.engineNumbers(of: entity.table)
         return try KeyAliases.later(than: own, ofEntities: numbers, from: names.formerKeys, in: db).flatMap {

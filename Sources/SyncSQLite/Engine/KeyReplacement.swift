@@ -33,7 +33,7 @@ struct KeyReplacement {
     /// of different entities.
     func isOfAnotherEntity(_ k: DatabaseValue) throws -> Bool {
         guard table.isPart, try !table.isStored(k, in: db) else { return false }
-        return try db.finds("SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", k)
+        return try db.finds("SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?", k)
     }
 
     /// Gives rows the keys that the service assigned, if rows of other entities had these keys before and no longer
@@ -100,7 +100,7 @@ struct KeyReplacement {
         }
         // Record the pulled row as deleted, so that the trigger does not log it.
         try ledger.setDeletion(of: new, table)
-        try db.run("DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", new)
+        try db.run("DELETE FROM \(table.sql) WHERE \(table.keySQL) = ?", new)
         try ledger.deleteEntries(of: new, table)
         // A deleted row with a surrogate key has its entries under its name.
         if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {

@@ -112,14 +112,12 @@ struct LocallyMovedRows {
     private func isThere(_ move: Move) throws -> Bool {
         guard let destination = move.column.destination.map({ engine.stack.layout[$0] }) else { return false }
         return try db.finds(
-            "SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?", move.target)
+            "SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?", move.target)
     }
 
     private func set(_ value: DatabaseValue, _ move: Move) throws {
         try db.run(
-            """
-            UPDATE OR IGNORE \(move.table.table.name.quoted) SET \(move.column.name.quoted) = ?
-            WHERE \(move.table.table.keyColumn.quoted) = ?
-            """, value, move.key)
+            "UPDATE OR IGNORE \(move.table.sql) SET \(move.column.sql) = ? WHERE \(move.table.keySQL) = ?", value,
+            move.key)
     }
 }

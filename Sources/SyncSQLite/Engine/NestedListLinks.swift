@@ -112,19 +112,17 @@ struct NestedListLinks {
     /// Restores the links of the new rows that are still new after the page.
     func reapply() throws {
         for (table, column, key, value) in columns where try isNew(key, table) {
-            let name = column.name.quoted
+            let name = column.sql
             try db.run(
-                """
-                UPDATE OR IGNORE \(table.table.name.quoted) SET \(name) = ? WHERE \(table.table.keyColumn.quoted) = ?
-                  AND \(name) IS NULL
-                """, value, key)
+                "UPDATE OR IGNORE \(table.sql) SET \(name) = ? WHERE \(table.keySQL) = ? AND \(name) IS NULL", value,
+                key)
         }
         for (table, joinTable, key, other) in joinRows where try isNew(key, table) {
             let destination = engine.stack.layout[joinTable.destination]
             try db.run(
                 """
                 INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
-                WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
+                WHERE EXISTS (SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?)
                 """, key, other, other)
         }
         for (joinTable, key, others) in lists {

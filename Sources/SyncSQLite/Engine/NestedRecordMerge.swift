@@ -70,11 +70,11 @@ struct NestedRecordMerge {
     private func remove(_ key: DatabaseValue, _ table: TrackedTable) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table && column.isOptional {
-                let name = column.name.quoted
-                try db.run("UPDATE \(other.table.name.quoted) SET \(name) = NULL WHERE \(name) = ?", key)
+                let name = column.sql
+                try db.run("UPDATE \(other.sql) SET \(name) = NULL WHERE \(name) = ?", key)
             }
         }
-        try db.run("DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", key)
+        try db.run("DELETE FROM \(table.sql) WHERE \(table.keySQL) = ?", key)
     }
 }
 

@@ -189,8 +189,8 @@ struct PageMerge {
             ["\(TableLayout.entityColumn.quoted) = ?"] + table.foreignColumns(to: kind).map { "\($0.quoted) = NULL" }
         try db.execute(
             sql: """
-                UPDATE \(table.table.name.quoted) SET \(columns.joined(separator: ", "))
-                WHERE \(table.table.keyColumn.quoted) = ?
+                UPDATE \(table.sql) SET \(columns.joined(separator: ", "))
+                WHERE \(table.keySQL) = ?
                 """, arguments: [kind.name, standing.key])
     }
 

@@ -28,7 +28,7 @@ struct PreservedReferences {
             guard case .toOne(let id) = column.field, let relationship = column.relationship else { continue }
             try revert(column)
             try insertPending(
-                for: engine.model.compiled[id].second.entity, relationship, target: "r.\(column.name.quoted)",
+                for: engine.model.compiled[id].second.entity, relationship, target: "r.\(column.sql)",
                 position: "0")
         }
         for joinTable in owners.joinTables where joinTable.destination == targets.entity.table {
@@ -39,7 +39,7 @@ struct PreservedReferences {
                 for: link.side(joinTable.end.other).entity, relationship, target: "p.\(joinTable.table.other)",
                 position: joinTable.table.position.map { "ifnull(p.\($0), 0)" } ?? "0",
                 from:
-                    "JOIN \(joinTable.table.table) AS p ON p.\(joinTable.table.mine) = r.\(owners.table.keyColumn.quoted)"
+                    "JOIN \(joinTable.table.table) AS p ON p.\(joinTable.table.mine) = r.\(owners.keySQL)"
             )
         }
     }
@@ -49,15 +49,14 @@ struct PreservedReferences {
     /// Resets edited foreign keys to removed rows to their base values, and logs the edits. The value becomes NULL if
     /// the row with that key is not stored.
     private func revert(_ column: TrackedTable.Column) throws {
-        let (name, own, key) = (owners.table.name.quoted, column.name.quoted, owners.table.keyColumn.quoted)
+        let (name, own, key) = (owners.sql, column.sql, owners.keySQL)
         let rows = try ledger.editedReferences(of: owners, column, to: targets)
         for row in rows {
             let base = row[1] as DatabaseValue
             try log(row[0], column.name, base: base, local: row[2], remote: base)
             try ledger.setBase(nil, of: column.name, row[0], owners)
             let former = try row.decode(Bool.self, atIndex: 3) || !column.isOptional ? base : .null
-            try db.execute(
-                sql: "UPDATE OR IGNORE \(name) SET \(own) = ? WHERE \(key) = ?", arguments: [former, row[0]])
+            try db.run("UPDATE OR IGNORE \(name) SET \(own) = ? WHERE \(key) = ?", former, row[0])
         }
     }
 
@@ -67,11 +66,11 @@ struct PreservedReferences {
         for (owner, edits) in Dictionary(grouping: edits, by: \.owner.exact) {
             let local = try LinkedRowList(joinTable).others(of: owner.value, in: db)
             for edit in edits {
-                try db.execute(
-                    sql: edit.isAdded
+                try db.run(
+                    edit.isAdded
                         ? "DELETE FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?"
                         : "INSERT OR IGNORE INTO \(names.table) (\(names.mine), \(names.other)) VALUES (?, ?)",
-                    arguments: [owner.value, edit.other])
+                    owner.value, edit.other)
                 try ledger.deleteJoinEdit(edit.other, of: owner.value, joinTable)
             }
             let remote = LinkedRowList.text(try LinkedRowList(joinTable).others(of: owner.value, in: db))

@@ -131,11 +131,7 @@ struct QuarantinedRecords {
                 let position = Self.nothing(column, attributes[slot].type)
             else { continue }
             try engine.muted(in: db) {
-                try db.execute(
-                    sql: """
-                        UPDATE \(table.table.name.quoted) SET \(column.name.quoted) = \(position)
-                        WHERE \(table.table.keyColumn.quoted) = ?
-                        """, arguments: [key])
+                try db.run("UPDATE \(table.sql) SET \(column.sql) = \(position) WHERE \(table.keySQL) = ?", key)
             }
         }
     }

@@ -21,7 +21,7 @@ struct ReferencingRows {
         for other in engine.tables {
             let rows = other.columns.filter { $0.destination == table.entity.table }.map { column in
                 """
-                SELECT \(other.table.keyColumn.quoted) FROM \(other.table.name.quoted) WHERE \(column.name.quoted) = :key
+                SELECT \(other.keySQL) FROM \(other.sql) WHERE \(column.sql) = :key
                 """
             }
             let owners = other.joinTables.filter { $0.destination == table.entity.table }.map { joinTable in
@@ -92,7 +92,7 @@ struct OrphanedRows {
         // A deleted row with a surrogate key is recorded by its name, which foreign keys do not contain.
         let deleted = table.key.isSurrogate ? "" : "\(EngineLedger.isDeletedKey(names.mine, of: table)) AND "
         let orphans =
-            deleted + "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
+            deleted + "\(names.mine) NOT IN (SELECT \(table.keySQL) FROM \(table.sql))"
         let goes =
             link.storage != .foreignKey || link.second.relationship?.deleteRule == .cascade || link.isKeyPart
         try db.run(
@@ -106,7 +106,7 @@ struct OrphanedRows {
     /// dangling value.
     private func unlink(_ column: TrackedTable.Column, of table: TrackedTable) throws {
         guard let destination = column.destination.map({ engine.stack.layout[$0] }) else { return }
-        let (name, keyColumn, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
+        let (name, keyColumn, own) = (table.sql, table.keySQL, column.sql)
         for (key, value) in try EngineLedger(db).danglingReferences(of: table, column, destination) {
             let base = try EngineLedger(db).storedBase(of: column, key, table, destination)
             try ConflictLog(db).add(

@@ -31,11 +31,8 @@ extension SQLiteEngineStore {
             let waiting = try db.first(
                 String.self, "SELECT hash FROM sync_file WHERE e = ? AND k = ? AND attribute = ?", table.number, key,
                 attribute)
-            let name = try String.fetchOne(
-                db,
-                sql: """
-                    SELECT \(column.quoted) FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?
-                    """, arguments: [key])
+            let name = try db.first(
+                String.self, "SELECT \(column.quoted) FROM \(table.sql) WHERE \(table.keySQL) = ?", key)
             return FileAttributeState(
                 pendingHash: waiting, name: name, remoteID: try OutgoingRecordBuilder(self, db).remoteID(of: key, table)
             )
@@ -54,13 +51,13 @@ extension SQLiteEngineStore {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in
             try tables.flatMap { table in
-                let key = table.table.keyColumn.quoted
+                let key = table.keySQL
                 // Files of deleted rows are not sent.
-                try db.execute(
-                    sql: """
-                        DELETE FROM sync_file WHERE e = ? AND NOT EXISTS (
-                          SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = sync_file.k)
-                        """, arguments: [table.number])
+                try db.run(
+                    """
+                    DELETE FROM sync_file WHERE e = ? AND NOT EXISTS (
+                      SELECT 1 FROM \(table.sql) AS r WHERE r.\(key) = sync_file.k)
+                    """, table.number)
                 return try files(
                     of: table,
                     "reason IS NULL AND \(EngineLedger.isKnownEntry)", in: db)
@@ -83,12 +80,11 @@ extension SQLiteEngineStore {
     }
 
     private func files(of table: TrackedTable, _ condition: String, in db: Database) throws -> [PendingUpload] {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT id, k, attribute, hash, name, type, reason FROM sync_file AS f WHERE e = ? AND \(condition)
-                ORDER BY attempts, id
-                """, arguments: [table.number])
+        let rows = try db.rows(
+            """
+            SELECT id, k, attribute, hash, name, type, reason FROM sync_file AS f WHERE e = ? AND \(condition)
+            ORDER BY attempts, id
+            """, table.number)
         let bodies = try OutgoingRecordBuilder(self, db)
         return try rows.compactMap { row in
             let key: DatabaseValue = row[1]

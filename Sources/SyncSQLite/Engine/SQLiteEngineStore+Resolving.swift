@@ -71,10 +71,7 @@ extension SQLiteEngineStore {
                     entity: table.entity.name)
             }
             try muted(in: db) {
-                try db.execute(
-                    sql: """
-                        UPDATE \(table.table.name.quoted) SET \(field.quoted) = ? WHERE \(table.table.keyColumn.quoted) = ?
-                        """, arguments: [value, key])
+                try db.run("UPDATE \(table.sql) SET \(field.quoted) = ? WHERE \(table.keySQL) = ?", value, key)
             }
         }
         try EngineLedger(db).setBase(nil, of: field, key, table)
@@ -108,7 +105,7 @@ extension SQLiteEngineStore {
             }
             try db.execute(
                 sql: """
-                    INSERT INTO \(table.table.name.quoted) (\(names))
+                    INSERT INTO \(table.sql) (\(names))
                     VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
                     """, arguments: StatementArguments(arguments))
             for joinTable in table.joinTables {
@@ -131,12 +128,12 @@ extension SQLiteEngineStore {
     ) throws {
         let destination = stack.layout[joinTable.destination]
         for other in others {
-            try db.execute(
-                sql: """
-                    INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other))
-                    SELECT ?, \(destination.keyColumn.quoted) FROM \(destination.name.quoted)
-                    WHERE \(destination.keyColumn.quoted) = ?
-                    """, arguments: [key, other])
+            try db.run(
+                """
+                INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other))
+                SELECT ?, \(destination.keySQL) FROM \(destination.sql)
+                WHERE \(destination.keySQL) = ?
+                """, key, other)
         }
         try LinkedRowList(joinTable).order(others, of: key ?? .null, in: db)
     }
@@ -156,8 +153,7 @@ extension SQLiteEngineStore {
     private func isThere(_ value: DatabaseValue, _ column: TrackedTable.Column, in db: Database) throws -> Bool {
         guard let destination = column.destination, !value.isNull else { return true }
         let table = stack.layout[destination]
-        return try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?)",
-            arguments: [value]) ?? false
+        return try db.first(Bool.self, "SELECT EXISTS (SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?)", value)
+            ?? false
     }
 }

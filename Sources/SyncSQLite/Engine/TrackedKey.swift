@@ -78,7 +78,7 @@ struct TrackedKey: Sendable {
         let condition = columns.condition(of: "r", equals: values)
         return try db.value(
             """
-            SELECT coalesce((SELECT r.\(table.keyColumn.quoted) FROM \(table.name.quoted) AS r WHERE \(condition)),
+            SELECT coalesce((SELECT r.\(table.keySQL) FROM \(table.sql) AS r WHERE \(condition)),
               json_array(\(values.joined(separator: ", "))))
             """, StatementArguments((leaves + leaves).map(\.value)))
     }
@@ -102,8 +102,8 @@ struct TrackedKey: Sendable {
         if case .string(let name) = k.storage { return rowKey(id(named: name))?.recordKey(type) }
         let row = try db.row(
             """
-            SELECT \(columns.expressions(of: "r").joined(separator: ", ")) FROM \(table.name.quoted) AS r
-            WHERE r.\(table.keyColumn.quoted) = ?
+            SELECT \(columns.expressions(of: "r").joined(separator: ", ")) FROM \(table.sql) AS r
+            WHERE r.\(table.keySQL) = ?
             """, k)
         guard let row else { return nil }
         return columns.isComposite

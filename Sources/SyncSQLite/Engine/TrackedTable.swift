@@ -16,6 +16,9 @@ final class TrackedTable: Sendable {
         let destination: TableID?
         let isOptional: Bool
 
+        /// The quoted name.
+        var sql: String { name.quoted }
+
         /// The name of the field for users.
         var displayName: String { attribute ?? relationship ?? name }
     }
@@ -35,6 +38,8 @@ final class TrackedTable: Sendable {
     let registration: EngineRegistration.Entity
     let entity: CompiledEntity
     let table: TableLayout
+    /// The quoted names of the table and its key column.
+    let sql, keySQL: String
     /// The keys of the entity's rows in the engine's tables.
     let key: TrackedKey
     let columns: [Column]
@@ -94,6 +99,8 @@ final class TrackedTable: Sendable {
         self.key = key
         self.shapes = Dictionary(zip(family.map(\.id), shapes)) { first, _ in first }
         table = layout[entity.table]
+        sql = table.sql
+        keySQL = table.keySQL
         isPart = family.count < hierarchy.entities.count
         columns = members.compactMap { field in
             switch field {
@@ -128,7 +135,7 @@ final class TrackedTable: Sendable {
         groups = try Self.groups(registration, columns, hierarchy.attributes)
         self.family = family.map(\.name.literal).joined(separator: ", ")
         let own = isPart ? " AND \(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
-        rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?\(own)"
+        rowSQL = "SELECT 1 FROM \(sql) WHERE \(keySQL) = ?\(own)"
         fieldReader = FieldReader(columns, of: table, family: self.family, isPart: isPart)
     }
 
@@ -198,11 +205,7 @@ final class TrackedTable: Sendable {
     func kind(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> CompiledEntity {
         guard table.hasEntityColumn else { return entity }
         let name = try db.first(
-            String.self,
-            """
-            SELECT \(TableLayout.entityColumn.quoted) FROM \(table.name.quoted)
-            WHERE \(table.keyColumn.quoted) = ?
-            """, key)
+            String.self, "SELECT \(TableLayout.entityColumn.quoted) FROM \(sql) WHERE \(keySQL) = ?", key)
         guard let name else { return entity }
         guard let id = model.entityID(name) else {
             throw SyncError(
@@ -264,6 +267,13 @@ final class TrackedTable: Sendable {
     }
 }
 
+extension TableLayout {
+    /// The quoted name.
+    var sql: String { name.quoted }
+    /// The quoted name of the key column.
+    var keySQL: String { keyColumn.quoted }
+}
+
 extension JSONValue {
     /// Whether no part of the ID is given as a whole record.
     fileprivate var isSpelledID: Bool {
@@ -297,7 +307,7 @@ extension TrackedTable {
 
     /// Returns the number of stored rows of the entity.
     func count(in db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.name.quoted) AS r WHERE true\(isOwn("r"))") ?? 0
+        try db.first(Int.self, "SELECT count(*) FROM \(sql) AS r WHERE true\(isOwn("r"))") ?? 0
     }
 
     /// Returns whether the entity has triggers. An entity that was only imported has none.
@@ -309,7 +319,7 @@ extension TrackedTable {
     func isMissing(_ row: String) -> String {
         """
         NOT EXISTS (
-          SELECT 1 FROM \(table.name.quoted) AS r WHERE r.\(table.keyColumn.quoted) = +\(row).k\(isOwn("r")))
+          SELECT 1 FROM \(sql) AS r WHERE r.\(keySQL) = +\(row).k\(isOwn("r")))
         """
     }
 }
