@@ -156,9 +156,7 @@ struct ConflictLog {
             SyncConflict.Reason.reset.code, table.number)
     }
 
-    /// Updates both values of the open conflict of a field.
-    ///
-    /// - Returns: Whether the field has an open conflict.
+    /// Updates both values of the open conflict of a field. Returns whether the field has an open conflict.
     func update(
         _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
     ) throws -> Bool {
@@ -206,9 +204,7 @@ struct ConflictLog {
         }
     }
 
-    /// Returns the open conflicts of a row: the ID, the field and the remote value.
-    ///
-    /// - Parameter field: The field; nil for all fields.
+    /// Returns the open conflicts of a row: the ID, the field and the remote value. `field`: nil for all fields.
     func open(
         of key: DatabaseValue, _ table: TrackedTable, _ field: String?
     ) throws -> [(id: DatabaseValue, field: String, remote: DatabaseValue)] {
@@ -261,9 +257,8 @@ struct ConflictLogValues {
         attributes = engine.model.compiled[table.entity.table].attributes
     }
 
-    /// Returns a logged value as JSON.
-    ///
-    /// - Parameter field: The field name in the engine's tables; empty if the value is a whole record.
+    /// Returns a logged value as JSON. `field` is the field name in the engine's tables; empty if the value is a whole
+    /// record.
     func json(_ value: DatabaseValue, field: String) throws -> JSONValue {
         guard !value.isNull else { return .null }
         if let joinTable = table.joinTables.first(where: { $0.field == field }) {
@@ -311,9 +306,7 @@ struct DeletedValues {
         }
     }
 
-    /// Logs edits as lost, except edits whose value the restored row has.
-    ///
-    /// - Returns: The number of lost edits.
+    /// Logs edits as lost, except edits whose value the restored row has. Returns the number of lost edits.
     func log(_ edits: [Edit], _ resolution: ConflictOutcome) throws -> Int {
         var lost = 0
         for edit in edits {

@@ -21,9 +21,8 @@ struct CreationID {
 
     init(_ text: String) { self.text = text }
 
-    /// Returns the creation ID of a row that is created again after the service deleted it; nil for other rows.
-    ///
-    /// - Parameter ids: The remote IDs that the deleted row may have had.
+    /// Returns the creation ID of a row that is created again after the service deleted it; nil for other rows. `ids`
+    /// has the remote IDs that the deleted row may have had.
     static func restoration(
         ofAny ids: [String], _ table: TrackedTable, _ key: DatabaseValue, in db: Database
     ) throws -> CreationID? {
@@ -77,9 +76,7 @@ struct CreationIDIndex {
         if rows.byCreationID?.isEmpty != false { return nil }
     }
 
-    /// Reads creation IDs from the outbox into the index.
-    ///
-    /// - Parameter key: The key of the row to read; nil to read all new rows.
+    /// `key`: nil to read all new rows.
     static func read(
         into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
     ) throws {
@@ -93,11 +90,9 @@ struct CreationIDIndex {
         rows.byCreationID = byCreationID
     }
 
-    /// Finds the new row with the creation ID of a pulled record, and gives it the key of the record.
-    ///
-    /// - Parameter key: The key of the pulled row in the engine's tables.
-    /// - Returns: The key of the new row afterwards; nil if no new row matches. If its key must be replaced, also nil
-    ///   if a request for it is in flight, or if it is not stored.
+    /// Finds the new row with the creation ID of a pulled record, and gives it the key of the record. `key` is the key
+    /// of the pulled row in the engine's tables. Returns the key of the new row afterwards; nil if no new row matches.
+    /// If its key must be replaced, also nil if a request for it is in flight, or if it is not stored.
     func matchNewRow(_ row: RemoteRecord, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let name = name(of: row), let own = rows.byCreationID?[name], let id = table.key.rowKey(row.id),
             try isNew(own)

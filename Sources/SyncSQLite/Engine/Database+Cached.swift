@@ -74,9 +74,8 @@ struct KeyList {
     /// The largest number of keys in a list.
     private static let largest = 256
 
-    /// Returns the range of integer keys of which most numbers are keys; nil for other keys.
-    ///
-    /// A scan of such a range costs less than a lookup of each key.
+    /// Returns the range of integer keys of which most numbers are keys; nil for other keys. A scan of such a range
+    /// costs less than a lookup of each key.
     static func denseRange(of keys: [DatabaseValue]) -> ClosedRange<Int64>? {
         guard keys.count > 1 else { return nil }
         var (least, largest) = (Int64.max, Int64.min)
@@ -88,10 +87,8 @@ struct KeyList {
         return overflows || span >= keys.count + keys.count / 2 ? nil : least...largest
     }
 
-    /// Returns lists of the keys.
-    ///
-    /// The number of placeholders in a list is a power of two, so that few statements are compiled. The last key fills
-    /// up the list.
+    /// Returns lists of the keys. The number of placeholders in a list is a power of two, so that few statements are
+    /// compiled. The last key fills up the list.
     static func lists(of keys: [DatabaseValue]) -> [KeyList] {
         stride(from: 0, to: keys.count, by: largest).map { start in
             var part = Array(keys[start..<min(start + largest, keys.count)])

@@ -20,11 +20,8 @@ struct DirtyFields {
     }
 
     /// Returns the fields to send: the edited fields, and the fields that are sent with them. Deletes the base value of
-    /// a field that equals it.
-    ///
-    /// A field that is new in the model, or that has another JSON key than before, must be pulled before it is sent.
-    ///
-    /// - Returns: The fields; nil if fields differ and all of them must be pulled first.
+    /// a field that equals it. A field that is new in the model, or that has another JSON key than before, must be
+    /// pulled before it is sent. Returns nil if fields differ and all of them must be pulled first.
     func dirty(
         of key: DatabaseValue, _ values: [String: DatabaseValue], _ bases: [String: EngineLedger.Base]
     ) throws -> [OutgoingField]? {

@@ -76,15 +76,11 @@ struct EditRebase {
 
     // MARK: Removing edits
 
-    /// Removes the edits of a row. Does nothing if they were removed before, or if the row is not stored.
-    ///
-    /// - Parameters:
-    ///   - changed: When the service last changed the row, in milliseconds since 1970.
-    ///   - known: When the service changed the known version of the row.
-    ///   - isCurrent: Whether the service has the known version of the row.
-    ///   - mayHaveUncapturedEdits: Whether the row may have local edits from a time without change capture. At the
-    ///     known version, each difference is such an edit. At another version, the remote value applies, and the local
-    ///     value is logged.
+    /// Removes the edits of a row. Does nothing if they were removed before, or if the row is not stored. `changed`:
+    /// when the service last changed the row, in milliseconds since 1970. `known`: when it changed the known version.
+    /// `isCurrent`: whether it has the known version. `mayHaveUncapturedEdits`: whether the row may have local edits
+    /// from a time without change capture. At the known version, each difference is such an edit. At another version,
+    /// the remote value applies, and the local value is logged.
     mutating func revert(
         _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool,
         mayHaveUncapturedEdits: Bool
@@ -124,9 +120,8 @@ struct EditRebase {
         return names
     }
 
-    /// Resets columns to their base values. A column keeps its value if a constraint rejects the base value.
-    ///
-    /// - Returns: The columns that kept their value.
+    /// Resets columns to their base values. A column keeps its value if a constraint rejects the base value. Returns
+    /// the columns that kept their value.
     private func revert(
         _ values: [String: DatabaseValue], from key: DatabaseValue, _ table: TrackedTable
     ) throws -> Set<String> {
@@ -141,9 +136,8 @@ struct EditRebase {
 
     // MARK: Reapplying edits
 
-    /// Merges the removed edits into the rows that the page wrote.
-    ///
-    /// - Returns: The number of rows and of values in conflict, by entity.
+    /// Merges the removed edits into the rows that the page wrote. Returns the number of rows and of values in
+    /// conflict, by entity.
     func reapply() throws -> SyncReport {
         var outcome = SyncReport()
         for edit in edits {
@@ -155,9 +149,7 @@ struct EditRebase {
         return outcome
     }
 
-    /// Merges the edits of one row.
-    ///
-    /// - Returns: The number of values in conflict.
+    /// Merges the edits of one row. Returns the number of values in conflict.
     private func reapply(_ edit: Edit) throws -> Int {
         guard let remote = try values(of: edit.key, edit.table) else { return 0 }
         let edit = edit.agreeing(with: remote)
@@ -300,10 +292,8 @@ struct EditRebase {
         try table.fieldReader.values(of: key, in: db)
     }
 
-    /// Writes columns of a row.
-    ///
-    /// - Parameter orIgnore: Whether to keep the row unchanged if a constraint rejects the values.
-    /// - Returns: Whether the values were written.
+    /// Writes columns of a row. `orIgnore`: whether to keep the row unchanged if a constraint rejects the values.
+    /// Returns whether the values were written.
     @discardableResult
     private func write(
         _ values: [String: DatabaseValue], to key: DatabaseValue, _ table: TrackedTable, orIgnore: Bool = false

@@ -6,10 +6,8 @@ import SyncStore
 extension EngineLedger {
     // MARK: Deleting entries
 
-    /// Deletes the pending change, base values, attempted values and join edits of a row.
-    ///
-    /// - Parameter isKnown: Whether the row stays known. If false, its known version, unreadable values and former keys
-    ///   are deleted too.
+    /// Deletes the pending change, base values, attempted values and join edits of a row. `isKnown`: whether the row
+    /// stays known. If false, its known version, unreadable values and former keys are deleted too.
     func deleteEntries(of key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false) throws {
         let names = EngineSchema.changeTables + (isKnown ? [] : EngineSchema.knownTables)
         for name in names {
@@ -51,7 +49,6 @@ extension EngineLedger {
 
     // MARK: Replacing keys
 
-    /// Returns the keys of all entries of an entity's rows.
     func keys(of number: Int) throws -> [DatabaseValue] {
         let selects = EngineSchema.rowTables.map { "SELECT k FROM \($0) WHERE e = \(number)" }
         return try DatabaseValue.fetchAll(db, sql: selects.joined(separator: " UNION "))
@@ -71,9 +68,7 @@ extension EngineLedger {
     }
 
     /// Replaces the key of a row in all entries, also in base values and sent values of rows that reference it. Records
-    /// the former key.
-    ///
-    /// - Parameter tables: The tables whose rows may reference the row.
+    /// the former key. `tables` has the tables whose rows may reference the row.
     func rekey(_ old: DatabaseValue, to new: DatabaseValue, _ table: TrackedTable, among tables: [TrackedTable]) throws
     {
         let e = table.number

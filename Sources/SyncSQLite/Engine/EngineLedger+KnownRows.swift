@@ -46,7 +46,6 @@ struct KnownRow {
     /// Returns the remote ID as the service spells it; nil if an export spells it the same.
     func spelledID() throws -> JSONValue? { try spelled.map { try EngineTableCheck.json($0) } }
 
-    /// The SQL condition that a row is preexisting.
     static let isPreexisting = "\"origin\" = 'preexisting'"
     /// The SQL condition that a row may have local edits from a time without change capture.
     static let mayHaveUncapturedEdits = "\"trust\" = 'uncaptured'"
@@ -88,10 +87,8 @@ extension EngineLedger {
           origin = 'pulled', trust = 'recheck', remote = coalesce(excluded.remote, remote)
         """
 
-    /// Records a row as known, because the service applied a request. The next record of the row is merged, whatever its
-    /// version.
-    ///
-    /// - Parameter isCreated: Whether the request created the row.
+    /// Records a row as known, because the service applied a request. The next record of the row is merged, whatever
+    /// its version. `isCreated`: whether the request created the row.
     func insertSent(
         _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, spelled: String?, isCreated: Bool
     ) throws {
@@ -149,10 +146,8 @@ extension EngineLedger {
         try insertName(of: key, table)
     }
 
-    /// Deletes the names of all rows of an entity.
     func deleteNames(of number: Int) throws { try db.run("UPDATE sync_known SET name = NULL WHERE e = ?", number) }
 
-    /// Sets the spelled ID of a row that has none.
     func insertSpelledID(_ id: String, of key: DatabaseValue, _ number: Int) throws {
         try db.run("UPDATE sync_known SET remote = coalesce(remote, ?) WHERE e = ? AND k = ?", id, number, key)
     }
@@ -289,9 +284,8 @@ extension EngineLedger {
             """, table.number)
     }
 
-    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log.
-    ///
-    /// - Returns: Whether there were such rows.
+    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log. Returns
+    /// whether there were such rows.
     func deleteMissing(_ table: TrackedTable) throws -> Bool {
         let number = table.number
         let keys = """

@@ -6,9 +6,8 @@ import SyncStore
 extension EngineLedger {
     // MARK: New rows
 
-    /// Returns the new rows of an entity that are stored, with the values of columns after the key.
-    ///
-    /// - Parameter key: The key of the row to read; nil to read all new rows.
+    /// Returns the new rows of an entity that are stored, with the values of columns after the key. `key`: nil to read
+    /// all new rows.
     func newRows(of table: TrackedTable, _ columns: [String], _ key: DatabaseValue? = nil) throws -> [Row] {
         let values = (["c.k"] + columns.map { "r.\($0.quoted)" }).joined(separator: ", ")
         return try db.rows(
@@ -87,7 +86,6 @@ extension EngineLedger {
             """, ["e": table.number, "link": joinTable.name, "other": other])
     }
 
-    /// Returns the new rows whose foreign key references a row.
     func newRows(
         of table: TrackedTable, referencing owner: DatabaseValue, in column: TrackedTable.Column
     ) throws -> [DatabaseValue] {
@@ -99,7 +97,6 @@ extension EngineLedger {
             """, table.number, owner)
     }
 
-    /// Returns the new rows whose list contains a row.
     func newRows(
         of table: TrackedTable, with other: DatabaseValue, in joinTable: TrackedTable.JoinTable
     ) throws -> [DatabaseValue] {
@@ -199,7 +196,6 @@ extension EngineLedger {
         ).map { ($0[0], $0[1]) }
     }
 
-    /// Returns the base value of a foreign key, if the row with that key is stored.
     func storedBase(
         of column: TrackedTable.Column, _ key: DatabaseValue, _ table: TrackedTable, _ destination: TableLayout
     ) throws -> DatabaseValue? {
@@ -234,12 +230,9 @@ extension EngineLedger {
     }
 
     /// Returns the known rows of `targets` that rows reference: the key and entity of the referencing row, the key of
-    /// the known row, and the position of the link.
-    ///
-    /// - Parameters:
-    ///   - kind: The SQL of the entity name of the referencing row `r`.
-    ///   - target: The SQL of the reference.
-    ///   - join: The SQL that joins the join table with `r`; empty for a foreign key.
+    /// the known row, and the position of the link. `kind` is the SQL of the entity name of the referencing row `r`.
+    /// `target` is the SQL of the reference. `join` is the SQL that joins the join table with `r`; empty for a foreign
+    /// key.
     func knownTargets(
         of owners: TrackedTable, in targets: TrackedTable, kind: String, target: String, position: String, join: String
     ) throws -> [Row] {
@@ -308,10 +301,8 @@ extension EngineLedger {
             """, table.number)
     }
 
-    /// Returns the keys of the known rows that the current listing lacks, except new rows and retained rows.
-    ///
-    /// - Parameter ways: The relationships through which stored rows retain rows that are known only from inside other
-    ///   records.
+    /// Returns the keys of the known rows that the current listing lacks, except new rows and retained rows. `ways` has
+    /// the relationships through which stored rows retain rows that are known only from inside other records.
     func missingKeys(of table: TrackedTable, _ ways: [NestedOnlyRows.Way]?) throws -> [DatabaseValue] {
         let isNotRetained =
             "(NOT n.\(KnownRow.isNestedOnly) OR n.k NOT IN (SELECT held.k FROM held WHERE held.e = n.e))"
@@ -326,10 +317,8 @@ extension EngineLedger {
     }
 
     /// Returns the common table expression `held`: the rows known only from inside other records that are linked to a
-    /// stored row.
-    ///
-    /// The stored row itself is not known only from inside other records. The link may lead through other rows of
-    /// `held`.
+    /// stored row. The stored row itself is not known only from inside other records. The link may lead through other
+    /// rows of `held`.
     private static func held(_ ways: [NestedOnlyRows.Way]) -> String {
         let first = ways.map { way in
             """
@@ -351,9 +340,8 @@ extension EngineLedger {
         return "WITH RECURSIVE held(e, k) AS (\(all.joined(separator: "\nUNION\n")))"
     }
 
-    /// Returns the version of a listed row: of the quarantined record, or of the known row.
-    ///
-    /// - Returns: Nil if the row is neither known nor quarantined. The inner value is nil without a version.
+    /// Returns the version of a listed row: of the quarantined record, or of the known row. Returns nil if the row is
+    /// neither known nor quarantined. The inner value is nil without a version.
     func listedVersion(of id: JSONValue, _ key: DatabaseValue, _ table: TrackedTable) throws -> String?? {
         try db.row(
             """

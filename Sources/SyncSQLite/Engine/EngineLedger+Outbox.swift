@@ -11,9 +11,7 @@ extension EngineLedger {
             PendingChange.init)
     }
 
-    /// Returns the creation IDs of the new rows of an entity.
-    ///
-    /// - Parameter key: The key of the row to read; nil to read all new rows.
+    /// Returns the creation IDs of the new rows of an entity. `key`: nil to read all new rows.
     func creationIDs(of table: TrackedTable, _ key: DatabaseValue? = nil) throws -> [(id: String, key: DatabaseValue)] {
         try db.rows(
             "SELECT creation_id, k FROM sync_outbox WHERE e = ? AND kind = 'create' AND creation_id IS NOT NULL"
@@ -50,7 +48,6 @@ extension EngineLedger {
         try db.first(Int.self, "SELECT count(*) FROM sync_outbox WHERE e = ? AND k = ?", number, key) ?? 0
     }
 
-    /// Returns the blocked changes of an entity, with the reasons for users.
     func blockedChanges(of table: TrackedTable) throws -> [(key: DatabaseValue, reason: String)] {
         try db.rows("SELECT k, message FROM sync_outbox WHERE e = ? AND state = 'blocked'", table.number).map {
             ($0[0], try $0.decode(String?.self, atIndex: 1) ?? "")
@@ -109,7 +106,6 @@ extension EngineLedger {
             """, table.number, key, creationID.text)
     }
 
-    /// Sets the creation ID of a new row.
     func setCreationID(_ creationID: CreationID, of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.run(
             "UPDATE sync_outbox SET creation_id = ? WHERE e = ? AND k = ? AND kind = 'create'", creationID.text,
@@ -265,9 +261,7 @@ extension EngineLedger {
             table.number, key)
     }
 
-    /// Records a response with another version.
-    ///
-    /// - Returns: The number of such responses in a row.
+    /// Records a response with another version. Returns the number of such responses in a row.
     func addContention(of key: DatabaseValue, _ table: TrackedTable) throws -> Int? {
         try db.run("UPDATE sync_outbox SET contentions = contentions + 1 WHERE e = ? AND k = ?", table.number, key)
         return try change(of: key, table)?.contentions
@@ -275,9 +269,7 @@ extension EngineLedger {
 
     // MARK: Blocking
 
-    /// Blocks the change of a row.
-    ///
-    /// - Parameter message: The reason, for users.
+    /// Blocks the change of a row. `message` is for users.
     func block(
         _ key: DatabaseValue, _ table: TrackedTable, _ reason: PendingChange.BlockReason, _ message: String
     ) throws {
@@ -287,9 +279,7 @@ extension EngineLedger {
     }
 
     /// Blocks the create of a row that an earlier attempt may have created, unless the row was deleted or edited after
-    /// the request was built.
-    ///
-    /// - Returns: Whether the change is blocked.
+    /// the request was built. Returns whether the change is blocked.
     func blockUncertain(
         _ key: DatabaseValue, _ table: TrackedTable, _ message: String, request: Int64
     ) throws -> Bool {
@@ -301,9 +291,7 @@ extension EngineLedger {
         return db.changesCount > 0
     }
 
-    /// Makes blocked changes pending again.
-    ///
-    /// - Returns: The number of changes.
+    /// Makes blocked changes pending again. Returns the number of changes.
     @discardableResult
     func unblock(_ changes: Unblocked) throws -> Int {
         let (condition, arguments) = Self.condition(of: changes)

@@ -7,10 +7,8 @@ import SyncStore
 extension EngineLedger {
     // MARK: Cursors
 
-    /// Returns where the pull of an entity continues; nil before its first pull.
-    ///
-    /// - Parameter filter: The source and filter of the pull. With another text, the rows that were pulled before are
-    ///   incomplete.
+    /// Returns where the pull of an entity continues; nil before its first pull. `filter` is the source and filter of
+    /// the pull. With another text, the rows that were pulled before are incomplete.
     func pullState(of table: TrackedTable, filter: String) throws -> PullState? {
         let row = try db.row(
             """
@@ -33,11 +31,8 @@ extension EngineLedger {
         try db.finds("SELECT 1 FROM sync_cursor WHERE e = ? AND cursor IS NULL", table.number)
     }
 
-    /// Stores where the pull of an entity continues.
-    ///
-    /// - Parameters:
-    ///   - cursor: The cursor of the next pull. While a pull is not finished, the stored cursor stays.
-    ///   - next: The page at which an unfinished pull continues.
+    /// Stores where the pull of an entity continues. `cursor` is the cursor of the next pull. While a pull is not
+    /// finished, the stored cursor stays. `next` is the page at which an unfinished pull continues.
     func setPullState(of table: TrackedTable, cursor: String?, next: String?, filter: String) throws {
         let isSame = try db.first(
             Bool.self, "SELECT cursor IS ? AND next IS ? AND filter = ? FROM sync_cursor WHERE e = ?", cursor, next,
@@ -196,7 +191,6 @@ extension EngineLedger {
     /// Deletes the join rows that were copied while the engine deleted rows.
     func deleteRemovedJoinRows() throws { try db.run("DELETE FROM sync_parting") }
 
-    /// Deletes the join edits that contradict the stored join rows.
     func deleteContradictingJoinEdits(of joinTable: TrackedTable.JoinTable) throws {
         try db.run(
             """

@@ -67,9 +67,8 @@ extension EngineLedger {
             id)
     }
 
-    /// Records that the service accepted a new row without returning it.
-    ///
-    /// - Parameter isCertain: Whether the service itself responded.
+    /// Records that the service accepted a new row without returning it. `isCertain`: whether the service itself
+    /// responded.
     func setAccepted(request id: Int64, isCertain: Bool, at time: Int64) throws {
         try db.run(
             """
@@ -83,16 +82,14 @@ extension EngineLedger {
         try db.run("UPDATE sync_request SET attempts = attempts + 1, accepted_seq = NULL WHERE id = ?", id)
     }
 
-    /// Records that an attempt created the row.
     func addCreatingAttempt(ofRequest id: Int64) throws {
         try db.run("UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", id)
     }
 
     func deleteRequest(_ id: Int64) throws { try deleteRequests([id]) }
 
-    /// Deletes the request of a row whose outcome is unknown, and keeps its sent values as attempted values.
-    ///
-    /// - Returns: The idempotency key and the number of attempts, for the next request; nil if there is no request.
+    /// Deletes the request of a row whose outcome is unknown, and keeps its sent values as attempted values. Returns
+    /// the idempotency key and the number of attempts, for the next request; nil if there is no request.
     func takeRequest(of key: DatabaseValue, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
         let row = try db.row(
             "SELECT id, idempotency_key, attempts FROM sync_request WHERE e = ? AND k = ?", table.number, key)
@@ -104,9 +101,8 @@ extension EngineLedger {
     }
 
     /// Deletes the create request of a row that may have been carried out, because its outcome is known or not needed
-    /// any more.
-    ///
-    /// Such a request has an attempt without a response, or the service accepted it without returning the row.
+    /// any more. Such a request has an attempt without a response, or the service accepted it without returning the
+    /// row.
     func deleteOpenCreate(of key: DatabaseValue, _ table: TrackedTable) throws {
         let open =
             "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR accepted_seq IS NOT NULL)"
@@ -124,7 +120,6 @@ extension EngineLedger {
     func sentFields(ofRequest id: Int64) throws -> [SentField] { try sentFields(ofRequests: [id])[id] ?? [] }
 
     /// Returns the attempted values of a row by field: values that requests sent and that the service did not confirm.
-    ///
     /// The outcome of such a request is unknown, or the service had another version of the row. The service may have
     /// stored the values anyway. Then their presence at the service is not a change by another device.
     func attemptedValues(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: [DatabaseValue]] {
@@ -204,11 +199,9 @@ extension EngineLedger {
         try db.finds("SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
     }
 
-    /// Stores the base value of an edited field. The edit time of an existing entry stays.
-    ///
-    /// - Parameters:
-    ///   - base: The base value; nil to delete it, because the field does not differ any more.
-    ///   - editTime: The edit time of a new entry, in milliseconds since 1970.
+    /// Stores the base value of an edited field. The edit time of an existing entry stays. `base` is the base value;
+    /// nil to delete it, because the field does not differ any more. `editTime` is the edit time of a new entry, in
+    /// milliseconds since 1970.
     func setBase(
         _ base: DatabaseValue?, of field: String, _ key: DatabaseValue, _ table: TrackedTable,
         editTime: Int64 = SQLiteEngineStore.now
@@ -238,9 +231,7 @@ extension EngineLedger {
         return try base(of: joinTable.field, key, table).map(LinkedRowList.keys)
     }
 
-    /// Stores the base order of a list.
-    ///
-    /// - Parameter keys: The base order; nil to delete it.
+    /// Stores the base order of a list. `keys` is the base order; nil to delete it.
     func setBaseOrder(
         _ keys: [DatabaseValue]?, of joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ table: TrackedTable,
         editTime: Int64 = SQLiteEngineStore.now
@@ -249,10 +240,8 @@ extension EngineLedger {
     }
 
     /// Replaces the key of a linked row in the base orders of a relationship. If the row is stored, call this method
-    /// after it has the new key.
-    ///
-    /// The statement reads only lists that contain the row or have a join edit of it. Other base orders cannot contain
-    /// its key.
+    /// after it has the new key. The statement reads only lists that contain the row or have a join edit of it. Other
+    /// base orders cannot contain its key.
     func rekeyBaseOrders(
         of joinTable: TrackedTable.JoinTable, _ table: TrackedTable, from old: DatabaseValue, to new: DatabaseValue
     ) throws {
@@ -290,7 +279,6 @@ extension EngineLedger {
         }
     }
 
-    /// Returns the sent values of all requests of an entity.
     func sentFields(of number: Int) throws -> [(request: Int64, field: SentField)] {
         try db.rows(
             "SELECT request, field, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
@@ -332,11 +320,8 @@ extension EngineLedger {
             old)
     }
 
-    /// Replaces the keys of referenced rows in the base values and sent values of foreign keys and lists.
-    ///
-    /// - Parameters:
-    ///   - keys: The replaced keys, with their new keys.
-    ///   - destination: The table of the referenced rows.
+    /// Replaces the keys of referenced rows in the base values and sent values of foreign keys and lists. `keys` has
+    /// the replaced keys and their new keys. `destination` is the table of the referenced rows.
     func rekeyReferences(
         _ keys: [(old: DatabaseValue, new: DatabaseValue)], to destination: TableID, of table: TrackedTable
     ) throws {

@@ -97,9 +97,7 @@ struct EngineLedger {
         try db.first(Int.self, "SELECT e FROM sync_entity WHERE name = ?", entity)
     }
 
-    /// Registers an entity.
-    ///
-    /// - Returns: The number of the entity.
+    /// Registers an entity, and returns its number.
     func insertEntity(_ name: String) throws -> Int {
         try db.run("INSERT INTO sync_entity (name) VALUES (?)", name)
         return Int(db.lastInsertedRowID)

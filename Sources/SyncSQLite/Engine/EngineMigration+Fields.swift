@@ -134,7 +134,6 @@ struct MigratedFields {
         let old: String
         /// The new field name; nil if the new model does not have the field.
         let new: String?
-        /// The column or join table of the field.
         let column: String
         let newColumn: String?
         /// The path of the field in the old model.
@@ -154,7 +153,6 @@ struct MigratedFields {
             + Self.lists(of: old, map, keys, senders) + [Self.kind(map)]
     }
 
-    /// Returns the fields of the attributes of an entity and its subentities.
     private static func attributes(
         from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap
     ) -> [Field] {
@@ -222,7 +220,6 @@ struct MigratedFields {
         }
     }
 
-    /// Returns the field of the entity column.
     private static func kind(_ map: MigrationMap) -> Field {
         let column = TableLayout.entityColumn
         return Field(old: column, new: column, column: column, newColumn: column, path: "discriminator") { value in

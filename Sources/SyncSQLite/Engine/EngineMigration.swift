@@ -43,10 +43,9 @@ struct EngineMigration {
         try migration.migrate()
     }
 
-    /// Unblocks changes, since the engine may send them differently with another model.
-    ///
-    /// Changes that are blocked because the service no longer has the row stay blocked. Changes with a stored request
-    /// are excluded too, because each run repeats the request anyway.
+    /// Unblocks changes, since the engine may send them differently with another model. Changes that are blocked
+    /// because the service no longer has the row stay blocked. Changes with a stored request are excluded too, because
+    /// each run repeats the request anyway.
     static func unblockRows(in db: Database) throws {
         guard try EngineSchema.names(in: db) != nil else { return }
         guard try EngineSchema.isCurrent(in: db) else { return try EngineUpgrade.unblockFormerRows(in: db) }
@@ -184,9 +183,8 @@ struct MigratedKeyMap {
         self.init(old, map.new.model.entities[new], map, keys)
     }
 
-    /// Returns the new key of a row. If no new key is recorded, converts the old key to the new type.
-    ///
-    /// Returns nil if the old key cannot be converted, for example because another attribute is the primary key now.
+    /// Returns the new key of a row. If no new key is recorded, converts the old key to the new type. Returns nil if
+    /// the old key cannot be converted, for example because another attribute is the primary key now.
     func key(_ key: DatabaseValue) throws -> DatabaseValue? {
         if key.isNull || keys.isStable(old.table) { return key }
         if let position = keys.row(of: key, in: old.table) { return position.key }

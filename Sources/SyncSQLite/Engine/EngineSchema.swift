@@ -199,21 +199,15 @@ enum EngineSchema {
         "CREATE INDEX \"sync_former_key_now\" ON \"sync_former_key\" (\"e\", \"k\")",
     ]
 
-    /// Returns the SQL condition that a column has one of several values.
-    ///
-    /// For `IN` with more than two values, SQLite fills a temporary table in each statement, which doubles the time of an
-    /// insert.
+    /// Returns the SQL condition that a column has one of several values. For `IN` with more than two values, SQLite
+    /// fills a temporary table in each statement, which doubles the time of an insert.
     private static func isOne(_ column: String, of values: String...) -> String {
         values.map { "\"\(column)\" = '\($0)'" }.joined(separator: " OR ")
     }
 
-    /// Returns the SQL condition that a base value in `sync_base` equals a value.
-    ///
-    /// The statement must use `INDEXED BY sync_base_value`. Otherwise SQLite scans all base values of the entity.
-    ///
-    /// - Parameters:
-    ///   - base: The alias of `sync_base` in the statement.
-    ///   - value: The SQL of the value.
+    /// Returns the SQL condition that a base value in `sync_base` equals a value. The statement must use `INDEXED BY
+    /// sync_base_value`. Otherwise SQLite scans all base values of the entity. `base` is the alias of `sync_base` in
+    /// the statement. `value` is the SQL of the value.
     static func isBase(_ base: String, _ value: String) -> String {
         "substr(\(base).\"value\", 1, 64) = substr(\(value), 1, 64) AND \(base).\"value\" = \(value)"
     }
@@ -290,7 +284,6 @@ enum EngineSchema {
             entries: entityTables + ["sync_link", "sync_sent", "sync_parting"])
     }
 
-    /// Returns whether a database has the engine's tables of this version.
     static func isCurrent(in db: Database) throws -> Bool { try db.tableExists("sync_outbox", in: "main") }
 
     // MARK: Removing entries

@@ -16,10 +16,8 @@ struct EngineSetup {
         self.db = db
     }
 
-    /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers.
-    ///
-    /// - Returns: `own`: the tables of the registered entities. `others`: the tables of entities that only other
-    ///   engines sync.
+    /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers. Returns the tables
+    /// of the registered entities, and those of entities that only other engines sync.
     func open() throws -> (own: [TrackedTable], others: [TrackedTable]) {
         let found = try EngineSchema.triggers(in: db)
         var isUpgraded = false
@@ -80,10 +78,8 @@ struct EngineSetup {
         }
     }
 
-    /// If service and user are known, checks that the database belongs to them, so that
-    /// rows of one service are never sent to another.
-    ///
-    /// A database that has not exchanged data yet is assigned to this service and user.
+    /// If service and user are known, checks that the database belongs to them, so that rows of one service are never
+    /// sent to another. A database that has not exchanged data yet is assigned to this service and user.
     private func checkScope() throws {
         let scope = try ledger.scope()
         guard registration.isScopeKnown else { return }
@@ -150,14 +146,10 @@ struct EngineSetup {
     // MARK: Triggers
 
     /// Creates the triggers, unless identical triggers exist. Drops triggers that are not needed. If triggers were
-    /// missing, finds the edits that they missed.
-    ///
-    /// Entities of other engines keep their triggers, since their rows may be edited locally, or deleted by a cascade.
-    /// Entities that were only imported have no triggers.
-    ///
-    /// - Parameters:
-    ///   - newTables: The numbers of the entities that were not registered before.
-    ///   - found: The triggers before the engine's tables were upgraded.
+    /// missing, finds the edits that they missed. Entities of other engines keep their triggers, since their rows may
+    /// be edited locally, or deleted by a cascade. Entities that were only imported have no triggers. `newTables` has
+    /// the numbers of the entities that were not registered before. `found` has the triggers before the engine's tables
+    /// were upgraded.
     private func installTriggers(
         _ own: [TrackedTable], _ others: [TrackedTable], newTables: Set<Int>, found: [(name: String, sql: String)]
     ) throws {
@@ -227,9 +219,8 @@ struct EngineSetup {
     }
 
     /// Finds edits that the triggers may have missed. Missing rows are recorded as deleted locally, and unknown rows as
-    /// created locally. The next pull gets all rows, and the merge compares the other rows. See ``EditRebase``.
-    ///
-    /// If the entity was only imported before, missing rows are not recorded as deleted, and the pull restores them.
+    /// created locally. The next pull gets all rows, and the merge compares the other rows. See ``EditRebase``. If the
+    /// entity was only imported before, missing rows are not recorded as deleted, and the pull restores them.
     private func audit(_ table: TrackedTable) throws {
         try table.auditMissing(in: db)
         try ledger.reopenReinserted(table)
@@ -253,9 +244,8 @@ struct TriggerChecksums {
     /// - Parameter text: A text that ``text(isOfOther:)`` returned.
     init(text: String) { checksums = Set(text.split(separator: " ")).subtracting([Self.ofOther]) }
 
-    /// Returns the checksums as the column `triggers` stores them.
-    ///
-    /// - Parameter isOfOther: Whether the entity belongs to another engine than the one that is being opened.
+    /// Returns the checksums as the column `triggers` stores them. `isOfOther`: whether the entity belongs to another
+    /// engine than the one that is being opened.
     func text(isOfOther: Bool) -> String {
         (checksums.sorted() + (isOfOther ? [Self.ofOther] : [])).joined(separator: " ")
     }

@@ -13,9 +13,7 @@ enum EngineTableCheck {
     }
 
     /// Runs `body`. If `body` cannot decode a value, the error names the table, row and column of the first invalid
-    /// value.
-    ///
-    /// - Throws: ``SyncError`` `databaseError` for a value that cannot be decoded; other errors of `body`.
+    /// value. Throws ``SyncError`` `databaseError` for such a value; other errors of `body`.
     static func located<T>(in db: Database, _ body: () throws -> T) throws -> T {
         do {
             return try body()

@@ -53,12 +53,9 @@ struct JoinRowEdits {
     private var tried: [Tried] = []
     private var ledger: EngineLedger { EngineLedger(db) }
 
-    /// Reads the edits from the engine's tables.
-    ///
-    /// - Parameters:
-    ///   - base: The base values of the edited fields.
-    ///   - tried: The values that were sent and not confirmed.
-    ///   - syncedColumns: The names of the synced columns and join tables. See ``SyncedColumns``.
+    /// Reads the edits from the engine's tables. `base` has the base values of the edited fields, `tried` the values
+    /// that were sent and not confirmed, `syncedColumns` the names of the synced columns and join tables. See
+    /// ``SyncedColumns``.
     init(
         _ row: ConflictResolver.Subject, isNew: Bool, mayHaveUncapturedEdits: Bool, isCurrent: Bool,
         syncedColumns: Set<String>,
@@ -153,10 +150,8 @@ struct JoinRowEdits {
         return list
     }
 
-    /// Merges join rows that may have been edited while changes were not captured.
-    ///
-    /// At the known version, each difference is such an edit. At another version, the remote list applies, and the
-    /// local list is logged.
+    /// Merges join rows that may have been edited while changes were not captured. At the known version, each
+    /// difference is such an edit. At another version, the remote list applies, and the local list is logged.
     private func mergeMissedEdits(_ list: List, _ there: [DatabaseValue], _ outcome: inout Outcome) throws {
         guard mayHaveUncapturedEdits, !isNew, syncedColumns.contains(list.joinTable.name) else { return }
         let recorded = Set(changes.filter { $0.joinTable.name == list.joinTable.name }.map(\.other))

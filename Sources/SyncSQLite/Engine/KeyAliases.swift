@@ -4,9 +4,8 @@ import SyncStore
 
 /// The former keys of rows whose keys the engine replaced.
 enum KeyAliases {
-    /// Returns the current key of the row that had this key before; nil if no row had it.
-    ///
-    /// - Parameter entities: The SQL of the numbers of the entities that the row may belong to: a list or a query.
+    /// Returns the current key of the row that had this key before; nil if no row had it. `entities` is the SQL of the
+    /// numbers of the entities that the row may belong to: a list or a query.
     static func later(
         than key: DatabaseValue, ofEntities entities: String, from table: String = "sync_former_key", in db: Database
     ) throws -> DatabaseValue? {

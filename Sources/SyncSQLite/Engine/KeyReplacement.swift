@@ -18,9 +18,8 @@ struct KeyReplacement {
         self.db = db
     }
 
-    /// Adds changes to the outbox for the known rows with a foreign key to a row whose remote ID was replaced.
-    ///
-    /// At the service, these rows still reference the former ID, which may belong to another row.
+    /// Adds changes to the outbox for the known rows with a foreign key to a row whose remote ID was replaced. At the
+    /// service, these rows still reference the former ID, which may belong to another row.
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
@@ -54,9 +53,7 @@ struct KeyReplacement {
         try engine.insertNew(rekey(k, to: key), table, in: db)
     }
 
-    /// Replaces the key of a row.
-    ///
-    /// - Returns: The key of the row in the engine's tables afterwards.
+    /// Replaces the key of a row. Returns the key of the row in the engine's tables afterwards.
     @discardableResult
     func rekey(_ old: DatabaseValue, to key: RowKey) throws -> DatabaseValue {
         if let row = try stored(old) {
@@ -86,9 +83,7 @@ struct KeyReplacement {
 
     /// Unites a row that was created locally with a pulled row that is the same row at the service. The pulled row is
     /// deleted. The local row gets the key of the pulled row and the references to the pulled row. Edited columns of
-    /// the pulled row are logged.
-    ///
-    /// - Returns: The key of the row in the engine's tables afterwards.
+    /// the pulled row are logged. Returns the key of the row in the engine's tables afterwards.
     func unite(_ old: DatabaseValue, with new: DatabaseValue) throws -> DatabaseValue {
         guard !old.isExactly(new), let key = try table.key.recordKey(new, in: db) else { return old }
         try logEdits(of: new)
@@ -126,9 +121,7 @@ struct KeyReplacement {
 /// The statements need no conflict clause. In a trigger, the clause of the firing statement, such as `INSERT OR IGNORE`,
 /// overrides the clauses `OR REPLACE` and `OR IGNORE` of the statements.
 struct EntryMove {
-    /// The table with the entries.
     let table: String
-    /// The column with the key.
     let column: String
     /// The SQL condition of the entries, apart from their key.
     let scope: String
@@ -142,12 +135,8 @@ struct EntryMove {
             table: table, column: "k", scope: "\"e\" = \(entity)", identity: EngineSchema.identity(of: table))
     }
 
-    /// Returns the statements.
-    ///
-    /// - Parameters:
-    ///   - old: The SQL of the key of the entries.
-    ///   - new: The SQL of their new key.
-    ///   - condition: The SQL condition for the move.
+    /// Returns the statements. `old` and `new` are the SQL of the key of the entries and of their new key, `condition`
+    /// the SQL condition for the move.
     func statements(from old: String, to new: String, if condition: String = "true") -> [String] {
         let (name, key) = (table.quoted, column.quoted)
         let move = "UPDATE \(name) SET \(key) = \(new) WHERE \(scope) AND \(key) = \(old) AND \(condition)"

@@ -11,9 +11,7 @@ enum LeaseStore {
     /// How long a lease lasts after its last renewal, in milliseconds.
     private static let duration: Int64 = 120_000
 
-    /// Takes the lease.
-    ///
-    /// - Throws: ``SyncError`` `engineBusy` if another engine holds the lease.
+    /// Takes the lease. Throws ``SyncError`` `engineBusy` if another engine holds the lease.
     static func acquire(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
         let now = SQLiteEngineStore.now
@@ -34,9 +32,7 @@ enum LeaseStore {
         return EngineLease(token: token)
     }
 
-    /// Extends a lease. A released lease stays released.
-    ///
-    /// - Throws: As ``check(_:in:)``.
+    /// Extends a lease. A released lease stays released. Throws the errors of ``check(_:in:)``.
     static func renew(_ lease: EngineLease, in db: Database) throws {
         try check(lease, in: db)
         try db.run(
@@ -44,10 +40,8 @@ enum LeaseStore {
             SQLiteEngineStore.now + duration, lease.token)
     }
 
-    /// Checks that no other run took the lease.
-    ///
-    /// - Returns: When the lease ends, in milliseconds since 1970.
-    /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
+    /// Checks that no other run took the lease. Returns when the lease ends, in milliseconds since 1970. Throws
+    /// ``SyncError`` `engineBusy` if another run has taken the lease.
     @discardableResult
     static func checkHolder(of lease: EngineLease, in db: Database) throws -> Int64 {
         let row = try db.row("SELECT token, until FROM sync_lease WHERE name = 'run'")
@@ -58,9 +52,8 @@ enum LeaseStore {
         return try row.decode(atIndex: 1)
     }
 
-    /// Checks that no other run took the lease. Extends the lease if less than half of its time is left.
-    ///
-    /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
+    /// Checks that no other run took the lease. Extends the lease if less than half of its time is left. Throws
+    /// ``SyncError`` `engineBusy` if another run has taken the lease.
     static func check(_ lease: EngineLease, in db: Database) throws {
         let until = try checkHolder(of: lease, in: db)
         let now = SQLiteEngineStore.now
@@ -96,10 +89,8 @@ struct LeaseHolder {
 
     private static let host = ProcessInfo.processInfo.hostName.replacingOccurrences(of: " ", with: "-")
 
-    /// Whether the process is known to be dead: it ran on this machine, and no process has its ID any more.
-    ///
-    /// If a new process has the ID, the value is false, and the lease must expire. On Windows the value is always
-    /// false.
+    /// Whether the process is known to be dead: it ran on this machine, and no process has its ID any more. If a new
+    /// process has the ID, the value is false, and the lease must expire. On Windows the value is always false.
     var isDead: Bool {
         #if os(Windows)
             return false

@@ -80,9 +80,8 @@ struct LocalEditTimes {
         return value.isNull || isRestored ? 0 : times[Self.row] ?? 0
     }
 
-    /// Returns the SQL condition that a row is to be created again.
-    ///
-    /// - Parameter isRow: The SQL condition that selects the entries of the row in `sync_made`.
+    /// Returns the SQL condition that a row is to be created again. `isRow` is the SQL condition that selects the
+    /// entries of the row in `sync_made`.
     static func isRestored(_ isRow: String) -> String {
         "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"is_restored\")"
     }

@@ -13,9 +13,7 @@ struct LocallyMovedRows {
         let key: DatabaseValue
         /// The key of the row in the conflict log after its deletion.
         let name: DatabaseValue
-        /// The base value of the column.
         let base: DatabaseValue
-        /// The local value of the column.
         let target: DatabaseValue
         /// The value of the column while rows are deleted: the base value, or NULL if the row with that key is not
         /// stored.
@@ -59,11 +57,7 @@ struct LocallyMovedRows {
     }
 
     /// Returns the moves because of which a cascade deleted rows. Call this method after the deletion, before the
-    /// rollback.
-    ///
-    /// - Parameters:
-    ///   - rows: The rows that the service deleted.
-    ///   - taken: The moves that earlier calls returned. They are not returned again.
+    /// rollback. `rows` has the rows that the service deleted. Moves in `taken` are not returned again.
     func cascaded(by rows: Set<StoredRow>, excluding taken: [Move]) throws -> [Move] {
         try all.filter { move in
             guard try !move.table.isStored(move.key, in: db), try !isThere(move),
@@ -82,9 +76,8 @@ struct LocallyMovedRows {
     }
 
     /// Sets the foreign keys of moved rows to their local values again, if the referenced rows are stored. Otherwise
-    /// logs the edits as lost. If a moved row is deleted, stores its local value in the log entry.
-    ///
-    /// - Parameter line: The ID of the last log entry before the deletion.
+    /// logs the edits as lost. If a moved row is deleted, stores its local value in the log entry. `line` is the ID of
+    /// the last log entry before the deletion.
     func reapply(_ moves: [Move], since line: Int) throws {
         for move in moves {
             if try !move.table.isStored(move.key, in: db) {

@@ -32,9 +32,7 @@ struct NaturalKeyMatcher {
         }
     }
 
-    /// Reads natural keys of new rows into the index.
-    ///
-    /// - Parameter key: The key of the row to read; nil to read all new rows.
+    /// `key`: nil to read all new rows.
     static func read(
         into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
     ) throws {
@@ -54,11 +52,9 @@ struct NaturalKeyMatcher {
             key, table, having: zip(slots, values).map { (column: $0.column, value: $1) })
     }
 
-    /// Finds the new row with the natural key of a pulled record, and gives it the key of the record.
-    ///
-    /// - Parameter key: The key of the pulled row in the engine's tables.
-    /// - Returns: The key of the new row afterwards. Nil if no new row with another key matches, or if a row with the
-    ///   key of the record is stored.
+    /// Finds the new row with the natural key of a pulled record, and gives it the key of the record. `key` is the key
+    /// of the pulled row in the engine's tables. Returns the key of the new row afterwards. Nil if no new row with
+    /// another key matches, or if a row with the key of the record is stored.
     func matchNewRow(_ row: RemoteRecord, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let record = row.record, case .object = record, let id = table.key.rowKey(row.id) else { return nil }
         let values = try AttributeMapper(record, of: table.entity, in: engine.model).values

@@ -47,10 +47,8 @@ struct NestedListLinks {
         }
     }
 
-    /// Returns the nested lists of one association.
-    ///
-    /// - Parameter end: The end of the rows that own the lists. Links in the records of rows at the other end are not
-    ///   included: ``EditRebase`` merges them.
+    /// Returns the nested lists of one association. `end` is the end of the rows that own the lists. Links in the
+    /// records of rows at the other end are not included: ``EditRebase`` merges them.
     private static func lists(
         _ plan: PayloadGraph, _ id: AssociationID, of end: CompiledAssociation.End, _ engine: SQLiteEngineStore,
         _ db: Database
@@ -197,15 +195,13 @@ struct LinkedRowList {
 }
 
 extension TrackedTable.JoinTable {
-    /// The field name of the list in the engine's tables.
     var field: String { "\(name) \(end)" }
 
     /// Whether the list has positions, so that its order is sent and merged.
     var isOrdered: Bool { table.position != nil }
 
     /// Returns the query for the keys of the rows that are linked to a row, in list order. Its column is named `k`.
-    ///
-    /// - Parameter owner: The SQL of the key of the row.
+    /// `owner` is the SQL of the key of the row.
     func listSQL(_ owner: String) -> String {
         """
         SELECT \(table.other) AS k FROM \(table.table) WHERE \(table.mine) = \(owner)

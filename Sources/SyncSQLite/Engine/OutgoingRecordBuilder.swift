@@ -78,13 +78,10 @@ extension OutgoingRecordBuilder {
         var errorDescription: String? { reason }
     }
 
-    /// Returns the body of a request: a record with the given fields.
-    ///
-    /// - Parameter newID: The ID that the client assigns to a new row; nil if the service assigns it. Ignored for other
-    ///   rows.
-    /// - Returns: The body, and the members of the natural key. They are nil if the entity has none, or if all values
-    ///   are null, because any record without these values would match.
-    /// - Throws: ``Unsendable`` if the row or a value cannot be sent.
+    /// Returns the body of a request: a record with the given fields. `newID` is the ID that the client assigns to a
+    /// new row; nil if the service assigns it. Ignored for other rows. Also returns the members of the natural key.
+    /// They are nil if the entity has none, or if all values are null, because any record without these values would
+    /// match. Throws ``Unsendable`` if the row or a value cannot be sent.
     func body(
         of key: DatabaseValue, _ table: TrackedTable, _ fields: [OutgoingField], newID: JSONValue?, isNew: Bool
     ) throws -> (body: JSONValue, naturalKey: JSONValue?) {

@@ -23,7 +23,6 @@ struct OutgoingRequestBuilder {
     /// The values and entries of the rows that are examined next.
     private var entries: OutgoingEntries
     private var requests: [EngineLedger.NewRequest] = []
-    /// The rows of `requests`.
     private var preparedRows: Set<RowName> = []
     private var nextID: Int64
     /// The changes that were blocked because they cannot be sent.
@@ -134,8 +133,7 @@ struct OutgoingRequestBuilder {
     }
 
     /// Calls `body` for changes until there are `limit` requests. Reads the values and entries of the rows together.
-    ///
-    /// - Returns: The remaining changes.
+    /// Returns the remaining changes.
     private mutating func forEach(
         of changes: ArraySlice<Change>, _ table: TrackedTable, _ selection: EngineLedger.Selection, _ limit: Int,
         _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
@@ -189,9 +187,8 @@ struct OutgoingRequestBuilder {
 
     // MARK: Rows
 
-    /// Builds the request of a new or changed row, unless the row must wait for other rows.
-    ///
-    /// - Returns: The rows that it waits for; empty if it does not wait.
+    /// Builds the request of a new or changed row, unless the row must wait for other rows. Returns the rows that it
+    /// waits for; empty if it does not wait.
     private mutating func prepareRequest(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
@@ -310,9 +307,8 @@ struct OutgoingRequestBuilder {
 
     // MARK: Deletions
 
-    /// Builds the request of a deletion, unless the deletion of a referencing row must be sent first.
-    ///
-    /// - Returns: The referencing row; empty if there is none.
+    /// Builds the request of a deletion, unless the deletion of a referencing row must be sent first. Returns the
+    /// referencing row; empty if there is none.
     private mutating func prepareDeletion(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {

@@ -5,8 +5,7 @@ import SyncStore
 // Merges of rows that one side deleted.
 extension PageMerge {
     /// Merges a pulled row that was deleted locally. If the service changed the row since, the conflict is logged.
-    ///
-    /// - Returns: Whether the row is restored.
+    /// Returns whether the row is restored.
     mutating func stays(_ row: RemoteRecord, _ standing: LocalRowState) throws -> Bool {
         let isChanged =
             try standing.version != nil && standing.version != recorded(row, standing).version
@@ -84,9 +83,8 @@ extension PageMerge {
         try ledger.setKnownDeletion(of: standing.key, table)
     }
 
-    /// Turns a row that the service deleted into a new row, so that it is created again with all values.
-    ///
-    /// - Parameter note: The note for the conflict log.
+    /// Turns a row that the service deleted into a new row, so that it is created again with all values. `note` is for
+    /// the conflict log.
     mutating func bringBack(_ row: RemoteRecord, _ standing: LocalRowState, _ note: String) throws {
         // The creation ID is made of the old ID. Two devices that create the row again therefore create only one row.
         try ledger.insertRestoration(
@@ -109,9 +107,7 @@ extension PageMerge {
     private static let deletedTogether = 100
 
     /// Deletes rows by the delete rules of the model. Triggers log the edits of these rows and of rows that cascades
-    /// delete.
-    ///
-    /// If an entity has `editWins`, a deletion may have to be undone, so each row is deleted separately.
+    /// delete. If an entity has `editWins`, a deletion may have to be undone, so each row is deleted separately.
     mutating func delete(_ rows: [(row: RemoteRecord, standing: LocalRowState)]) throws {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether

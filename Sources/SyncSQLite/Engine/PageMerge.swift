@@ -194,7 +194,6 @@ struct PageMerge {
                 """, arguments: [kind.name, standing.key])
     }
 
-    /// Returns the version and the time to record for a row.
     func recorded(_ row: RemoteRecord, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
         guard keepsVersions, row.version == nil else { return (row.version, row.time) }
         return (standing.version, standing.time)

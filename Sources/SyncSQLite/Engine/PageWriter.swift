@@ -114,9 +114,8 @@ struct PageWriter {
         try ledger.deleteTombstone(row.id, of: table)
     }
 
-    /// Records the tombstone of a row.
-    ///
-    /// - Parameter time: When the service deleted the row, in milliseconds since 1970; nil if not known.
+    /// Records the tombstone of a row. `time`: when the service deleted the row, in milliseconds since 1970; nil if not
+    /// known.
     func insertTombstone(_ id: JSONValue, _ source: EngineLedger.Tombstone.Source, time: Int64? = nil) throws {
         try QuarantinedRecords(engine, table, db).remove(id)
         try ledger.insertTombstone(id, of: table, source, time: time)
@@ -156,11 +155,9 @@ struct PageWriter {
         try ledger.insertListed(keys, table)
     }
 
-    /// Records where the pull continues.
-    ///
-    /// - Parameter hasUnreadableIDs: Whether a record that is not quarantined yet has an ID that is not a valid key.
-    ///   The next pull then gets all rows. It returns the row that was meant, and quarantined records that it lacks are
-    ///   removed.
+    /// Records where the pull continues. `hasUnreadableIDs`: whether a record that is not quarantined yet has an ID
+    /// that is not a valid key. The next pull then gets all rows. It returns the row that was meant, and quarantined
+    /// records that it lacks are removed.
     private func recordEnd(_ page: PulledPage, hasUnreadableIDs: Bool) throws {
         var (cursor, next): (String?, String?)
         switch page.end {

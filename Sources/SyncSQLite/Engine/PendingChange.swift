@@ -41,7 +41,6 @@ struct PendingChange {
         /// The service stores a field under another key than the model.
         case misnamed
 
-        /// The SQL list of all reasons.
         static let sqlList = allCases.map(\.rawValue.literal).joined(separator: ", ")
     }
 

@@ -36,7 +36,6 @@ struct QuarantinedRecords {
             """, table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason)
     }
 
-    /// Returns the IDs of the records, with the reasons.
     static func reasons(of table: TrackedTable, in db: Database) throws -> [(id: JSONValue, reason: String)] {
         try db.rows("SELECT k, message FROM sync_quarantine WHERE e = ?", table.number).map {
             (try EngineTableCheck.json($0.decode(atIndex: 0)), try $0.decode(String?.self, atIndex: 1) ?? "")
@@ -96,9 +95,8 @@ struct QuarantinedRecords {
 
     // MARK: All records together
 
-    /// Writes the records together.
-    ///
-    /// - Returns: The changes; nil if a record is rejected again, and then nothing is written.
+    /// Writes the records together. Returns the changes; nil if a record is rejected again, and then nothing is
+    /// written.
     private func together(_ rows: [RemoteRecord]) throws -> SyncReport? {
         var outcome: SyncReport?
         try db.inSavepoint {

@@ -75,9 +75,8 @@ struct OrphanedRows {
     }
 
     /// Applies the delete rules once, to rows that reference a deleted row. Only pending deletions and deletions of
-    /// unsent rows can have left such rows.
-    ///
-    /// - Returns: Whether rows were changed. Their deletion may have left other orphans.
+    /// unsent rows can have left such rows. Returns whether rows were changed. Their deletion may have left other
+    /// orphans.
     private func deleteOrphansOnce() throws -> Bool {
         let numbers = try EngineLedger(db).entitiesWithDeletions()
         guard !numbers.isEmpty else { return false }

@@ -65,10 +65,8 @@ extension SQLiteEngineStore {
         return outcome
     }
 
-    /// Checks the deletion limit of each table.
-    ///
-    /// - Parameter before: The number of rows of each table before the deletion, as ``EngineLedger/knownCount(of:)``
-    ///   returned it.
+    /// Checks the deletion limit of each table. `before` is the number of rows of each table before the deletion, as
+    /// ``EngineLedger/knownCount(of:)`` returned it.
     private func check(_ limit: DeletionLimit, _ before: [Int], in db: Database) throws {
         for (table, before) in zip(tables, before) {
             let deleted = before - (try EngineLedger(db).knownCount(of: table))

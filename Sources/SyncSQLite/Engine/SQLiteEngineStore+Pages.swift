@@ -54,8 +54,7 @@ extension SQLiteEngineStore {
     }
 
     /// Returns whether a record has an older version than the known one. Such a record comes from a stale replica.
-    ///
-    /// - Parameter serverTime: The clock of the service when it responded, in milliseconds since 1970.
+    /// `serverTime` is the clock of the service when it responded, in milliseconds since 1970.
     func isBehind(_ row: RemoteRecord, _ known: KnownRow?, _ serverTime: Int64?) -> Bool {
         guard registration.ordersVersions, let version = row.version, let known = known?.version else { return false }
         return RowVersion(version).isBehind(RowVersion(known), at: Self.now, serverTime: serverTime)

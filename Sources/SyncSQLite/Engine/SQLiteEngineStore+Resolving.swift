@@ -40,7 +40,6 @@ extension SQLiteEngineStore {
             entity: table.entity.name)
     }
 
-    /// Returns the name that a field has in the engine's tables.
     private func stored(_ field: String, _ table: TrackedTable) throws -> String {
         let column =
             table.columns.first { $0.displayName == field }
@@ -139,8 +138,7 @@ extension SQLiteEngineStore {
     }
 
     /// Returns the key for a restored row: its former key, or a temporary key if another row has the former key by now.
-    ///
-    /// - Throws: ``SyncError`` `rowNotFound` if another row has the former key, and the key is composite.
+    /// Throws ``SyncError`` `rowNotFound` if another row has the former key, and the key is composite.
     private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
         guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
         guard !table.key.hasParts, let free = try RowKey(stack.makeTemporaryKey(for: table.entity, in: db)) else {

@@ -88,10 +88,8 @@ package struct SQLiteEngineStore: EngineStore {
 
     // MARK: Transactions
 
-    /// Runs one transaction of an engine run.
-    ///
-    /// - Parameter keepsMemory: Whether the state in ``EngineRunCache`` is still valid after the transaction.
-    /// - Throws: ``SyncError`` `engineBusy` if another run has accepted_seq the lease.
+    /// Runs one transaction of an engine run. `keepsMemory`: whether the state in ``EngineRunCache`` is still valid
+    /// after the transaction. Throws ``SyncError`` `engineBusy` if another run has taken the lease.
     func writing<T: Sendable>(
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -169,11 +167,8 @@ final class EngineRunCache: @unchecked Sendable {
     /// The progress of the push through the outbox.
     let outboxScan = OutboxScan()
 
-    /// Runs `body`, inside a transaction. Discards the state first if it is out of date.
-    ///
-    /// - Parameters:
-    ///   - start: The current moment.
-    ///   - isPreserved: Whether `body` keeps the state up to date. If false, the state is discarded.
+    /// Runs `body`, inside a transaction. Discards the state first if it is out of date. `start` is the current moment.
+    /// `isPreserved`: whether `body` keeps the state up to date. If false, the state is discarded.
     func during<T>(
         _ db: Database, since start: StoreMonitor.Moment, isPreserved: Bool, _ transactionEnd: TransactionEndObserver,
         _ body: () throws -> T

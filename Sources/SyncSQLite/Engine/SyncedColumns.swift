@@ -49,9 +49,7 @@ struct SyncedColumns {
         try EngineLedger(db).recheckAll(of: table)
     }
 
-    /// Records columns.
-    ///
-    /// - Returns: Whether the recorded columns changed.
+    /// Returns whether the recorded columns changed.
     private func insert(_ columns: [PulledColumn]) throws -> Bool {
         try EngineLedger(db).setPulledColumns(PulledColumn.text(columns), of: table.number)
     }

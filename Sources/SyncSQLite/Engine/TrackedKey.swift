@@ -41,7 +41,6 @@ struct TrackedKey: Sendable {
     var isSurrogate: Bool { table.hasSurrogateKey }
     /// Whether the key is composite. The service does not assign composite keys.
     var hasParts: Bool { columns.isComposite }
-    /// The columns of the primary key.
     var ownColumns: [String] { isSurrogate ? columns.columns : [table.keyColumn] }
 
     // MARK: Keys from IDs
@@ -110,10 +109,8 @@ struct TrackedKey: Sendable {
             ? try columns.recordKey(row, at: 0) : try RowKey(row.wholeValue(at: 0))?.recordKey(type)
     }
 
-    /// Returns the values of the key columns for a key.
-    ///
-    /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored; `typeMismatch` if the
-    ///   key is not of this type.
+    /// Returns the values of the key columns for a key. Throws ``SyncError`` `rowNotFound` if a part is the key of a
+    /// row that is not stored; `typeMismatch` if the key is not of this type.
     func values(of key: RowKey, in db: Database) throws -> [(column: String, value: DatabaseValue)] {
         Array(zip(columns.columns, try columns.values(of: key, entity: entity.name, in: db)))
             .map { (column: $0, value: $1) }

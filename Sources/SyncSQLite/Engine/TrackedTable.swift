@@ -16,7 +16,6 @@ final class TrackedTable: Sendable {
         let destination: TableID?
         let isOptional: Bool
 
-        /// The quoted name.
         var sql: String { name.quoted }
 
         /// The name of the field for users.
@@ -40,13 +39,11 @@ final class TrackedTable: Sendable {
     let table: TableLayout
     /// The quoted names of the table and its key column.
     let sql, keySQL: String
-    /// The keys of the entity's rows in the engine's tables.
     let key: TrackedKey
     let columns: [Column]
     let joinTables: [JoinTable]
     /// The groups of columns that are merged and sent as one field.
     let groups: [[String]]
-    /// The outgoing schemas of the entity and its subentities, by entity ID.
     private let shapes: [Int: OutgoingSchema]
     /// The query that tests whether a key belongs to a stored row of the entity.
     private let rowSQL: String
@@ -177,19 +174,15 @@ final class TrackedTable: Sendable {
     // MARK: Rows
 
     /// Returns the SQL condition that a row of the table belongs to the entity or a subentity, beginning with `AND`;
-    /// empty if all rows do.
-    ///
-    /// - Parameter row: The alias of the table in the statement.
+    /// empty if all rows do. `row` is the alias of the table in the statement.
     func isOwn(_ row: String) -> String {
         isPart ? " AND \(row).\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
     }
 
     func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool { try db.finds(rowSQL, key) }
 
-    /// Returns the outgoing schema of a stored row.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity` if the row is not of the entity or a subentity, or is of an abstract
-    ///   entity.
+    /// Returns the outgoing schema of a stored row. Throws ``SyncError`` `unknownEntity` if the row is not of the
+    /// entity or a subentity, or is of an abstract entity.
     func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingSchema {
         let kind = try kind(of: key, model, in: db)
         guard let shape = shapes[kind.id], !kind.isAbstract else {
@@ -199,9 +192,7 @@ final class TrackedTable: Sendable {
         return shape
     }
 
-    /// Returns the entity of a stored row.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity` if the entity is not in the model.
+    /// Returns the entity of a stored row. Throws ``SyncError`` `unknownEntity` if the entity is not in the model.
     func kind(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> CompiledEntity {
         guard table.hasEntityColumn else { return entity }
         let name = try db.first(
@@ -268,9 +259,7 @@ final class TrackedTable: Sendable {
 }
 
 extension TableLayout {
-    /// The quoted name.
     var sql: String { name.quoted }
-    /// The quoted name of the key column.
     var keySQL: String { keyColumn.quoted }
 }
 
@@ -293,11 +282,9 @@ extension TrackedTable {
         if try isWatched(in: db) { try EngineLedger(db).insertMissing(self) } else { try deleteMissing(in: db) }
     }
 
-    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log.
-    ///
-    /// The deletion of these rows is not sent. The next pull gets all rows, and inserts the rows that the service has.
-    ///
-    /// - Returns: Whether there were such rows.
+    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log. The
+    /// deletion of these rows is not sent. The next pull gets all rows, and inserts the rows that the service has.
+    /// Returns whether there were such rows.
     @discardableResult
     func deleteMissing(in db: Database) throws -> Bool {
         guard try EngineLedger(db).deleteMissing(self) else { return false }
@@ -313,9 +300,8 @@ extension TrackedTable {
     /// Returns whether the entity has triggers. An entity that was only imported has none.
     func isWatched(in db: Database) throws -> Bool { try !EngineLedger(db).triggerChecksums(of: number).isEmpty }
 
-    /// Returns the SQL condition that no row with the key of an entry is stored.
-    ///
-    /// - Parameter row: The table or alias of the entry.
+    /// Returns the SQL condition that no row with the key of an entry is stored. `row` is the table or alias of the
+    /// entry.
     func isMissing(_ row: String) -> String {
         """
         NOT EXISTS (

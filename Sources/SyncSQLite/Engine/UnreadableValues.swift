@@ -19,9 +19,7 @@ struct UnreadableValues {
     }
 
     /// Stores the values of a record that the model cannot read, and deletes stored values that it can read now. Does
-    /// nothing if requests contain only edited fields.
-    ///
-    /// - Parameter isAny: Whether writing the page returned diagnostics.
+    /// nothing if requests contain only edited fields. `isAny`: whether writing the page returned diagnostics.
     func record(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
         guard areSent, let record, case .object = record else { return }
         guard
