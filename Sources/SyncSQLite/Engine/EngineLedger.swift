@@ -34,48 +34,30 @@ struct EngineLedger {
             attempts, notBefore, attempts)
     }
 
-    /// The state of all entities at the start of a run.
-    struct Start {
-        let edit: Int64
-        let notBefore: Int64?
-        let attempts: Int
-        let hasRequests: Bool
-        let hasBlockedChanges: Bool
-    }
-
-    func start() throws -> Start {
+    /// Returns the edit counter, and the delay before the next request.
+    func start() throws -> (edit: Int64, notBefore: Int64?, attempts: Int) {
         let row = try db.row("SELECT seq, not_before, attempts FROM sync_engine")
-        return Start(
-            edit: try row?.decode(atIndex: 0) ?? 0, notBefore: try row?.decode(atIndex: 1),
-            attempts: try row?.decode(atIndex: 2) ?? 0, hasRequests: try hasRequests(),
-            hasBlockedChanges: try hasBlockedChanges())
+        return (try row?.decode(atIndex: 0) ?? 0, try row?.decode(atIndex: 1), try row?.decode(atIndex: 2) ?? 0)
     }
 
     // MARK: Service and user
 
-    /// The scope of a database: the version of its tables, and the service and user that it is synced with.
-    struct Scope {
-        let version: Int
-        let service: String
-        let user: String
-    }
-
     /// Returns the version of the engine's tables; nil if the entry is missing.
     func version() throws -> Int? { try db.first(Int.self, "SELECT protocol FROM sync_engine") }
 
-    /// - Throws: ``SyncError`` `databaseError` if the entry is missing.
-    func scope() throws -> Scope {
+    /// Returns the version of the tables, and the service and user that the database is synced with. Throws
+    /// ``SyncError`` `databaseError` if the entry is missing.
+    func scope() throws -> (version: Int, service: String, user: String) {
         guard let row = try db.row("SELECT protocol, service, user FROM sync_engine") else {
             throw SyncError(.databaseError, "the engine's tables are damaged: sync_engine has no row")
         }
-        return Scope(
-            version: try row.decode(atIndex: 0), service: try row.decode(atIndex: 1), user: try row.decode(atIndex: 2))
+        return (try row.decode(atIndex: 0), try row.decode(atIndex: 1), try row.decode(atIndex: 2))
     }
 
-    func insertScope(_ scope: Scope) throws {
+    func insertScope(service: String, user: String) throws {
         try db.run(
-            "INSERT INTO sync_engine (id, protocol, service, user) VALUES (1, ?, ?, ?)", scope.version, scope.service,
-            scope.user)
+            "INSERT INTO sync_engine (id, protocol, service, user) VALUES (1, ?, ?, ?)", EngineSchema.version, service,
+            user)
     }
 
     /// Assigns the database to another service or user, and discards the delay that the former service caused.

@@ -23,8 +23,7 @@ struct EngineSetup {
         var isUpgraded = false
         if try EngineSchema.names(in: db) == nil {
             try EngineSchema.create(in: db)
-            try ledger.insertScope(
-                .init(version: EngineSchema.version, service: registration.service, user: registration.user))
+            try ledger.insertScope(service: registration.service, user: registration.user)
         } else {
             isUpgraded = try EngineUpgrade.upgrade(in: db)
             try checkScope()
@@ -81,9 +80,8 @@ struct EngineSetup {
     /// If service and user are known, checks that the database belongs to them, so that rows of one service are never
     /// sent to another. A database that has not exchanged data yet is assigned to this service and user.
     private func checkScope() throws {
-        let scope = try ledger.scope()
+        let (_, service, user) = try ledger.scope()
         guard registration.isScopeKnown else { return }
-        let (service, user) = (scope.service, scope.user)
         if service == registration.service, user == registration.user { return }
         guard try !ledger.hasExchangedData() else {
             let isMoved = service != registration.service
@@ -170,7 +168,7 @@ struct EngineSetup {
         try CaptureSuppression.clearAll(in: db)
         let checksums = TriggerChecksums(found.map(\.sql))
         // The audits read these keys, also those of referenced rows.
-        for table in tables { try SurrogateKeyRepair(table, among: tables, db).repair() }
+        for table in tables { try ledger.repairSurrogateKeys(of: table, among: tables) }
         for (table, statements) in zip(tables, statements) {
             let stored = TriggerChecksums(text: try ledger.triggerChecksums(of: table.number))
             let isWatched = !wasMuted && stored.areAll(in: checksums)

@@ -28,24 +28,24 @@ struct RowRemoval {
 
     func remove() throws {
         try CaptureSuppression.writing.set(in: db)
+        let ledger = EngineLedger(db)
         let others = try otherTables()
         let tables = engine.tables + others
         for other in others {
             // Record earlier deletions first, to distinguish them from the rows that the cascades below delete.
-            try SurrogateKeyRepair(other, among: tables, db).repair()
+            try ledger.repairSurrogateKeys(of: other, among: tables)
             try other.auditMissing(in: db)
             for table in engine.tables { try PreservedReferences(engine, other, to: table, db).preserve() }
         }
         let counts = try others.map { try $0.count(in: db) }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        let ledger = EngineLedger(db)
         for table in engine.tables { try ledger.deleteJoinEdits(of: table) }
         for table in engine.tables {
             try ledger.deleteEntries(of: table.number)
             try Self.deleteRows(of: table.entity, engine.stack.layout, in: db)
         }
         for (other, count) in zip(others, counts) {
-            try SurrogateKeyRepair(other, among: tables, db).repair()
+            try ledger.repairSurrogateKeys(of: other, among: tables)
             try other.deleteMissing(in: db)
             // Rows that cascades deleted are pulled again.
             if try other.count(in: db) < count { try ledger.clearCursor(of: other) }

@@ -19,7 +19,8 @@ extension SQLiteEngineStore {
             let start = try ledger.start()
             return RunState(
                 lease: lease, cursors: try cursors(registration, in: db), edits: start.edit, notBefore: start.notBefore,
-                attempts: start.attempts, isAnyUnanswered: start.hasRequests, isAnyBlocked: start.hasBlockedChanges)
+                attempts: start.attempts, isAnyUnanswered: try ledger.hasRequests(),
+                isAnyBlocked: try ledger.hasBlockedChanges())
         }
     }
 

@@ -275,7 +275,7 @@ extension JSONValue {
 }
 
 // Rows that are missing in the store without a captured deletion. The keys of the entries must be correct: see
-// `SurrogateKeyRepair`.
+// ``EngineLedger/repairSurrogateKeys(of:among:)``.
 extension TrackedTable {
     /// Records missing rows as deleted. If the entity was only imported, deletes their entries instead.
     func auditMissing(in db: Database) throws {
