@@ -44,21 +44,20 @@ struct PageMerge {
         var written: [(row: RemoteRecord, standing: LocalRowState)] = []
         var editedRows: [(row: RemoteRecord, standing: LocalRowState)] = []
         var deleted: [(row: RemoteRecord, standing: LocalRowState)] = []
-        let naturalKeys = try NaturalKeyMatcher(engine, table, db)
-        let creationIDs = try CreationIDIndex(engine, table, db)
+        let newRows = engine.newRows(of: table)
+        let (hasCreationIDs, hasNaturalKeys) = try newRows.read(in: db)
         for row in rows {
             guard var key = try table.key.k(of: row.id, in: db) else {
                 refused.append((row, "the ID of the record is not a valid key of \(table.entity.name)"))
                 continue
             }
-            let marked = try creationIDs?.matchNewRow(row, key)
-            let isMarked = marked != nil
-            if let matched = try marked ?? naturalKeys?.matchNewRow(row, key) {
+            let marked = hasCreationIDs ? try newRows.matchCreationID(of: row, key, engine, db) : nil
+            if let matched = try marked ?? (hasNaturalKeys ? newRows.matchNaturalKey(of: row, key, engine, db) : nil) {
                 // The matched row had another key, which a later record of the page may have.
                 entries.discardAll()
                 key = matched
             }
-            let isOurs = isSame || isMarked || engine.registration.clientAssignsIDs || table.key.hasParts
+            let isOurs = isSame || marked != nil || engine.registration.clientAssignsIDs || table.key.hasParts
             let standing = try entries.state(of: key)
             if standing.state != .clean, standing.state != .absent { entries.discard(key) }
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
@@ -72,7 +71,7 @@ struct PageMerge {
                 try preexisting.insert(standing, of: table)
                 if standing.state == .clean, standing.mayHaveUncapturedEdits { editedRows.append((row, standing)) }
             case .mergeDuplicate:
-                if isOurs || naturalKeys != nil {
+                if isOurs || hasNaturalKeys {
                     editedRows.append((row, standing))
                 } else {
                     // The app chose this key for a new row, and the service assigned it to another row.

@@ -190,12 +190,10 @@ final class EngineRunCache: @unchecked Sendable {
         newRows = [:]
     }
 
-    /// Returns the index of the new rows of an entity, given its number. The first caller that needs the index fills
-    /// it.
-    func newRows(of table: Int) -> NewRows {
+    /// Returns the index of the new rows of an entity, given its number.
+    func newRows(of table: Int, _ make: () -> NewRows) -> NewRows {
         lock.withLock {
-            if let known = newRows[table] { return known }
-            let rows = NewRows()
+            let rows = newRows[table] ?? make()
             newRows[table] = rows
             return rows
         }
