@@ -261,42 +261,46 @@ extension EngineLedger {
 
     // MARK: Fields of another model
 
-    /// Returns all base values of an entity: key, field, value, edit time, cause, and whether and which value was held.
-    func allBases(of number: Int) throws -> [Row] {
-        try db.rows("SELECT k, field, value, edited, cause, is_held, held FROM sync_base WHERE e = ?", number)
-    }
-
-    /// Replaces all base values of an entity, given as ``allBases(of:)`` returns them.
-    func replaceBases(of number: Int, with bases: [[DatabaseValue]]) throws {
-        try db.run("DELETE FROM sync_base WHERE e = ?", number)
-        for base in bases {
-            let (value, held) = (ColumnValue.bound(base[2]), ColumnValue.bound(base[6]))
-            try db.execute(
-                sql: """
-                    INSERT OR IGNORE INTO sync_base (e, k, field, value, edited, cause, is_held, held)
-                    VALUES (?, ?, ?, \(value.sql), ?, ?, ?, \(held.sql))
-                    """, arguments: [number, base[0], base[1], value.value, base[3], base[4], base[5], held.value])
+    /// Gives the entries of an entity's fields the names and values that the fields have in another model. Deletes the
+    /// entries that do not fit the model. Calls `lose` with the key and the base value of a row whose edit is deleted.
+    func migrateFields(
+        of number: Int, _ fields: [String: MigratedFields.Field],
+        lose: (MigratedFields.Field, _ key: DatabaseValue, _ base: DatabaseValue) throws -> Void
+    ) throws {
+        /// `converted`: the number of columns whose values are converted, of which the first may not be lost.
+        func migrate(_ table: String, _ columns: [String], converted: Int = 0, if isOf: String = "e = ?") throws {
+            let list = columns.joined(separator: ", ")
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT field, \(list) FROM \(table) WHERE \(isOf)", arguments: [number])
+            try db.execute(sql: "DELETE FROM \(table) WHERE \(isOf)", arguments: [number])
+            for row in rows {
+                var name = try row.decode(String.self, atIndex: 0)
+                var values = try columns.indices.map { try row.wholeValue(at: $0 + 1) }
+                if let field = fields[name] {
+                    let new = try field.new == nil ? [] : values.prefix(converted).map(field.converted)
+                    guard let newName = field.new, converted == 0 || new[0] != nil else {
+                        if table == "sync_base" { try lose(field, row[3], row[1]) }
+                        continue
+                    }
+                    name = newName
+                    values.replaceSubrange(..<converted, with: new.map { $0 ?? .null })
+                }
+                let bound = values.map(ColumnValue.bound)
+                try db.execute(
+                    sql: """
+                        INSERT OR IGNORE INTO \(table) (field, \(list))
+                        VALUES (?, \(bound.map(\.sql).joined(separator: ", ")))
+                        """, arguments: StatementArguments([name.databaseValue] + bound.map(\.value)))
+            }
         }
-    }
-
-    func sentFields(of number: Int) throws -> [(request: Int64, field: SentField)] {
-        try db.rows(
-            "SELECT request, field, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
-            number
-        ).map { row in
-            (try row.decode(atIndex: 0), SentField(name: try row.decode(atIndex: 1), value: try row.wholeValue(at: 2)))
-        }
-    }
-
-    func deleteSentField(_ name: String, ofRequest id: Int64) throws {
-        try db.run("DELETE FROM sync_sent WHERE request = ? AND field = ?", id, name)
-    }
-
-    func insertSentField(_ field: SentField, ofRequest id: Int64) throws {
-        let value = ColumnValue.bound(field.value)
-        try db.execute(
-            sql: "INSERT OR IGNORE INTO sync_sent (request, field, value) VALUES (?, ?, \(value.sql))",
-            arguments: [id, field.name, value.value])
+        // The values that columns had when their row was deleted are only logged, so they need not fit.
+        try migrate("sync_base", ["value", "held", "k", "e", "edited", "cause", "is_held"], converted: 2)
+        // The next pull determines whether the new model can read these values.
+        try migrate("sync_unreadable", ["k", "e", "value"])
+        let isOfRequest = "request IN (SELECT id FROM sync_request WHERE e = ?)"
+        try migrate("sync_sent", ["value", "request"], converted: 1, if: isOfRequest)
+        try migrate("sync_tried", ["value", "id", "e", "k"], converted: 1)
+        try migrate("sync_made", ["k", "e", "edited", "is_restored"])
     }
 
     // MARK: Keys in values
