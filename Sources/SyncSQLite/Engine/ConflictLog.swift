@@ -11,6 +11,8 @@ struct ConflictLog {
     /// The SQL condition that an entry is of a deleted row that was not restored.
     static let isDeletion = "(reason IN (\(deletionReasons)) AND NOT is_restored)"
 
+    private static let isOpen = "winner = 'open'"
+
     private let db: Database
 
     init(_ db: Database) { self.db = db }
@@ -54,23 +56,16 @@ struct ConflictLog {
     func lastDeletion(
         _ key: DatabaseValue?, _ table: TrackedTable
     ) throws -> [(id: Int64, field: String, value: DatabaseValue)] {
-        let lines = try db.rows(
+        let lines: [(id: Int64, field: String, value: DatabaseValue)] = try db.rows(
             "SELECT id, field, local FROM sync_conflict WHERE e = ? AND k = ? AND \(Self.isDeletion) ORDER BY id DESC",
             table.number, key
-        ).map {
-            (
-                id: try $0.decode(Int64.self, atIndex: 0), field: try $0.decode(String.self, atIndex: 1),
-                value: $0[2] as DatabaseValue
-            )
-        }
+        ).map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1), $0[2]) }
         var seen: Set<String> = []
         return Array(lines.prefix { seen.insert($0.field).inserted })
     }
 
     func setRestored(_ lines: [Int64]) throws {
-        for line in lines {
-            try db.run("UPDATE sync_conflict SET is_restored = 1 WHERE id = ?", line)
-        }
+        for line in lines { try db.run("UPDATE sync_conflict SET is_restored = 1 WHERE id = ?", line) }
     }
 
     /// Returns the number of rows and values that were logged after the entry `line`, by entity. Entries with the
@@ -131,29 +126,29 @@ struct ConflictLog {
 
     /// Closes all open conflicts of a row.
     func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ resolution: ConflictOutcome) throws {
-        try db.run(
-            "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE e = ? AND k = ? AND winner = 'open'",
-            resolution.winner.rawValue, resolution.reason.code, resolution.note, table.number, key)
+        try close("e = ? AND k = ? AND \(Self.isOpen)", table.number, key, as: resolution)
     }
 
     func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ reason: SyncConflict.Reason) throws {
-        try db.run(
-            "UPDATE sync_conflict SET winner = ?, reason = ?, note = NULL WHERE id = ?", winner.rawValue, reason.code,
-            id)
+        try close("id = ?", id, as: ConflictOutcome(winner: winner, reason: reason))
     }
 
     /// Closes an open conflict whose field is not in the new model.
     func closeRemovedField(_ id: DatabaseValue) throws {
-        try db.run(
-            "UPDATE sync_conflict SET winner = 'remote', reason = ?, note = NULL WHERE id = ? AND winner = 'open'",
-            SyncConflict.Reason.fieldRemoved.code, id)
+        try close("id = ? AND \(Self.isOpen)", id, as: ConflictOutcome(winner: .remote, reason: .fieldRemoved))
     }
 
     /// Closes the open conflicts of an entity, because its state at the service is reset.
     func closeAll(of table: TrackedTable) throws {
+        try close("e = ? AND \(Self.isOpen)", table.number, as: ConflictOutcome(winner: .local, reason: .reset))
+    }
+
+    private func close(
+        _ condition: String, _ values: (any DatabaseValueConvertible)?..., as outcome: ConflictOutcome
+    ) throws {
         try db.run(
-            "UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL WHERE e = ? AND winner = 'open'",
-            SyncConflict.Reason.reset.code, table.number)
+            "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE \(condition)",
+            StatementArguments([outcome.winner.rawValue, outcome.reason.code, outcome.note] + values))
     }
 
     /// Updates both values of the open conflict of a field. Returns whether the field has an open conflict.
@@ -170,11 +165,9 @@ struct ConflictLog {
     func closeReverted(
         _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
     ) throws {
-        try db.run(
-            """
-            UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL
-            WHERE e = ? AND k = ? AND field = ? AND winner = 'open' AND (base IS ? OR ? IS ?)
-            """, SyncConflict.Reason.remoteReverted.code, table.number, key, field, remote, local, remote)
+        try close(
+            "e = ? AND k = ? AND field = ? AND \(Self.isOpen) AND (base IS ? OR ? IS ?)", table.number, key, field,
+            remote, local, remote, as: ConflictOutcome(winner: .local, reason: .remoteReverted))
     }
 
     // MARK: Reading
@@ -194,9 +187,7 @@ struct ConflictLog {
     /// Sets the local value of a field in the entries of a row after the entry `line`.
     func setLocal(
         _ value: DatabaseValue, of field: String, _ keys: [DatabaseValue], _ table: TrackedTable, since line: Int
-    )
-        throws
-    {
+    ) throws {
         for key in keys {
             try db.run(
                 "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k = ? AND field = ?", value, line,
@@ -241,78 +232,31 @@ struct ConflictLog {
     }
 }
 
-/// Converts values of the conflict log to JSON. Attributes that the model can read have the form of an export.
-struct ConflictLogValues {
-    private let engine: SQLiteEngineStore
-    private let db: Database
-    private let table: TrackedTable
-    private let columns: [String: TrackedTable.Column]
-    private let attributes: [SyncModel.Attribute]
-
-    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.db = db
-        self.table = table
-        columns = Dictionary(table.columns.map { ($0.name, $0) }) { first, _ in first }
-        attributes = engine.model.compiled[table.entity.table].attributes
-    }
-
-    /// Returns a logged value as JSON. `field` is the field name in the engine's tables; empty if the value is a whole
-    /// record.
-    func json(_ value: DatabaseValue, field: String) throws -> JSONValue {
-        guard !value.isNull else { return .null }
-        if let joinTable = table.joinTables.first(where: { $0.field == field }) {
-            return .array(try LinkedRowList.keys(value).map { try engine.id($0, of: joinTable.destination, in: db) })
-        }
-        guard let column = columns[field] else {
-            if field.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {
-                return record
-            }
-            return value.json
-        }
-        switch column.field {
-        case .attribute(let slot):
-            let attribute = attributes[slot]
-            let stored = ColumnValue.storedValue(value, as: attribute.type)
-            let conversion = engine.model.conversion(of: attribute)
-            // If the model cannot read the value, show it unchanged.
-            return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
-        case .kind: return value.json
-        case .toOne, .joinRows: return try engine.id(value, of: column.destination, in: db)
-        }
-    }
-}
-
-/// The values that edited columns had when their row was deleted locally. They are stored like base values.
-struct DeletedValues {
-    struct Edit {
+// The values that edited columns had when their row was deleted locally. They are stored like base values.
+extension ConflictLog {
+    struct DeletedEdit {
         let key: DatabaseValue
         let field: String
         let base: DatabaseValue
         let value: DatabaseValue
     }
 
-    private let table: TrackedTable
-    private let db: Database
-
-    init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
-
     /// Returns the edits that a row had when it was deleted.
-    func edits(of key: DatabaseValue) throws -> [Edit] {
+    func deletedEdits(of key: DatabaseValue, _ table: TrackedTable) throws -> [DeletedEdit] {
         let bases = try EngineLedger(db).bases(of: key, table)
         return table.columns.compactMap { column in
             guard let base = bases[column.name], let held = base.held else { return nil }
-            return Edit(key: key, field: column.name, base: base.value, value: held)
+            return DeletedEdit(key: key, field: column.name, base: base.value, value: held)
         }
     }
 
     /// Logs edits as lost, except edits whose value the restored row has. Returns the number of lost edits.
-    func log(_ edits: [Edit], _ resolution: ConflictOutcome) throws -> Int {
+    func add(_ edits: [DeletedEdit], _ table: TrackedTable, _ resolution: ConflictOutcome) throws -> Int {
         var lost = 0
         for edit in edits {
             let there = try table.fieldReader.values(of: edit.key, in: db)?[edit.field] ?? .null
             guard !there.isExactly(edit.value) else { continue }
-            try ConflictLog(db).add(
+            try add(
                 table, edit.key, field: edit.field, base: edit.base, local: edit.value, remote: there, resolution)
             lost += 1
         }

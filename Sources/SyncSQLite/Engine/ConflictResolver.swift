@@ -38,12 +38,10 @@ struct ConflictResolver {
     /// Returns the outcome of a conflict. `own` is the merged value that the app's resolver returned; nil if it
     /// returned none.
     func resolve(_ values: Case, of row: Subject) throws -> (ConflictOutcome, own: JSONValue?) {
-        let edited = values.editTime == 0 ? nil : Date(timeIntervalSince1970: Double(values.editTime) / 1000)
         let conflict = SyncConflict(
             entity: row.table.entity.name, key: try row.table.recordKey(row.key, in: db),
             field: row.table.displayName(ofField: values.field), base: values.base, local: values.here,
-            remote: values.there,
-            localEditDate: edited)
+            remote: values.there, localEditDate: values.editTime == 0 ? nil : Date(milliseconds: values.editTime))
         switch engine.registration.resolver?(conflict) ?? .usePolicy {
         case .local: return (ConflictOutcome(winner: .local, reason: .resolver), nil)
         case .remote: return (ConflictOutcome(winner: .remote, reason: .resolver), nil)

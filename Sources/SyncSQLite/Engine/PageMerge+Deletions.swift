@@ -17,7 +17,7 @@ extension PageMerge {
             let resolution = ConflictOutcome(winner: comesBack ? .remote : .local, reason: reason)
             try log(
                 standing.key, field: "", local: .null, remote: (row.record ?? .null).text.databaseValue, resolution)
-            if comesBack { lost.append((try DeletedValues(table, db).edits(of: standing.key), resolution)) }
+            if comesBack { lost.append((try ConflictLog(db).deletedEdits(of: standing.key, table), resolution)) }
         }
         if comesBack {
             try deleteState(standing.key)

@@ -27,7 +27,7 @@ struct PageMerge {
     private(set) var refused: [(row: RemoteRecord, reason: String)] = []
     private var preexisting: PreexistingRows
     /// The edits of locally deleted rows that are restored.
-    var lost: [(edits: [DeletedValues.Edit], resolution: ConflictOutcome)] = []
+    var lost: [(edits: [ConflictLog.DeletedEdit], resolution: ConflictOutcome)] = []
 
     init(
         _ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: PageEntries, _ db: Database
@@ -100,7 +100,7 @@ struct PageMerge {
         guard !written.isEmpty else { return }
         try write(written, editedRows)
         for (edits, resolution) in lost {
-            outcome[table.entity.name].conflictingValues += try DeletedValues(table, db).log(edits, resolution)
+            outcome[table.entity.name].conflictingValues += try ConflictLog(db).add(edits, table, resolution)
         }
     }
 

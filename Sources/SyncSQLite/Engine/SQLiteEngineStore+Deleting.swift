@@ -26,21 +26,20 @@ extension SQLiteEngineStore {
         }
     }
 
-    private func deleteMissing(_ limit: DeletionLimit?, _ listed: [TrackedTable], in db: Database) throws
-        -> SyncReport
-    {
+    private func deleteMissing(
+        _ limit: DeletionLimit?, _ listed: [TrackedTable], in db: Database
+    ) throws -> SyncReport {
         // Counting reads all rows, so count only if rows may be deleted.
         let ledger = EngineLedger(db)
         let isAnyMissing = try ledger.hasTombstones(.missing)
         let before = isAnyMissing ? try limit.map { _ in try tables.map(ledger.knownCount) } : nil
         var outcome = try deleteRows(with: .missing, in: db)
         if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
-        for table in listed {
-            try ledger.endListing(of: table, at: Self.now)
-        }
-        // Reset the count: `retryRefused` tries all quarantined records again, and counts the rejected records.
+        for table in listed { try ledger.endListing(of: table, at: Self.now) }
+        // Reset the count: the retry below counts the records that are rejected again.
         for entity in outcome.entities.keys { outcome[entity].blockedChanges = 0 }
-        outcome.add(try retryRefused(in: db))
+        // Try to write the quarantined records again.
+        for table in tables { outcome.add(try QuarantinedRecords(self, table, db).retry()) }
         return outcome
     }
 
@@ -75,13 +74,6 @@ extension SQLiteEngineStore {
                 .deletionLimitExceeded,
                 "the sync would delete \(deleted) of \(before) \(table.entity.name) rows, because the "
                     + "service no longer has them or their owners; nothing was deleted", entity: table.entity.name)
-        }
-    }
-
-    /// Tries to write the quarantined records again.
-    private func retryRefused(in db: Database) throws -> SyncReport {
-        try tables.reduce(into: SyncReport()) { outcome, table in
-            outcome.add(try QuarantinedRecords(self, table, db).retry())
         }
     }
 }

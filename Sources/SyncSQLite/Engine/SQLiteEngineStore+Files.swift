@@ -44,23 +44,20 @@ extension SQLiteEngineStore {
     }
 
     package func pendingFileHashes() async throws -> Set<String> {
-        try await reading { db in try String.fetchSet(db, sql: "SELECT hash FROM sync_file") }
+        try await reading { db in Set(try db.all(String.self, "SELECT hash FROM sync_file")) }
     }
 
     package func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload] {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in
             try tables.flatMap { table in
-                let key = table.keySQL
                 // Files of deleted rows are not sent.
                 try db.run(
                     """
                     DELETE FROM sync_file WHERE e = ? AND NOT EXISTS (
-                      SELECT 1 FROM \(table.sql) AS r WHERE r.\(key) = sync_file.k)
+                      SELECT 1 FROM \(table.sql) AS r WHERE r.\(table.keySQL) = sync_file.k)
                     """, table.number)
-                return try files(
-                    of: table,
-                    "reason IS NULL AND \(EngineLedger.isKnownEntry)", in: db)
+                return try files(of: table, "reason IS NULL AND \(EngineLedger.isKnownEntry)", in: db)
             }
         }
     }
@@ -137,8 +134,7 @@ extension SQLiteEngineStore {
     }
 
     private func path(of attribute: String, _ table: TrackedTable) -> [String]? {
-        guard let slot = table.entity.slotByName[attribute],
-            let shape = try? OutgoingSchema(table.entity, of: model)
+        guard let slot = table.entity.slotByName[attribute], let shape = try? OutgoingSchema(table.entity, of: model)
         else { return nil }
         return shape.members.first { $0.field == .attribute(slot: slot) }?.path
     }

@@ -7,12 +7,7 @@ extension SQLiteEngineStore {
     package func resolve(_ entity: String, key: JSONValue, field: String?, keeping side: SyncConflict.Side) async throws
     {
         let table = try table(entity)
-        guard let own = table.key.rowKey(key) else {
-            throw SyncError(
-                .rowNotFound,
-                "\(key) is not a valid key of \(entity), \(stack.model.compiled.keyDescription(of: table.entity))",
-                entity: entity)
-        }
+        let own = try rowKey(key, table)
         let name = try field.map { try stored($0, table) }
         try await transaction { [self] db, _ in
             let key = try table.key.k(of: own, in: db) ?? .null
@@ -28,6 +23,14 @@ extension SQLiteEngineStore {
         }
     }
 
+    private func rowKey(_ key: JSONValue, _ table: TrackedTable) throws -> RowKey {
+        guard let own = table.key.rowKey(key) else {
+            let (name, form) = (table.entity.name, stack.model.compiled.keyDescription(of: table.entity))
+            throw SyncError(.rowNotFound, "\(key) is not a valid key of \(name), \(form)", entity: name)
+        }
+        return own
+    }
+
     /// Returns the error for a row without an open conflict.
     private func nothingOpen(
         _ own: RowKey, _ key: DatabaseValue, _ field: String?, _ table: TrackedTable, in db: Database
@@ -41,16 +44,16 @@ extension SQLiteEngineStore {
     }
 
     private func stored(_ field: String, _ table: TrackedTable) throws -> String {
-        let column =
-            table.columns.first { $0.displayName == field }
-            ?? table.columns.first { $0.name == field }
-        if let column { return column.name }
+        let columns = table.columns
+        if let column = columns.first(where: { $0.displayName == field }) ?? columns.first(where: { $0.name == field })
+        {
+            return column.name
+        }
         if let joinTable = table.joinTables.first(where: { $0.isOrdered && $0.relationship == field }) {
             return joinTable.field
         }
         throw SyncError(
-            .invalidOption, "\(table.entity.name) has no synced field '\(field)'",
-            entity: table.entity.name)
+            .invalidOption, "\(table.entity.name) has no synced field '\(field)'", entity: table.entity.name)
     }
 
     /// Writes the service's value of a field and deletes the base value, so that the field is not sent.
@@ -78,12 +81,7 @@ extension SQLiteEngineStore {
 
     package func restore(_ entity: String, key: JSONValue) async throws {
         let table = try table(entity)
-        guard let own = table.key.rowKey(key) else {
-            throw SyncError(
-                .rowNotFound,
-                "\(key) is not a valid key of \(entity), \(stack.model.compiled.keyDescription(of: table.entity))",
-                entity: entity)
-        }
+        let own = try rowKey(key, table)
         try await transaction { [self] db, _ in
             let lines = try ConflictLog(db).lastDeletion(table.key.k(of: own, in: db), table)
             guard !lines.isEmpty else {
@@ -151,7 +149,6 @@ extension SQLiteEngineStore {
     private func isThere(_ value: DatabaseValue, _ column: TrackedTable.Column, in db: Database) throws -> Bool {
         guard let destination = column.destination, !value.isNull else { return true }
         let table = stack.layout[destination]
-        return try db.first(Bool.self, "SELECT EXISTS (SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?)", value)
-            ?? false
+        return try db.finds("SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?", value)
     }
 }

@@ -19,10 +19,7 @@ package struct SQLiteEngineStore: EngineStore {
     init(
         _ stack: DataStack, _ registration: EngineRegistration, _ tables: [TrackedTable], others: [TrackedTable]
     ) {
-        self.stack = stack
-        self.registration = registration
-        self.tables = tables
-        otherTables = others
+        (self.stack, self.registration, self.tables, otherTables) = (stack, registration, tables, others)
         tableByName = Dictionary(tables.map { ($0.entity.name, $0) }) { first, _ in first }
     }
 
@@ -39,19 +36,12 @@ package struct SQLiteEngineStore: EngineStore {
         return table
     }
 
-    /// Returns the registered table of a referenced row; nil if the row is not synced.
+    /// Returns the table of a referenced row, among the registered or the given tables; nil if none has the row. If only
+    /// one table is possible, the row need not be stored.
     func table(
-        _ destination: TableID?, holding key: DatabaseValue, in db: Database
+        _ destination: TableID?, holding key: DatabaseValue, among tables: [TrackedTable]? = nil, in db: Database
     ) throws -> TrackedTable? {
-        try table(destination, holding: key, among: tables, in: db)
-    }
-
-    /// Returns the table of a referenced row, among the given tables; nil if none has the row. If only one table is
-    /// possible, the row need not be stored.
-    func table(
-        _ destination: TableID?, holding key: DatabaseValue, among tables: [TrackedTable], in db: Database
-    ) throws -> TrackedTable? {
-        let tables = tables.filter { $0.entity.table == destination }
+        let tables = (tables ?? self.tables).filter { $0.entity.table == destination }
         if tables.count == 1, let table = tables.first, !table.isPart { return table }
         return try tables.first { try $0.isStored(key, in: db) }
     }
@@ -76,14 +66,12 @@ package struct SQLiteEngineStore: EngineStore {
     }
 
     /// Returns the keys in a list that was sent. If a key was replaced since, the result has the current key.
-    func sentKeys(_ value: DatabaseValue, _ joinTable: TrackedTable.JoinTable, in db: Database) throws
-        -> [DatabaseValue]
-    {
+    func sentKeys(
+        _ value: DatabaseValue, _ joinTable: TrackedTable.JoinTable, in db: Database
+    ) throws -> [DatabaseValue] {
         let numbers = tables.filter { $0.entity.table == joinTable.destination }.map { "\($0.number)" }
             .joined(separator: ", ")
-        return try LinkedRowList.keys(value).map { key in
-            try KeyAliases.later(than: key, ofEntities: numbers, in: db) ?? key
-        }
+        return try LinkedRowList.keys(value).map { try KeyAliases.later(than: $0, ofEntities: numbers, in: db) ?? $0 }
     }
 
     // MARK: Transactions
