@@ -11,9 +11,7 @@ struct EngineSetup {
     private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ stack: DataStack, _ registration: EngineRegistration, _ db: Database) {
-        self.stack = stack
-        self.registration = registration
-        self.db = db
+        (self.stack, self.registration, self.db) = (stack, registration, db)
     }
 
     /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers. Returns the tables
@@ -67,13 +65,9 @@ struct EngineSetup {
             guard let entity = try? compiled.entity(named: name), families.isDisjoint(with: entity.family) else {
                 return nil
             }
-            // The database does not store the policies of the other engine.
-            let unregistered = EngineRegistration.Entity(
-                name: name, policy: .clientWins, deletions: .deleteWins, mergesWholeRow: false, naturalKey: [],
-                sendsCascades: true)
-            return try? TrackedTable(
-                unregistered, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model,
-                stack.layout)
+            return TrackedTable.ofOtherEngine(
+                name, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, sendsCascades: true,
+                stack)
         }
     }
 
@@ -100,26 +94,25 @@ struct EngineSetup {
         guard registration.clientAssignsIDs else { return }
         for table in tables {
             guard case .single(let type) = table.key.type, ![.uuid, .string, .integer].contains(type) else { continue }
-            throw SyncError(
-                .invalidOption,
+            throw refusal(
                 "the service requires the client to create IDs, and IDs of type \(type.rawValue) cannot be generated",
-                entity: table.entity.name)
+                table)
         }
+    }
+
+    private func refusal(_ message: String, _ table: TrackedTable) -> SyncError {
+        SyncError(.invalidOption, message, entity: table.entity.name)
     }
 
     /// Checks that no two registered entities share rows. The rows of a subentity are also rows of the entities that it
     /// inherits from.
     private func checkFamilies(_ tables: [TrackedTable]) throws {
         for table in tables {
-            guard
-                let other = tables.first(where: { other in
-                    other.number != table.number && other.entity.family.contains(table.entity.id)
-                })
-            else { continue }
-            throw SyncError(
-                .invalidOption,
-                "the rows of the entity are also rows of '\(other.entity.name)'; register only one of the two",
-                entity: table.entity.name)
+            for other in tables where other.number != table.number && other.entity.family.contains(table.entity.id) {
+                throw refusal(
+                    "the rows of the entity are also rows of '\(other.entity.name)'; register only one of the two",
+                    table)
+            }
         }
     }
 
@@ -133,11 +126,9 @@ struct EngineSetup {
                 return link.storage == .foreignKey && declared.isToMany && declared.isOrdered && declared.isExported
             }
             guard let name = ordered?.relationship.name else { continue }
-            throw SyncError(
-                .invalidOption,
+            throw refusal(
                 "the order of '\(name)' cannot be sent, since a one-to-many relationship is sent as the foreign keys of its rows; "
-                    + "remove 'ordered' from the model, or keep the order local with 'export': false",
-                entity: table.entity.name)
+                    + "remove 'ordered' from the model, or keep the order local with 'export': false", table)
         }
     }
 

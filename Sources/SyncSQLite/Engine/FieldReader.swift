@@ -12,12 +12,10 @@ struct FieldReader: Sendable {
     /// The condition that rows belong to the entity, after the list of keys.
     private let own: String
 
-    /// - Parameters:
-    ///   - family: The SQL list of the names of the entities whose rows are read.
-    ///   - isPart: Whether the table also has rows of other entities.
-    init(_ columns: [TrackedTable.Column], of table: TableLayout, family: String, isPart: Bool) {
+    /// `family` is the SQL list of the names of the entities whose rows are read, `own` the SQL condition of their rows
+    /// `r`, beginning with `AND`.
+    init(_ columns: [TrackedTable.Column], of table: TableLayout, family: String, own: String) {
         let key = table.keySQL
-        let own = isPart ? " AND r.\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
         let values = columns.map { column in
             guard let relationship = column.relationship else { return "r.\(column.sql)" }
             return """
@@ -33,10 +31,7 @@ struct FieldReader: Sendable {
 
     /// Returns the values by column; nil if the row is not stored.
     func values(of key: DatabaseValue, in db: Database) throws -> [String: DatabaseValue]? {
-        guard let row = try db.row("\(select)(?)\(own)", key) else {
-            return nil
-        }
-        return try values(row)
+        try db.row("\(select)(?)\(own)", key).map(values)
     }
 
     /// Returns the values of the rows that are stored, by key and column.
@@ -51,10 +46,7 @@ struct FieldReader: Sendable {
     }
 
     private func values(_ row: Row) throws -> [String: DatabaseValue] {
-        Dictionary(
-            uniqueKeysWithValues: try names.enumerated().map { position, name in
-                (name, try Self.value(row, position + 1))
-            })
+        Dictionary(uniqueKeysWithValues: try names.enumerated().map { ($1, try Self.value(row, $0 + 1)) })
     }
 
     /// Returns the complete text, including any part after a NUL character.

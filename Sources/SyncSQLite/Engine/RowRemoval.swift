@@ -56,15 +56,10 @@ struct RowRemoval {
 
     /// Returns the tables of entities that only other engines sync.
     private func otherTables() throws -> [TrackedTable] {
-        let stack = engine.stack
-        return try EngineLedger(db).entities().compactMap { number, name in
-            guard !engine.tables.contains(where: { $0.number == number }), stack.model.compiled.entityID(name) != nil
-            else { return nil }
-            let entity = EngineRegistration.Entity(
-                name: name, policy: .clientWins, deletions: .deleteWins, mergesWholeRow: false, naturalKey: [],
-                sendsCascades: false)
-            // Skip entities that the model no longer allows to be synced.
-            return try? TrackedTable(entity, number: number, supportsCompositeIDs: true, stack.model, stack.layout)
+        try EngineLedger(db).entities().compactMap { number, name in
+            if engine.tables.contains(where: { $0.number == number }) { return nil }
+            return TrackedTable.ofOtherEngine(
+                name, number: number, supportsCompositeIDs: true, sendsCascades: false, engine.stack)
         }
     }
 }

@@ -9,11 +9,11 @@ final class TrackedTable: Sendable {
         let name: String
         let field: OutgoingSchema.Field
         /// The attribute of the column; nil for a foreign key, and for the column with the name of the entity.
-        let attribute: String?
+        var attribute: String?
         /// The relationship of a foreign key; nil for other columns.
-        let relationship: String?
+        var relationship: String?
         /// The table that a foreign key references; nil for other columns.
-        let destination: TableID?
+        var destination: TableID?
         let isOptional: Bool
 
         var sql: String { name.quoted }
@@ -62,31 +62,27 @@ final class TrackedTable: Sendable {
         let compiled = model.compiled
         let entity = try compiled.entity(named: registration.name)
         let hierarchy = compiled[entity.table]
+        func error(_ code: SyncError.Code, _ message: String) -> SyncError {
+            SyncError(code, message, entity: entity.name)
+        }
         guard let key = TrackedKey(entity, layout, formats: model) else {
-            throw SyncError(
-                .keylessEntity,
-                "'\(entity.name)' has no primary key; register the entity of its owners",
-                entity: entity.name)
+            throw error(.keylessEntity, "'\(entity.name)' has no primary key; register the entity of its owners")
         }
         if key.hasParts, !supportsCompositeIDs {
-            throw SyncError(
+            throw error(
                 .invalidOption,
                 "the entity has the composite key \(compiled.keyNames(of: entity).joined(separator: ", ")), "
-                    + "and the service supports only IDs of one value", entity: entity.name)
+                    + "and the service supports only IDs of one value")
         }
         for name in registration.naturalKey where entity.slotByName[name] == nil {
-            throw SyncError(
-                .unknownAttribute,
-                "unknown attribute '\(name)' in the natural key"
-                    + SimilarName.hint(for: name, among: entity.slotByName.keys),
-                entity: entity.name)
+            let hint = SimilarName.hint(for: name, among: entity.slotByName.keys)
+            throw error(.unknownAttribute, "unknown attribute '\(name)' in the natural key" + hint)
         }
         let family = entity.family.map { compiled.entities[$0] }
         if let other = family.first(where: { $0.keyOwner != entity.keyOwner }) {
-            throw SyncError(
+            throw error(
                 .invalidOption,
-                "the subentity '\(other.name)' has a different primary key; register the subentities separately",
-                entity: entity.name)
+                "the subentity '\(other.name)' has a different primary key; register the subentities separately")
         }
         let shapes = try family.map { try OutgoingSchema($0, of: model) }
         let members = (shapes.contains { $0.kind != nil } ? [.kind] : []) + Self.fields(of: shapes)
@@ -102,21 +98,18 @@ final class TrackedTable: Sendable {
         columns = members.compactMap { field in
             switch field {
             case .attribute(let slot):
+                let attribute = hierarchy.attributes[slot]
                 return Column(
-                    name: layout[entity.table].columns[slot], field: field,
-                    attribute: hierarchy.attributes[slot].name, relationship: nil, destination: nil,
-                    isOptional: hierarchy.attributes[slot].isOptional)
+                    name: layout[entity.table].columns[slot], field: field, attribute: attribute.name,
+                    isOptional: attribute.isOptional)
             case .toOne(let id):
                 guard case .foreignKey(_, let column, _) = layout[id] else { return nil }
                 let link = compiled[id]
                 return Column(
-                    name: column, field: field, attribute: nil, relationship: link.first.relationship?.name,
+                    name: column, field: field, relationship: link.first.relationship?.name,
                     destination: link.second.table,
                     isOptional: !link.isKeyPart && link.first.relationship?.isOptional ?? true)
-            case .kind:
-                return Column(
-                    name: TableLayout.entityColumn, field: field, attribute: nil, relationship: nil, destination: nil,
-                    isOptional: false)
+            case .kind: return Column(name: TableLayout.entityColumn, field: field, isOptional: false)
             case .joinRows: return nil
             }
         }
@@ -131,9 +124,21 @@ final class TrackedTable: Sendable {
         }
         groups = try Self.groups(registration, columns, hierarchy.attributes)
         self.family = family.map(\.name.literal).joined(separator: ", ")
-        let own = isPart ? " AND \(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
-        rowSQL = "SELECT 1 FROM \(sql) WHERE \(keySQL) = ?\(own)"
-        fieldReader = FieldReader(columns, of: table, family: self.family, isPart: isPart)
+        let own = isPart ? " AND r.\(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
+        rowSQL = "SELECT 1 FROM \(sql) AS r WHERE r.\(keySQL) = ?\(own)"
+        fieldReader = FieldReader(columns, of: table, family: self.family, own: own)
+    }
+
+    /// Returns the table of an entity that only other engines sync; nil if the model no longer allows it to be synced.
+    /// The database does not store the policies of the other engine.
+    static func ofOtherEngine(
+        _ name: String, number: Int, supportsCompositeIDs: Bool, sendsCascades: Bool, _ stack: DataStack
+    ) -> TrackedTable? {
+        let entity = EngineRegistration.Entity(
+            name: name, policy: .clientWins, deletions: .deleteWins, mergesWholeRow: false, naturalKey: [],
+            sendsCascades: sendsCascades)
+        return try? TrackedTable(
+            entity, number: number, supportsCompositeIDs: supportsCompositeIDs, stack.model, stack.layout)
     }
 
     private static func groups(
@@ -149,10 +154,10 @@ final class TrackedTable: Sendable {
         return try registration.groups.map { group in
             try group.map { member in
                 guard let column = known[member] else {
+                    let hint = SimilarName.hint(for: member, among: known.keys)
                     throw SyncError(
-                        .unknownAttribute,
-                        "unknown attribute or to-one relationship '\(member)' in a group"
-                            + SimilarName.hint(for: member, among: known.keys), entity: registration.name)
+                        .unknownAttribute, "unknown attribute or to-one relationship '\(member)' in a group" + hint,
+                        entity: registration.name)
                 }
                 guard seen.insert(column).inserted else {
                     throw SyncError(.invalidOption, "'\(member)' is in two groups", entity: registration.name)
