@@ -95,7 +95,7 @@ extension EngineLedger {
         try db.run(
             """
             INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
-            VALUES (?, ?, ?, ?, 'pulled', (SELECT seq FROM sync_engine), ?)
+            VALUES (?, ?, ?, ?, 'pulled', \(Self.currentEdit), ?)
             \(Self.sentAgain)\(isCreated ? ", heard = excluded.heard" : "")
             """, table.number, key, version, time, spelled)
         try insertName(of: key, table)
@@ -106,7 +106,7 @@ extension EngineLedger {
     func insertNested(_ key: DatabaseValue, _ table: TrackedTable) throws {
         try db.run(
             """
-            INSERT INTO sync_known (e, k, origin, heard) VALUES (?, ?, 'nested', (SELECT seq FROM sync_engine))
+            INSERT INTO sync_known (e, k, origin, heard) VALUES (?, ?, 'nested', \(Self.currentEdit))
             ON CONFLICT DO UPDATE SET origin = 'nested', trust = 'recheck'
             WHERE origin = 'preexisting' OR origin = 'nested' AND trust = 'uncaptured'
             """, table.number, key)
@@ -123,7 +123,7 @@ extension EngineLedger {
         try db.run(
             """
             INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
-            VALUES (?, ?, ?, ?, 'pulled', (SELECT seq FROM sync_engine), ?)
+            VALUES (?, ?, ?, ?, 'pulled', \(Self.currentEdit), ?)
             ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
             """, table.number, key, version, time, spelled)
     }
@@ -259,7 +259,7 @@ extension EngineLedger {
         try db.run(
             """
             UPDATE sync_outbox SET kind = CASE WHEN creation_id IS NULL THEN 'update' ELSE 'create' END,
-              seq = (SELECT seq FROM sync_engine), cause = 'edit', state = 'ready', reason = NULL, message = NULL,
+              seq = \(Self.currentEdit), cause = 'edit', state = 'ready', reason = NULL, message = NULL,
               contentions = 0
             WHERE e = ? AND kind = 'delete' AND NOT \(table.isMissing("sync_outbox"))
             """, table.number)

@@ -80,7 +80,7 @@ extension EngineLedger {
         try db.run("DELETE FROM sync_tombstone WHERE e = ? AND source = 'missing'", table.number)
         try db.run(
             """
-            INSERT INTO sync_sweep (e, seq) VALUES (?, (SELECT seq FROM sync_engine))
+            INSERT INTO sync_sweep (e, seq) VALUES (?, \(Self.currentEdit))
             ON CONFLICT DO UPDATE SET seq = excluded.seq
             """, table.number)
         // A row that becomes known from now on is not missing from this listing.

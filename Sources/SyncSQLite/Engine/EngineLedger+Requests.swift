@@ -72,7 +72,7 @@ extension EngineLedger {
     func setAccepted(request id: Int64, isCertain: Bool, at time: Int64) throws {
         try db.run(
             """
-            UPDATE sync_request SET accepted_seq = coalesce(accepted_seq, (SELECT seq FROM sync_engine)), prepared_at = ?,
+            UPDATE sync_request SET accepted_seq = coalesce(accepted_seq, \(Self.currentEdit)), prepared_at = ?,
               attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
             """, time, isCertain, id)
     }
