@@ -30,9 +30,7 @@ struct ConflictResolver {
     private let clock: Int64
 
     init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
-        self.engine = engine
-        self.db = db
-        self.clock = clock
+        (self.engine, self.db, self.clock) = (engine, db, clock)
     }
 
     /// Returns the outcome of a conflict. `own` is the merged value that the app's resolver returned; nil if it

@@ -69,8 +69,7 @@ struct EditRebase {
     private var syncedColumns: [Int: Set<String>] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         resolver = ConflictResolver(engine, db, clock: clock)
     }
 

@@ -281,8 +281,7 @@ struct JoinEditRekeying {
     private let tables: [TrackedTable]
 
     init(_ table: TrackedTable, among tables: [TrackedTable]) {
-        self.table = table
-        self.tables = tables
+        (self.table, self.tables) = (table, tables)
         pointing = tables.flatMap { other in
             other.joinTables.filter { $0.destination == table.entity.table }.map { (other, $0) }
         }

@@ -13,9 +13,7 @@ struct KeyReplacement {
     private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.table = table
-        self.db = db
+        (self.engine, self.table, self.db) = (engine, table, db)
     }
 
     /// Adds changes to the outbox for the known rows with a foreign key to a row whose remote ID was replaced. At the

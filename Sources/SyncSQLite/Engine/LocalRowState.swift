@@ -37,8 +37,7 @@ struct LocalRowState {
         case .update: state = try table.isStored(key, in: ledger.db) ? .updated : .deleted
         case nil: break
         }
-        self.key = key
-        self.state = state
+        (self.key, self.state) = (key, state)
         version = known?.version
         time = known?.time
         isKnown = known != nil

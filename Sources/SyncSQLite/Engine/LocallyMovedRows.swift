@@ -34,8 +34,7 @@ struct LocallyMovedRows {
     /// Finds the moved rows. Skips entities with `editWins`, in which an edited row restores the row that it
     /// references.
     init(_ engine: SQLiteEngineStore, _ db: Database) throws {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         for table in engine.tables where table.registration.deletions == .deleteWins {
             for column in table.columns { try find(column, of: table) }
         }

@@ -31,8 +31,7 @@ struct NestedListLinks {
     private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         for table in engine.tables {
             guard try ledger.hasChanges(of: table) else { continue }
             for column in table.columns {

@@ -13,8 +13,7 @@ struct NestedRecordMerge {
     private var rows: [(table: TrackedTable, key: RowKey, standing: LocalRowState)] = []
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         for table in engine.tables + engine.otherTables {
             let batch = plan[table.entity.table]
             let family = Set(table.entity.family)

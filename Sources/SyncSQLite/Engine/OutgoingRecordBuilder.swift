@@ -14,8 +14,7 @@ final class OutgoingRecordBuilder {
     private var records: [BinaryComparedValue: JSONValue] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database) throws {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         reader = try ExportReader(db, engine.stack.layout)
         exporter = RecordExporter(
             model: engine.model, options: ExportOptions(relationships: .none), source: reader)

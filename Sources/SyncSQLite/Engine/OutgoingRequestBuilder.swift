@@ -35,10 +35,7 @@ struct OutgoingRequestBuilder {
     ///   - order: The tables, referenced tables before referencing tables.
     ///   - lastEdit: The edit counter up to which edits are sent.
     init(_ engine: SQLiteEngineStore, _ order: [TrackedTable], upTo lastEdit: Int64, _ db: Database) throws {
-        self.engine = engine
-        self.lastEdit = lastEdit
-        self.order = order
-        self.db = db
+        (self.engine, self.lastEdit, self.order, self.db) = (engine, lastEdit, order, db)
         bodies = try OutgoingRecordBuilder(engine, db)
         edits = try Dictionary(
             order.map { table in

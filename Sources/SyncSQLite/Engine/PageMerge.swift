@@ -32,11 +32,7 @@ struct PageMerge {
     init(
         _ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: PageEntries, _ db: Database
     ) {
-        self.engine = engine
-        self.table = table
-        self.clock = clock
-        self.entries = entries
-        self.db = db
+        (self.engine, self.table, self.clock, self.entries, self.db) = (engine, table, clock, entries, db)
         preexisting = PreexistingRows(db)
     }
 

@@ -21,10 +21,7 @@ struct PageWriter {
     private let serverTime: Int64?
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ serverTime: Int64?, _ db: Database) throws {
-        self.engine = engine
-        self.table = table
-        self.db = db
-        self.serverTime = serverTime
+        (self.engine, self.table, self.db, self.serverTime) = (engine, table, db, serverTime)
         let known = try EngineLedger(db).clockOffset()
         let difference = serverTime.map { $0 - SQLiteEngineStore.now } ?? known
         // Ignore differences up to two seconds, since the `Date` of a response is in whole seconds.

@@ -17,10 +17,7 @@ struct PreservedReferences {
     ///   - owners: The table of the rows that stay.
     ///   - targets: The table of the rows that are removed.
     init(_ engine: SQLiteEngineStore, _ owners: TrackedTable, to targets: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.owners = owners
-        self.targets = targets
-        self.db = db
+        (self.engine, self.owners, self.targets, self.db) = (engine, owners, targets, db)
     }
 
     func preserve() throws {

@@ -10,9 +10,7 @@ struct QuarantinedRecords {
     private let db: Database
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.table = table
-        self.db = db
+        (self.engine, self.table, self.db) = (engine, table, db)
     }
 
     /// Removes the record with an ID. Call this method when the record is stored or tried again, and when the service

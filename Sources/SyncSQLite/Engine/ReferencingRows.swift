@@ -10,9 +10,7 @@ struct ReferencingRows {
 
     /// - Parameter table: The table of the referenced row.
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.table = table
-        self.db = db
+        (self.engine, self.table, self.db) = (engine, table, db)
     }
 
     /// Unblocks the changes of rows that reference a row, because that row is created again or known to be gone. The

@@ -10,9 +10,7 @@ struct SyncedColumns {
     private let table: TrackedTable
     private let db: Database
 
-    init(_ table: TrackedTable, _ db: Database) {
-        (self.table, self.db) = (table, db)
-    }
+    init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
 
     /// The columns as they are recorded after all rows were pulled.
     private var current: [PulledColumn] {

@@ -21,8 +21,7 @@ struct TrackedKey: Sendable {
     /// Returns nil for a keyless entity.
     init?(_ entity: CompiledEntity, _ layout: StoreLayout, formats declared: SyncModel? = nil) {
         guard let columns = KeyColumns(entity, layout) else { return nil }
-        self.entity = entity
-        self.columns = columns
+        (self.entity, self.columns) = (entity, columns)
         table = layout[entity.table]
         type = columns.type
         model = layout.model

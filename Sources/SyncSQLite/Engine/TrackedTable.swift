@@ -86,10 +86,7 @@ final class TrackedTable: Sendable {
         }
         let shapes = try family.map { try OutgoingSchema($0, of: model) }
         let members = (shapes.contains { $0.kind != nil } ? [.kind] : []) + Self.fields(of: shapes)
-        self.number = number
-        self.registration = registration
-        self.entity = entity
-        self.key = key
+        (self.number, self.registration, self.entity, self.key) = (number, registration, entity, key)
         self.shapes = Dictionary(zip(family.map(\.id), shapes)) { first, _ in first }
         table = layout[entity.table]
         sql = table.sql
