@@ -256,8 +256,7 @@ extension ConflictLog {
         for edit in edits {
             let there = try table.fieldReader.values(of: edit.key, in: db)?[edit.field] ?? .null
             guard !there.isExactly(edit.value) else { continue }
-            try add(
-                table, edit.key, field: edit.field, base: edit.base, local: edit.value, remote: there, resolution)
+            try add(table, edit.key, field: edit.field, base: edit.base, local: edit.value, remote: there, resolution)
             lost += 1
         }
         return lost

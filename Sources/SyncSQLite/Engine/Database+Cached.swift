@@ -96,8 +96,7 @@ struct KeyList {
             while size < part.count { size *= 2 }
             part += repeatElement(part[part.count - 1], count: size - part.count)
             return KeyList(
-                arguments: StatementArguments(part),
-                placeholders: "?" + String(repeating: ", ?", count: size - 1))
+                arguments: StatementArguments(part), placeholders: "?" + String(repeating: ", ?", count: size - 1))
         }
     }
 }

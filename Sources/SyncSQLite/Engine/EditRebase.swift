@@ -53,8 +53,7 @@ struct EditRebase {
             for (name, values) in triedValues
             where !unrevertedColumns.contains(name) && (base[name] != nil || kind == .create) {
                 guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
-                edit.base[name] = EngineLedger.Base(
-                    value: there, editTime: editTime(of: name) ?? SQLiteEngineStore.now)
+                edit.base[name] = EngineLedger.Base(value: there, editTime: editTime(of: name) ?? SQLiteEngineStore.now)
                 edit.agreed.insert(name)
             }
             return edit
@@ -85,9 +84,7 @@ struct EditRebase {
         mayHaveUncapturedEdits: Bool
     ) throws {
         guard revertedKeys[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table)
-        else {
-            return
-        }
+        else { return }
         let ledger = EngineLedger(db)
         let kind = try ledger.change(of: key, table)?.kind
         var base = try ledger.bases(of: key, table)
@@ -97,17 +94,14 @@ struct EditRebase {
         let made = kind == .create ? try LocalEditTimes(of: key, table, db) : nil
         let joinRowEdits = try JoinRowEdits(
             row, isNew: made?.isRestored == false, mayHaveUncapturedEdits: mayHaveUncapturedEdits, isCurrent: isCurrent,
-            syncedColumns: syncedColumns,
-            base: base,
-            tried: tried, engine, db)
+            syncedColumns: syncedColumns, base: base, tried: tried, engine, db)
         base = base.filter { local[$0.key] != nil }
         let unreverted = try revert(base.mapValues(\.value), from: key, table)
         try joinRowEdits.revert()
         edits.append(
             Edit(
                 row: row, kind: kind, unrevertedColumns: unreverted, syncedColumns: syncedColumns,
-                mayHaveUncapturedEdits: mayHaveUncapturedEdits,
-                base: base,
+                mayHaveUncapturedEdits: mayHaveUncapturedEdits, base: base,
                 creationTimes: made, triedValues: tried, local: local,
                 joinRowEdits: joinRowEdits, isCurrent: isCurrent))
     }
@@ -178,9 +172,7 @@ struct EditRebase {
         var isOpen = false
     }
 
-    private func merge(
-        _ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
-    ) throws {
+    private func merge(_ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged) throws {
         guard let here = edit.local[name], var there = remote[name] else { return }
         // A constraint kept the column at its local value, and the page did not change it. So the service still has
         // the base value.

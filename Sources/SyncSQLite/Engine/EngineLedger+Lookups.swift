@@ -219,9 +219,7 @@ extension EngineLedger {
     // MARK: Known rows
 
     /// Returns whether a row belongs to a deleted row and was changed at the service after a time.
-    func isChanged(
-        _ child: TrackedTable, _ names: LinkTable, of key: DatabaseValue, after time: Int64
-    ) throws -> Bool {
+    func isChanged(_ child: TrackedTable, _ names: LinkTable, of key: DatabaseValue, after time: Int64) throws -> Bool {
         try db.finds(
             """
             SELECT 1 FROM \(names.table) AS r JOIN sync_known AS n ON n.e = ? AND n.k = r.\(names.other)

@@ -261,9 +261,7 @@ extension EngineLedger {
 
     /// Blocks the create of a row that an earlier attempt may have created, unless the row was deleted or edited after
     /// the request was built. Returns whether the change is blocked.
-    func blockUncertain(
-        _ key: DatabaseValue, _ table: TrackedTable, _ message: String, request: Int64
-    ) throws -> Bool {
+    func blockUncertain(_ key: DatabaseValue, _ table: TrackedTable, _ message: String, request: Int64) throws -> Bool {
         try db.run(
             """
             UPDATE sync_outbox SET state = 'blocked', reason = 'uncertain', message = ?

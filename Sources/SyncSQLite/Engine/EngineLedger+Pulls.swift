@@ -178,9 +178,7 @@ extension EngineLedger {
             joinTable.name, key, other, isAdded ? 1 : -1, SQLiteEngineStore.now)
     }
 
-    func deleteJoinEdit(
-        _ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable
-    ) throws {
+    func deleteJoinEdit(_ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws {
         try db.run("DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?", joinTable.name, key, other)
     }
 

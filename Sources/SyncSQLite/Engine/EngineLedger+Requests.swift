@@ -31,8 +31,7 @@ extension EngineLedger {
                     entity: table.entity.name, kind: try row.state(atIndex: 1), id: try json(2),
                     record: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
                     idempotencyKey: try row.decode(atIndex: 5)),
-                edit: try row.decode(atIndex: 11),
-                preparedAt: try row.decode(atIndex: 6),
+                edit: try row.decode(atIndex: 11), preparedAt: try row.decode(atIndex: 6),
                 attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
                 isRestoration: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table.entity.name).text,
                 acceptedAtEdit: try row.decode(atIndex: 9))

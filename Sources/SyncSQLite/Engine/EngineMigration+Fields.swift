@@ -26,8 +26,7 @@ extension EngineMigration {
     /// fields that are not in the new model.
     private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let logged = try Row.fetchAll(
-            db, sql: "SELECT id, field, base, local, remote FROM sync_conflict WHERE e = ?",
-            arguments: [entity.number])
+            db, sql: "SELECT id, field, base, local, remote FROM sync_conflict WHERE e = ?", arguments: [entity.number])
         for row in logged {
             guard let field = try names[row.decode(atIndex: 1)] else { continue }
             if let name = field.new {
@@ -82,9 +81,7 @@ struct MigratedFields {
             + Self.lists(of: old, map, keys, senders) + [Self.kind(map)]
     }
 
-    private static func attributes(
-        from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap
-    ) -> [Field] {
+    private static func attributes(from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap) -> [Field] {
         var successors: [Int: Int] = [:]
         for entity in new.family.map({ map.new.model.entities[$0] }) {
             for slot in entity.slots {

@@ -150,9 +150,7 @@ extension EngineMigration {
                 try ledger.migrateKey(now, to: old, number)
             }
         }
-        lose(
-            "entities.\(entity.old.name)", "the primary key changes, and changes are still pending",
-            lost, "change")
+        lose("entities.\(entity.old.name)", "the primary key changes, and changes are still pending", lost, "change")
         try ledger.deleteOrphanedSentValues()
         try ledger.deleteListing(of: number)
         try ledger.deleteNames(of: number)

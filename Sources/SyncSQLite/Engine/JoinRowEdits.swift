@@ -58,8 +58,7 @@ struct JoinRowEdits {
     /// ``SyncedColumns``.
     init(
         _ row: ConflictResolver.Subject, isNew: Bool, mayHaveUncapturedEdits: Bool, isCurrent: Bool,
-        syncedColumns: Set<String>,
-        base: [String: EngineLedger.Base], tried: [String: [DatabaseValue]],
+        syncedColumns: Set<String>, base: [String: EngineLedger.Base], tried: [String: [DatabaseValue]],
         _ engine: SQLiteEngineStore, _ db: Database
     ) throws {
         self.row = row
@@ -222,8 +221,7 @@ struct JoinRowEdits {
 
     /// Stores the service's order as the base order, or deletes the base order if the merged list has the same order.
     private func setBase(_ list: List, to there: [DatabaseValue], isEdited: Bool) throws {
-        try ledger.setBaseOrder(
-            isEdited ? there : nil, of: list.joinTable, row.key, row.table, editTime: list.editTime)
+        try ledger.setBaseOrder(isEdited ? there : nil, of: list.joinTable, row.key, row.table, editTime: list.editTime)
         if isEdited { try ledger.insertUpdate(of: row.key, row.table) }
     }
 

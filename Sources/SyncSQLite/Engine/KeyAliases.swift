@@ -26,9 +26,7 @@ extension CompiledModel {
 extension DataStack {
     /// Returns the condition that a row has this key now, or had it as its temporary key; nil if no row can have the
     /// key.
-    func condition(
-        _ key: RowKey, of entity: CompiledEntity, in db: Database
-    ) throws -> (String, StatementArguments)? {
+    func condition(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws -> (String, StatementArguments)? {
         condition(try laterKey(of: key, entity, in: db) ?? key, of: entity)
     }
 

@@ -129,8 +129,7 @@ struct EntryMove {
 
     /// Returns the move of a row's entries in a table that identifies rows by entity and key.
     static func ofRow(in table: String, _ entity: Int) -> EntryMove {
-        EntryMove(
-            table: table, column: "k", scope: "\"e\" = \(entity)", identity: EngineSchema.identity(of: table))
+        EntryMove(table: table, column: "k", scope: "\"e\" = \(entity)", identity: EngineSchema.identity(of: table))
     }
 
     /// Returns the statements. `old` and `new` are the SQL of the key of the entries and of their new key, `condition`

@@ -103,8 +103,7 @@ struct LocallyMovedRows {
 
     private func isThere(_ move: Move) throws -> Bool {
         guard let destination = move.column.destination.map({ engine.stack.layout[$0] }) else { return false }
-        return try db.finds(
-            "SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?", move.target)
+        return try db.finds("SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?", move.target)
     }
 
     private func set(_ value: DatabaseValue, _ move: Move) throws {

@@ -16,8 +16,7 @@ final class OutgoingRecordBuilder {
     init(_ engine: SQLiteEngineStore, _ db: Database) throws {
         (self.engine, self.db) = (engine, db)
         reader = try ExportReader(db, engine.stack.layout)
-        exporter = RecordExporter(
-            model: engine.model, options: ExportOptions(relationships: .none), source: reader)
+        exporter = RecordExporter(model: engine.model, options: ExportOptions(relationships: .none), source: reader)
     }
 
     /// Reads rows together, for later calls of ``record(of:_:)``.
@@ -132,9 +131,7 @@ extension OutgoingRecordBuilder {
         }
     }
 
-    private func sendable(
-        _ value: JSONValue?, _ field: OutgoingField, _ type: AttributeType
-    ) throws -> JSONValue {
+    private func sendable(_ value: JSONValue?, _ field: OutgoingField, _ type: AttributeType) throws -> JSONValue {
         guard let value, Double.fromDatabaseValue(field.value)?.isFinite != false else {
             throw Unsendable(reason: "the value of '\(field.name)' cannot be written as JSON")
         }

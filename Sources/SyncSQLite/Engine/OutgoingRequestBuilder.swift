@@ -246,8 +246,7 @@ struct OutgoingRequestBuilder {
         }
         if isNew, remoteID == .null {
             let names = engine.model.compiled.keyNames(of: table.entity).joined(separator: ", ")
-            return try block(
-                change, table, .unsendable, "the composite key is incomplete: no value for \(names)")
+            return try block(change, table, .unsendable, "the composite key is incomplete: no value for \(names)")
         }
         do {
             let (body, natural) = try bodies.body(of: change.key, table, fields, newID: remoteID, isNew: isNew)

@@ -15,8 +15,7 @@ extension PageMerge {
         if isChanged {
             let reason: SyncConflict.Reason = wentAlong ? .onlyCascaded : comesBack ? .editWins : .deleteWins
             let resolution = ConflictOutcome(winner: comesBack ? .remote : .local, reason: reason)
-            try log(
-                standing.key, field: "", local: .null, remote: (row.record ?? .null).text.databaseValue, resolution)
+            try log(standing.key, field: "", local: .null, remote: (row.record ?? .null).text.databaseValue, resolution)
             if comesBack { lost.append((try ConflictLog(db).deletedEdits(of: standing.key, table), resolution)) }
         }
         if comesBack {
@@ -87,8 +86,7 @@ extension PageMerge {
     /// the conflict log.
     mutating func bringBack(_ row: RemoteRecord, _ standing: LocalRowState, _ note: String) throws {
         // The creation ID is made of the old ID. Two devices that create the row again therefore create only one row.
-        try ledger.insertRestoration(
-            of: standing.key, table, CreationID(reviving: row.id.text, of: table.entity.name))
+        try ledger.insertRestoration(of: standing.key, table, CreationID(reviving: row.id.text, of: table.entity.name))
         try engine.insertNew(standing.key, table, in: db)
         // The base values stay. If another device also creates the row again, only fields that were edited locally are
         // merged as local edits.

@@ -29,9 +29,7 @@ struct PageMerge {
     /// The edits of locally deleted rows that are restored.
     var lost: [(edits: [ConflictLog.DeletedEdit], resolution: ConflictOutcome)] = []
 
-    init(
-        _ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: PageEntries, _ db: Database
-    ) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: PageEntries, _ db: Database) {
         (self.engine, self.table, self.clock, self.entries, self.db) = (engine, table, clock, entries, db)
         preexisting = PreexistingRows(db)
     }
@@ -239,8 +237,7 @@ struct PageMerge {
     mutating func log(
         _ key: DatabaseValue, field: String, local: DatabaseValue, remote: DatabaseValue, _ resolution: ConflictOutcome
     ) throws {
-        try ConflictLog(db).add(
-            table, key, field: field, base: .null, local: local, remote: remote, resolution)
+        try ConflictLog(db).add(table, key, field: field, base: .null, local: local, remote: remote, resolution)
         outcome[table.entity.name].conflicts += 1
         outcome[table.entity.name].conflictingValues += 1
     }

@@ -25,8 +25,7 @@ struct PreservedReferences {
             guard case .toOne(let id) = column.field, let relationship = column.relationship else { continue }
             try revert(column)
             try insertPending(
-                for: engine.model.compiled[id].second.entity, relationship, target: "r.\(column.sql)",
-                position: "0")
+                for: engine.model.compiled[id].second.entity, relationship, target: "r.\(column.sql)", position: "0")
         }
         for joinTable in owners.joinTables where joinTable.destination == targets.entity.table {
             let link = engine.model.compiled[joinTable.link]

@@ -85,8 +85,7 @@ struct QuarantinedRecords {
             let record = try EngineTableCheck.json(row.decode(atIndex: 1))
             return RemoteRecord(
                 id: try EngineTableCheck.json(row.decode(atIndex: 0)),
-                record: record == .null ? JSONValue?.none : record,
-                version: try row.decode(atIndex: 2),
+                record: record == .null ? JSONValue?.none : record, version: try row.decode(atIndex: 2),
                 modifiedAt: try row.decode(Int64?.self, atIndex: 3).map(Date.init(milliseconds:)))
         }
     }

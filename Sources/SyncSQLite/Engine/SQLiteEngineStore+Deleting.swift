@@ -45,9 +45,7 @@ extension SQLiteEngineStore {
 
     /// Deletes the rows with a tombstone. Referencing rows come first, so that each is merged by its own state before
     /// rows that it references are deleted.
-    private func deleteRows(
-        with source: EngineLedger.Tombstone.Source, in db: Database
-    ) throws -> SyncReport {
+    private func deleteRows(with source: EngineLedger.Tombstone.Source, in db: Database) throws -> SyncReport {
         var outcome = SyncReport()
         for table in parentsFirst.reversed() {
             let tombstones = try EngineLedger(db).tombstones(of: table, source)

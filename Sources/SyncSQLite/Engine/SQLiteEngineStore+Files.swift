@@ -9,9 +9,7 @@ extension SQLiteEngineStore {
         try await reading { [self] db in _ = try column(of: table, key, attribute, in: db) }
     }
 
-    package func attach(
-        _ content: FileContent, to entity: String, key: JSONValue, attribute: String
-    ) async throws {
+    package func attach(_ content: FileContent, to entity: String, key: JSONValue, attribute: String) async throws {
         let table = try table(entity)
         try await transaction { [self] db, _ in
             let (key, _) = try column(of: table, key, attribute, in: db)

@@ -4,9 +4,7 @@ package import SyncCore
 package import SyncStore
 
 extension SQLiteEngineStore {
-    package func finish(
-        _ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease
-    ) async throws {
+    package func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws {
         let finished = try entities.map { try table($0) }
         try await writing(lease) { [self] db in
             try ConflictLog(db).closeResolved(tables)
@@ -58,8 +56,7 @@ extension SQLiteEngineStore {
                     blockedChanges: try ledger.blockedChanges(of: table).count
                         + QuarantinedRecords.count(of: table, in: db),
                     openConflicts: conflicts.rows, conflictingValues: conflicts.fields,
-                    lastSyncDate: last.map(Date.init(milliseconds:)),
-                    isInitialSyncComplete: isComplete)
+                    lastSyncDate: last.map(Date.init(milliseconds:)), isInitialSyncComplete: isComplete)
             }
         }
     }

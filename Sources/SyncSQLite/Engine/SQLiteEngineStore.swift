@@ -16,9 +16,7 @@ package struct SQLiteEngineStore: EngineStore {
     let tableByName: [String: TrackedTable]
     let memory = EngineRunCache()
 
-    init(
-        _ stack: DataStack, _ registration: EngineRegistration, _ tables: [TrackedTable], others: [TrackedTable]
-    ) {
+    init(_ stack: DataStack, _ registration: EngineRegistration, _ tables: [TrackedTable], others: [TrackedTable]) {
         (self.stack, self.registration, self.tables, otherTables) = (stack, registration, tables, others)
         tableByName = Dictionary(tables.map { ($0.entity.name, $0) }) { first, _ in first }
     }
