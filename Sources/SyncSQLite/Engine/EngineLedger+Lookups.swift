@@ -301,7 +301,7 @@ extension EngineLedger {
 
     /// Returns the keys of the known rows that the current listing lacks, except new rows and retained rows. `ways` has
     /// the relationships through which stored rows retain rows that are known only from inside other records.
-    func missingKeys(of table: TrackedTable, _ ways: [NestedOnlyRows.Way]?) throws -> [DatabaseValue] {
+    func missingKeys(of table: TrackedTable, _ ways: [SQLiteEngineStore.NestingWay]?) throws -> [DatabaseValue] {
         let isNotRetained =
             "(NOT n.\(KnownRow.isNestedOnly) OR n.k NOT IN (SELECT held.k FROM held WHERE held.e = n.e))"
         return try db.values(
@@ -317,7 +317,7 @@ extension EngineLedger {
     /// Returns the common table expression `held`: the rows known only from inside other records that are linked to a
     /// stored row. The stored row itself is not known only from inside other records. The link may lead through other
     /// rows of `held`.
-    private static func held(_ ways: [NestedOnlyRows.Way]) -> String {
+    private static func held(_ ways: [SQLiteEngineStore.NestingWay]) -> String {
         let first = ways.map { way in
             """
             SELECT n.e, n.k FROM sync_known AS n JOIN \(way.names.table) AS l ON l.\(way.names.other) = +n.k

@@ -96,7 +96,7 @@ struct LocallyMovedRows {
         if move.former.isExactly(move.base) { try ledger.setBase(nil, of: move.column.name, move.key, table) }
         try ConflictLog(db).add(
             table, move.key, field: move.column.name, base: move.base, local: move.target, remote: move.base,
-            OrphanedRows.resolution)
+            .danglingReference)
         // The service may have rejected the change because of the row that it references.
         try ledger.unblock(.row(table, move.key))
     }

@@ -93,7 +93,7 @@ extension PageMerge {
         try LocalEditTimes.recordRestored(standing.key, table, in: db)
         try ledger.deleteAttemptedValues(of: standing.key, table)
         try ledger.deleteKnown(standing.key, table)
-        try ReferencingRows(engine, table, db).release(from: standing.key)
+        try engine.unblockRows(referencing: standing.key, of: table, in: db)
         try ledger.deleteOpenCreate(of: standing.key, table)
         // The service has no values any more, and all local values are sent.
         let resolution = ConflictOutcome(winner: .local, reason: .editWins, note: note)
@@ -110,27 +110,27 @@ extension PageMerge {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
         guard !rows.isEmpty else { return }
-        let (moved, later) = (try LocallyMovedRows(engine, db), RemotelyChangedChildren(engine, table, db))
+        let (moved, owned) = (try LocallyMovedRows(engine, db), engine.owned(by: table))
         for start in stride(from: 0, to: rows.count, by: size) {
-            try deletePart(rows[start..<min(start + size, rows.count)], moved, later)
+            try deletePart(rows[start..<min(start + size, rows.count)], moved, owned)
         }
     }
 
     private mutating func deletePart(
         _ rows: ArraySlice<(row: RemoteRecord, standing: LocalRowState)>, _ moved: LocallyMovedRows,
-        _ later: RemotelyChangedChildren
+        _ owned: [(table: TrackedTable, names: LinkTable)]
     ) throws {
         let before = try ConflictLog(db).lastEntry()
         var keys: Set<StoredRow> = []
         var names: [DatabaseValue] = []
-        let pulledAgain = try later.tables(below: rows)
+        let pulledAgain = try engine.tablesChangedLater(below: rows, owned, in: db)
         for (_, standing) in rows {
             guard let key = RowKey(standing.key), try table.isStored(standing.key, in: db) else { continue }
             keys.insert(StoredRow(table: table.entity.table, key: key))
             // The log identifies a deleted row with a surrogate key by its name.
             if let name = try ledger.loggedKey(of: standing.key, table) { names.append(name) }
             // The service may have rejected a change because it references this row.
-            try ReferencingRows(engine, table, db).release(from: standing.key)
+            try engine.unblockRows(referencing: standing.key, of: table, in: db)
         }
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false

@@ -58,7 +58,7 @@ struct PageMerge {
             // The deletion shows that the row was created at the service.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
             switch DecisionTable.action(remote: try remote(row, standing), local: wasMade ? .updated : standing.state) {
-            case .nothing where row.record == nil: try ReferencingRows(engine, table, db).deletePendingReferences(key)
+            case .nothing where row.record == nil: try engine.deletePendingReferences(to: key, of: table, in: db)
             case .nothing, .send: break
             case .takeRemote, .insert:
                 written.append((row, standing))
@@ -87,7 +87,7 @@ struct PageMerge {
             case .remoteDelete, .delete, .deleteWithinLimit: deleted.append((row, standing))
             case .clear:
                 try deleteState(standing.key)
-                try ReferencingRows(engine, table, db).deletePendingReferences(key)
+                try engine.deletePendingReferences(to: key, of: table, in: db)
             }
         }
         try delete(deleted)

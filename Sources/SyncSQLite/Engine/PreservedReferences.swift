@@ -78,7 +78,7 @@ struct PreservedReferences {
         _ key: DatabaseValue, _ field: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
     ) throws {
         try ConflictLog(db).add(
-            owners, key, field: field, base: base, local: local, remote: remote, OrphanedRows.resolution)
+            owners, key, field: field, base: base, local: local, remote: remote, .danglingReference)
     }
 
     // MARK: Pending references

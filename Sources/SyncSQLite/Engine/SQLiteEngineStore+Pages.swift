@@ -13,7 +13,7 @@ extension SQLiteEngineStore {
             if try ledger.hasChanges() {
                 // `REPLACE` may have deleted changed rows.
                 for table in tables where !table.key.isSurrogate { try ledger.setMissingDeleted(table) }
-                try OrphanedRows(self, db).removeDanglingReferences()
+                try removeDanglingReferences(in: db)
             }
             for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
             let start = try ledger.start()
@@ -143,7 +143,7 @@ extension SQLiteEngineStore {
             try QuarantinedRecords(self, table, db).removeUnlisted()
             try ledger.unblock(.listed(table))
             let bodies = try OutgoingRecordBuilder(self, db)
-            return try NestedOnlyRows(self, db).missingKeys(of: table).map { try bodies.remoteID(of: $0, table) }
+            return try missingKeys(of: table, in: db).map { try bodies.remoteID(of: $0, table) }
         }
     }
 
