@@ -8,50 +8,34 @@ import SyncStore
 struct EditRebase {
     private struct Edit {
         let row: ConflictResolver.Subject
-        /// The kind of the pending change; nil if the outbox has none for the row.
-        let kind: PendingChange.Kind?
         /// The columns that could not be reset to their base value, because a constraint rejects that value.
         let unrevertedColumns: Set<String>
-        /// The columns and join tables that were pulled for all rows. See ``SyncedColumns``.
-        let syncedColumns: Set<String>
-        /// Whether the row may have local edits from a time without change capture.
-        let mayHaveUncapturedEdits: Bool
         /// The base value of each edited column, and when the column was edited.
         var base: [String: EngineLedger.Base]
-        /// The edit times of a row to be created at the service; nil for other rows.
-        let creationTimes: LocalEditTimes?
-        /// The values of each field that were sent and not confirmed. See
-        /// ``EngineLedger/attemptedValues(of:_:)``.
-        let triedValues: [String: [DatabaseValue]]
         /// The columns whose base value is a sent value that the service has.
         var agreed: Set<String> = []
         /// The value of each column before the edits were removed.
         let local: [String: DatabaseValue]
         let joinRowEdits: JoinRowEdits
-        /// Whether the version at the service is the known version, so the service did not change the row.
-        let isCurrent: Bool
 
         var table: TrackedTable { row.table }
         var key: DatabaseValue { row.key }
 
-        /// Whether the row was created locally and has no base values. A row to be created again has base values.
-        var isNew: Bool { creationTimes.map { !$0.isRestored } ?? false }
-
         /// Returns whether a column without a base value counts as edited.
-        func isEdited(_ name: String) -> Bool { isNew || creationTimes?.isSet(name) == true }
+        func isEdited(_ name: String) -> Bool { row.isNew || row.creationTimes?.isSet(name) == true }
 
         /// Returns when a column was edited, or 0 if that is not known. Nil if the column has no base value and the row
         /// is not to be created at the service.
         func editTime(of name: String) -> Int64? {
-            base[name]?.editTime ?? creationTimes?.editTime(of: name, holding: local[name] ?? .null)
+            base[name]?.editTime ?? row.creationTimes?.editTime(of: name, holding: local[name] ?? .null)
         }
 
         /// Returns the edit with new base values. If the service has a sent value of a column, that value is the base
         /// value.
         func agreeing(with remote: [String: DatabaseValue]) -> Edit {
             var edit = self
-            for (name, values) in triedValues
-            where !unrevertedColumns.contains(name) && (base[name] != nil || kind == .create) {
+            for (name, values) in row.triedValues
+            where !unrevertedColumns.contains(name) && (base[name] != nil || row.kind == .create) {
                 guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
                 edit.base[name] = EngineLedger.Base(value: there, editTime: editTime(of: name) ?? SQLiteEngineStore.now)
                 edit.agreed.insert(name)
@@ -88,22 +72,17 @@ struct EditRebase {
         let ledger = EngineLedger(db)
         let kind = try ledger.change(of: key, table)?.kind
         var base = try ledger.bases(of: key, table)
-        let row = ConflictResolver.Subject(table: table, key: key, changed: changed, known: known)
-        let syncedColumns = try syncedColumns(of: table)
-        let tried = kind == nil ? [:] : try ledger.attemptedValues(of: key, table)
-        let made = kind == .create ? try LocalEditTimes(of: key, table, db) : nil
-        let joinRowEdits = try JoinRowEdits(
-            row, isNew: made?.isRestored == false, mayHaveUncapturedEdits: mayHaveUncapturedEdits, isCurrent: isCurrent,
-            syncedColumns: syncedColumns, base: base, tried: tried, engine, db)
+        let row = ConflictResolver.Subject(
+            table: table, key: key, changed: changed, known: known, isCurrent: isCurrent,
+            mayHaveUncapturedEdits: mayHaveUncapturedEdits, kind: kind, syncedColumns: try syncedColumns(of: table),
+            creationTimes: kind == .create ? try LocalEditTimes(of: key, table, db) : nil,
+            triedValues: kind == nil ? [:] : try ledger.attemptedValues(of: key, table))
+        let joinRowEdits = try JoinRowEdits(row, base, engine, db)
         base = base.filter { local[$0.key] != nil }
         let unreverted = try revert(base.mapValues(\.value), from: key, table)
         try joinRowEdits.revert()
         edits.append(
-            Edit(
-                row: row, kind: kind, unrevertedColumns: unreverted, syncedColumns: syncedColumns,
-                mayHaveUncapturedEdits: mayHaveUncapturedEdits, base: base,
-                creationTimes: made, triedValues: tried, local: local,
-                joinRowEdits: joinRowEdits, isCurrent: isCurrent))
+            Edit(row: row, unrevertedColumns: unreverted, base: base, local: local, joinRowEdits: joinRowEdits))
     }
 
     private mutating func syncedColumns(of table: TrackedTable) throws -> Set<String> {
@@ -157,7 +136,7 @@ struct EditRebase {
         let joinRows = try edit.joinRowEdits.reapply(resolver)
         merged.isOpen = merged.isOpen || joinRows.isOpen
         try record(merged, edit)
-        if edit.kind == .create { try EngineLedger(db).deleteOpenCreate(of: edit.key, edit.table) }
+        if edit.row.kind == .create { try EngineLedger(db).deleteOpenCreate(of: edit.key, edit.table) }
         try EngineLedger(db).finishMerge(edit.key, edit.table)
         return merged.conflicts + joinRows.conflicts
     }
@@ -197,15 +176,15 @@ struct EditRebase {
         case .conflict where base.cause == .cascade: merged.bases[name] = .some(nil)
         case .conflict: try resolveConflict(name, edit, base: base.value, here, there, base.editTime, &merged)
         }
-        try resolver.close(name, edit.row, here, there)
+        try ConflictLog(db).closeReverted(name, edit.key, edit.table, local: here, remote: there)
     }
 
     /// Merges a column without a base value that may have been edited while changes were not captured.
     private func mergeMissedEdit(
         _ name: String, _ edit: Edit, _ here: DatabaseValue, _ there: DatabaseValue, _ merged: inout Merged
     ) throws {
-        guard edit.mayHaveUncapturedEdits, edit.syncedColumns.contains(name) else { return }
-        if edit.isCurrent {
+        guard edit.row.mayHaveUncapturedEdits, edit.row.syncedColumns.contains(name) else { return }
+        if edit.row.isCurrent {
             merged.reapplied[name] = here
             merged.bases[name] = .some(there)
         } else {
@@ -227,7 +206,7 @@ struct EditRebase {
             edit.isEdited($0) && edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0])
         }
         let names = group.filter {
-            edit.creationTimes != nil || edit.base[$0] != nil || edit.syncedColumns.contains($0)
+            edit.row.creationTimes != nil || edit.base[$0] != nil || edit.row.syncedColumns.contains($0)
         }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
@@ -260,9 +239,10 @@ struct EditRebase {
             merged.bases[name] = .some(there)
             if resolution.winner == .open { merged.isOpen = true }
         }
-        if resolution.winner == .open, try resolver.isOpen(name, edit.row, here, there) { return }
+        let log = ConflictLog(db)
+        if resolution.winner == .open, try log.update(name, edit.key, edit.table, local: here, remote: there) { return }
         merged.conflicts += 1
-        try ConflictLog(db).add(edit.table, edit.key, field: name, base: base, local: here, remote: there, resolution)
+        try log.add(edit.table, edit.key, field: name, base: base, local: here, remote: there, resolution)
     }
 
     // MARK: Outbox
@@ -273,7 +253,7 @@ struct EditRebase {
             let editTime = edit.editTime(of: name) ?? SQLiteEngineStore.now
             try ledger.setBase(base, of: name, edit.key, edit.table, editTime: editTime)
         }
-        if edit.kind == nil, !merged.bases.isEmpty { try ledger.insertUpdate(of: edit.key, edit.table) }
+        if edit.row.kind == nil, !merged.bases.isEmpty { try ledger.insertUpdate(of: edit.key, edit.table) }
         if merged.isOpen { try ledger.setConflicted(edit.key, edit.table) }
     }
 
