@@ -35,8 +35,8 @@ extension DataStack {
     private func deleteRowsInStep(_ db: Database) throws {
         for (_, name) in try EngineLedger(db).entities() {
             guard let entity = try? model.compiled.entity(named: name) else { continue }
-            try RowRemoval.deleteRows(of: entity, layout, in: db)
+            try deleteRows(of: entity, in: db)
         }
-        try RowRemoval.deletePendingReferences(layout, in: db)
+        try deletePendingReferencesOfMissingRows(in: db)
     }
 }

@@ -85,9 +85,7 @@ struct OutgoingRequestBuilder {
     }
 
     /// Examines the rows that are marked to be examined again, then continues after the last examined row.
-    private mutating func prepareRequests(
-        _ pass: EngineLedger.Selection, _ table: TrackedTable, _ limit: Int
-    ) throws {
+    private mutating func prepareRequests(_ pass: EngineLedger.Selection, _ table: TrackedTable, _ limit: Int) throws {
         func prepare(_ builder: inout OutgoingRequestBuilder, at change: Change) throws {
             if pass == .rows { builder.scan.hasNoCycle = false }
             let pending =

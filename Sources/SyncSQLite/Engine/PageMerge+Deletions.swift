@@ -106,7 +106,7 @@ extension PageMerge {
 
     /// Deletes rows by the delete rules of the model. Triggers log the edits of these rows and of rows that cascades
     /// delete. If an entity has `editWins`, a deletion may have to be undone, so each row is deleted separately.
-    mutating func delete(_ rows: [(row: RemoteRecord, standing: LocalRowState)]) throws {
+    mutating func delete(_ rows: [PulledRow]) throws {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
         guard !rows.isEmpty else { return }
@@ -117,8 +117,7 @@ extension PageMerge {
     }
 
     private mutating func deletePart(
-        _ rows: ArraySlice<(row: RemoteRecord, standing: LocalRowState)>, _ moved: LocallyMovedRows,
-        _ owned: [(table: TrackedTable, names: LinkTable)]
+        _ rows: ArraySlice<PulledRow>, _ moved: LocallyMovedRows, _ owned: [(table: TrackedTable, names: LinkTable)]
     ) throws {
         let before = try ConflictLog(db).lastEntry()
         var keys: Set<StoredRow> = []

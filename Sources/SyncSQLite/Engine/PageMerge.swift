@@ -9,6 +9,8 @@ import SyncStore
 /// When the edits are reapplied, the rows have the service's values. So the merge does not depend on the format of
 /// records.
 struct PageMerge {
+    typealias PulledRow = (row: RemoteRecord, standing: LocalRowState)
+
     let engine: SQLiteEngineStore
     let table: TrackedTable
     private let clock: Int64
@@ -35,9 +37,9 @@ struct PageMerge {
     }
 
     mutating func apply(_ rows: [RemoteRecord]) throws {
-        var written: [(row: RemoteRecord, standing: LocalRowState)] = []
-        var editedRows: [(row: RemoteRecord, standing: LocalRowState)] = []
-        var deleted: [(row: RemoteRecord, standing: LocalRowState)] = []
+        var written: [PulledRow] = []
+        var editedRows: [PulledRow] = []
+        var deleted: [PulledRow] = []
         let newRows = engine.newRows(of: table)
         let (hasCreationIDs, hasNaturalKeys) = try newRows.read(in: db)
         for row in rows {
@@ -116,10 +118,7 @@ struct PageMerge {
 
     // MARK: Writing
 
-    private mutating func write(
-        _ rows: [(row: RemoteRecord, standing: LocalRowState)],
-        _ editedRows: [(row: RemoteRecord, standing: LocalRowState)]
-    ) throws {
+    private mutating func write(_ rows: [PulledRow], _ editedRows: [PulledRow]) throws {
         let records = rows.compactMap(\.row.record)
         let options = SyncOptions(deletionLimit: nil, resultDetail: .counts)
         let builder = try PayloadGraphBuilder(
@@ -193,9 +192,7 @@ struct PageMerge {
     }
 
     /// Records the rows as known that are stored now.
-    private mutating func record(
-        _ rows: [(row: RemoteRecord, standing: LocalRowState)], _ result: SyncResult, _ plan: PayloadGraph
-    ) throws {
+    private mutating func record(_ rows: [PulledRow], _ result: SyncResult, _ plan: PayloadGraph) throws {
         // A surrogate key exists once the row is stored.
         let keys = try rows.map { try table.key.k(of: $0.row.id, in: db) }
         let stored = try storedKeys(among: keys.compactMap(\.self), result, plan)

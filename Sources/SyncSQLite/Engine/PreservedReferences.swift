@@ -77,8 +77,7 @@ struct PreservedReferences {
     private func log(
         _ key: DatabaseValue, _ field: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
     ) throws {
-        try ConflictLog(db).add(
-            owners, key, field: field, base: base, local: local, remote: remote, .danglingReference)
+        try ConflictLog(db).add(owners, key, field: field, base: base, local: local, remote: remote, .danglingReference)
     }
 
     // MARK: Pending references

@@ -2,65 +2,59 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Removes the rows that an engine syncs, and their entries. It sends no deletions to the service. Rows and entries of
-/// entities that only other engines sync stay, except rows that cascades delete. The next pull restores these rows.
-struct RowRemoval {
-    private let engine: SQLiteEngineStore
-    private let db: Database
-
-    init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
-
+extension DataStack {
     /// Deletes the rows of an entity and its subentities. Other rows of its table stay, unless a foreign key action
     /// deletes them.
-    static func deleteRows(of entity: CompiledEntity, _ layout: StoreLayout, in db: Database) throws {
+    func deleteRows(of entity: CompiledEntity, in db: Database) throws {
         let isPart = entity.family.count < layout.model[entity.table].entities.count
         let own = isPart ? " WHERE \(SchemaSQL.entityCondition(entity.family, layout))" : ""
-        try db.execute(sql: "DELETE FROM \(layout[entity.table].name.quoted)\(own)")
+        try db.execute(sql: "DELETE FROM \(layout[entity.table].sql)\(own)")
     }
 
     /// Deletes the pending references of rows that are no longer stored.
-    static func deletePendingReferences(_ layout: StoreLayout, in db: Database) throws {
+    func deletePendingReferencesOfMissingRows(in db: Database) throws {
         let dangling = DanglingLinks(layout: layout, db: db)
         for table in Set(layout.model.entities.map(\.table)) {
             try dangling.deletePendingReferences(ofMissingRowsIn: table)
         }
     }
+}
 
-    func remove() throws {
+extension SQLiteEngineStore {
+    /// Removes the rows that the engine syncs, and their entries. It sends no deletions to the service. Rows and entries
+    /// of entities that only other engines sync stay, except rows that cascades delete. The next pull restores these
+    /// rows.
+    func removeRows(in db: Database) throws {
         try CaptureSuppression.writing.set(in: db)
         let ledger = EngineLedger(db)
-        let others = try otherTables()
-        let tables = engine.tables + others
+        // The entities that only other engines sync.
+        let others = try ledger.entities().compactMap { number, name -> TrackedTable? in
+            if self.tables.contains(where: { $0.number == number }) { return nil }
+            return TrackedTable.ofOtherEngine(
+                name, number: number, supportsCompositeIDs: true, sendsCascades: false, stack)
+        }
+        let all = tables + others
         for other in others {
             // Record earlier deletions first, to distinguish them from the rows that the cascades below delete.
-            try ledger.repairSurrogateKeys(of: other, among: tables)
+            try ledger.repairSurrogateKeys(of: other, among: all)
             try other.auditMissing(in: db)
-            for table in engine.tables { try PreservedReferences(engine, other, to: table, db).preserve() }
+            for table in tables { try PreservedReferences(self, other, to: table, db).preserve() }
         }
         let counts = try others.map { try $0.count(in: db) }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        for table in engine.tables { try ledger.deleteJoinEdits(of: table) }
-        for table in engine.tables {
+        for table in tables { try ledger.deleteJoinEdits(of: table) }
+        for table in tables {
             try ledger.deleteEntries(of: table.number)
-            try Self.deleteRows(of: table.entity, engine.stack.layout, in: db)
+            try stack.deleteRows(of: table.entity, in: db)
         }
         for (other, count) in zip(others, counts) {
-            try ledger.repairSurrogateKeys(of: other, among: tables)
+            try ledger.repairSurrogateKeys(of: other, among: all)
             try other.deleteMissing(in: db)
             // Rows that cascades deleted are pulled again.
             if try other.count(in: db) < count { try ledger.clearCursor(of: other) }
         }
-        try Self.deletePendingReferences(engine.stack.layout, in: db)
+        try stack.deletePendingReferencesOfMissingRows(in: db)
         try CaptureSuppression.clearAll(in: db)
-    }
-
-    /// Returns the tables of entities that only other engines sync.
-    private func otherTables() throws -> [TrackedTable] {
-        try EngineLedger(db).entities().compactMap { number, name in
-            if engine.tables.contains(where: { $0.number == number }) { return nil }
-            return TrackedTable.ofOtherEngine(
-                name, number: number, supportsCompositeIDs: true, sendsCascades: false, engine.stack)
-        }
     }
 }
 
@@ -70,8 +64,7 @@ extension SQLiteEngineStore {
     /// Returns the tables that have such rows, and the tables to which the deletion of these rows cascades. Call this
     /// method before the rows are deleted locally. `owned` has the tables to which their deletion cascades.
     func tablesChangedLater(
-        below rows: ArraySlice<(row: RemoteRecord, standing: LocalRowState)>,
-        _ owned: [(table: TrackedTable, names: LinkTable)], in db: Database
+        below rows: ArraySlice<PageMerge.PulledRow>, _ owned: [(table: TrackedTable, names: LinkTable)], in db: Database
     ) throws -> [TrackedTable] {
         var found: Set<Int> = []
         func add(_ table: TrackedTable) {

@@ -128,7 +128,7 @@ extension SQLiteEngineStore {
         try await transaction { [self] db, _ in
             let lease = try LeaseStore.acquire(holder, in: db)
             for table in tables where kind != .localData { try reset(kind, table, in: db) }
-            if kind == .localData { try RowRemoval(self, db).remove() }
+            if kind == .localData { try removeRows(in: db) }
             try EngineLedger(db).setBackoff(notBefore: nil, attempts: 0)
             try LeaseStore.free(lease, in: db)
         }
