@@ -6,20 +6,23 @@ import SyncStore
 struct LocalRowState {
     let key: DatabaseValue
     let state: LocalState
-    let version: String?
-    let time: Int64?
-    let isKnown: Bool
+    private let known: KnownRow?
+    private let change: PendingChange?
+
+    var version: String? { known?.version }
+    var time: Int64? { known?.time }
+    var isKnown: Bool { known != nil }
     /// Whether the store has all values of the known version. If so, a record of that version need not be merged.
-    let isWhole: Bool
+    var isWhole: Bool { known?.trust == .current }
     /// Whether the row may have local edits from a time without change capture.
-    let mayHaveUncapturedEdits: Bool
+    var mayHaveUncapturedEdits: Bool { known?.trust == .uncaptured }
     /// Whether the row is preexisting, and the service has not confirmed that it has the row.
-    let isPreexisting: Bool
+    var isPreexisting: Bool { known?.origin == .preexisting }
+    /// Whether the change is blocked because the service does not have the row.
+    var isBlockedAsMissing: Bool { change?.reason == .missing }
     /// Whether a request without a response may have created the row. The value stays true if a repetition was
     /// rejected.
     let isTried: Bool
-    /// Whether the change is blocked because the service does not have the row.
-    let isBlockedAsMissing: Bool
 
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
         let ledger = EngineLedger(db)
@@ -37,15 +40,8 @@ struct LocalRowState {
         case .update: state = try table.isStored(key, in: ledger.db) ? .updated : .deleted
         case nil: break
         }
-        (self.key, self.state) = (key, state)
-        version = known?.version
-        time = known?.time
-        isKnown = known != nil
-        isWhole = known?.trust == .current
-        mayHaveUncapturedEdits = known?.trust == .uncaptured
-        isPreexisting = known?.origin == .preexisting
+        (self.key, self.state, self.known, self.change) = (key, state, known, change)
         isTried = try state != .clean && state != .absent && ledger.mayBeCreated(key, table)
-        isBlockedAsMissing = change?.reason == .missing
     }
 }
 

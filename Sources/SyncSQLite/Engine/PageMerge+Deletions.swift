@@ -187,3 +187,32 @@ extension PageMerge {
         try ledger.deleteEntries(of: key, table)
     }
 }
+
+// Rows that belong to a deleted row and that the service changed after the deletion. The service still has such rows.
+// The cascade deletes these rows locally. Therefore all rows of their entities must be pulled again.
+extension SQLiteEngineStore {
+    /// Returns the tables that have such rows, and the tables to which the deletion of these rows cascades. Call this
+    /// method before the rows are deleted locally. `owned` has the tables to which their deletion cascades.
+    func tablesChangedLater(
+        below rows: ArraySlice<PageMerge.PulledRow>, _ owned: [(table: TrackedTable, names: LinkTable)], in db: Database
+    ) throws -> [TrackedTable] {
+        var found: Set<Int> = []
+        func add(_ table: TrackedTable) {
+            if found.insert(table.number).inserted { for (child, _) in self.owned(by: table) { add(child) } }
+        }
+        for (child, names) in owned {
+            let isLater = try rows.contains { row, standing in
+                try row.time.map { try EngineLedger(db).isChanged(child, names, of: standing.key, after: $0) } ?? false
+            }
+            if isLater { add(child) }
+        }
+        return tables.filter { found.contains($0.number) }
+    }
+
+    /// Returns the tables to which a deletion cascades, because their rows reference the deleted row.
+    func owned(by table: TrackedTable) -> [(table: TrackedTable, names: LinkTable)] {
+        references(to: table).filter { link, _ in
+            link.storage == .foreignKey && link.second.relationship?.deleteRule == .cascade
+        }.flatMap { link, names in tables.filter { $0.entity.table == link.first.table }.map { ($0, names) } }
+    }
+}
