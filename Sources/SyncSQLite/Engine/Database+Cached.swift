@@ -57,13 +57,13 @@ extension Database {
         try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: values) ?? false
     }
 
-    func executeCached(sql: String, arguments: StatementArguments) throws { try run(sql, arguments) }
+    func executeCached(sql: String, arguments: StatementArguments = []) throws { try run(sql, arguments) }
 
-    func rowsCached(sql: String, arguments: StatementArguments) throws -> [Row] { try rows(sql, arguments) }
+    func rowsCached(sql: String, arguments: StatementArguments = []) throws -> [Row] { try rows(sql, arguments) }
 
-    func rowCached(sql: String, arguments: StatementArguments) throws -> Row? { try row(sql, arguments) }
+    func rowCached(sql: String, arguments: StatementArguments = []) throws -> Row? { try row(sql, arguments) }
 
-    func finds(sql: String, arguments: StatementArguments) throws -> Bool { try finds(sql, arguments) }
+    func finds(sql: String, arguments: StatementArguments = []) throws -> Bool { try finds(sql, arguments) }
 }
 
 /// Keys for a condition `IN (…)` of one statement.
