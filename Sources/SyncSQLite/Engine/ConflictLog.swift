@@ -124,7 +124,6 @@ struct ConflictLog {
         try db.run("UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", here, id, here)
     }
 
-    /// Closes all open conflicts of a row.
     func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ resolution: ConflictOutcome) throws {
         try close("e = ? AND k = ? AND \(Self.isOpen)", table.number, key, as: resolution)
     }
@@ -172,7 +171,6 @@ struct ConflictLog {
 
     // MARK: Reading
 
-    /// Returns the ID of the last entry; 0 if the log is empty.
     func lastEntry() throws -> Int { try db.first(Int.self, "SELECT max(id) FROM sync_conflict") ?? 0 }
 
     /// Returns whether a deletion logged edited rows of entities after the entry `line`.

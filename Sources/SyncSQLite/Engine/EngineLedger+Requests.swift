@@ -3,7 +3,6 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// One field of a sent row, with its sent value.
 struct SentField {
     let name: String
     let value: DatabaseValue
@@ -184,7 +183,6 @@ extension EngineLedger {
         }
     }
 
-    /// Returns the base values of the edited fields of a row, by field.
     func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: Base] {
         try db.rows("SELECT \(Base.columns) FROM sync_base WHERE e = ? AND k = ?", table.number, key).reduce(into: [:])
         { $0[try $1.decode(atIndex: 0)] = try Base($1) }

@@ -67,19 +67,16 @@ struct EngineLedger {
 
     // MARK: Entities
 
-    /// Returns the registered entities with their numbers, in the order of the numbers.
     func entities() throws -> [(number: Int, name: String)] {
         try db.rows("SELECT e, name FROM sync_entity ORDER BY e").map {
             (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1))
         }
     }
 
-    /// Returns the number of an entity; nil if it is not registered.
     func number(of entity: String) throws -> Int? {
         try db.first(Int.self, "SELECT e FROM sync_entity WHERE name = ?", entity)
     }
 
-    /// Registers an entity, and returns its number.
     func insertEntity(_ name: String) throws -> Int {
         try db.run("INSERT INTO sync_entity (name) VALUES (?)", name)
         return Int(db.lastInsertedRowID)

@@ -69,7 +69,6 @@ struct LocallyMovedRows {
         }
     }
 
-    /// Sets the foreign keys of moved rows to their former values.
     func revert(_ moves: [Move]) throws {
         for move in moves { try set(move.former, move) }
     }

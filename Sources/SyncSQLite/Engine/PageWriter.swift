@@ -9,11 +9,9 @@ struct PageWriter {
     let engine: SQLiteEngineStore
     let table: TrackedTable
     let db: Database
-    /// Whether a locally created row with the key of a pulled row is that row.
+    // See the properties of ``PageMerge``.
     var isSame = false
-    /// Whether the service lacks the rows without a record. If false, the service reported these rows as deleted.
     var isMissing = false
-    /// Whether a row keeps its known version if its record has none. See ``PageMerge/keepsVersions``.
     var keepsVersions = false
     private(set) var outcome = SyncReport()
     private var ledger: EngineLedger { EngineLedger(db) }

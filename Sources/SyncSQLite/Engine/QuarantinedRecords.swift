@@ -49,7 +49,6 @@ struct QuarantinedRecords {
         try table.key.k(of: id, in: db) ?? Data(id.text.utf8).databaseValue
     }
 
-    /// Removes the records that a finished listing lacks.
     func removeUnlisted() throws {
         for row in try all() {
             let isListed = try EngineLedger(db).isListed(Self.listed(row.id, table, in: db), table)

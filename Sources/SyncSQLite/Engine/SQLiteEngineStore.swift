@@ -150,7 +150,6 @@ final class EngineRunCache: @unchecked Sendable {
     private let lock = NSLock()
     private var point: StoreMonitor.Moment?
     private var newRows: [Int: NewRows] = [:]
-    /// The progress of the push through the outbox.
     let outboxScan = OutboxScan()
 
     /// Runs `body`, inside a transaction. Discards the state first if it is out of date. `start` is the current moment.
@@ -176,7 +175,6 @@ final class EngineRunCache: @unchecked Sendable {
         newRows = [:]
     }
 
-    /// Returns the index of the new rows of an entity, given its number.
     func newRows(of table: Int, _ make: () -> NewRows) -> NewRows {
         lock.withLock {
             let rows = newRows[table] ?? make()
