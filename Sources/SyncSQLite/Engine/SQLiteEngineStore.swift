@@ -69,7 +69,7 @@ package struct SQLiteEngineStore: EngineStore {
     ) throws -> [DatabaseValue] {
         let numbers = tables.filter { $0.entity.table == joinTable.destination }.map { "\($0.number)" }
             .joined(separator: ", ")
-        return try LinkedRowList.keys(value).map { try KeyAliases.later(than: $0, ofEntities: numbers, in: db) ?? $0 }
+        return try LinkedRowList.keys(value).map { try EngineLedger(db).laterKey(than: $0, ofEntities: numbers) ?? $0 }
     }
 
     // MARK: Transactions
