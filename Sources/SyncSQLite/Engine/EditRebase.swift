@@ -100,9 +100,7 @@ struct EditRebase {
         if try write(values, to: key, table, orIgnore: true) { return [] }
         var unreverted: Set<String> = []
         for (name, value) in values.sorted(by: { $0.key < $1.key })
-        where try !write([name: value], to: key, table, orIgnore: true) {
-            unreverted.insert(name)
-        }
+        where try !write([name: value], to: key, table, orIgnore: true) { unreverted.insert(name) }
         return unreverted
     }
 
@@ -202,9 +200,7 @@ struct EditRebase {
         func before(_ name: String) -> DatabaseValue? { edit.base[name]?.value ?? edit.local[name] }
         func areSame(_ left: DatabaseValue?, _ right: DatabaseValue?) -> Bool { left?.exact == right?.exact }
         // A new row has base values only where the service has a sent value.
-        let isNew = group.contains {
-            edit.isEdited($0) && edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0])
-        }
+        let isNew = group.contains { edit.isEdited($0) && edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0]) }
         let names = group.filter {
             edit.row.creationTimes != nil || edit.base[$0] != nil || edit.row.syncedColumns.contains($0)
         }

@@ -251,9 +251,7 @@ extension EngineLedger {
     /// Blocks the change of a row. `message` is for users.
     func block(
         _ key: DatabaseValue, _ table: TrackedTable, _ reason: PendingChange.BlockReason, _ message: String
-    ) throws {
-        try set("state = 'blocked', reason = ?, message = ?", reason.rawValue, message, of: key, table)
-    }
+    ) throws { try set("state = 'blocked', reason = ?, message = ?", reason.rawValue, message, of: key, table) }
 
     /// Blocks the create of a row that an earlier attempt may have created, unless the row was deleted or edited after
     /// the request was built. Returns whether the change is blocked.

@@ -232,9 +232,7 @@ extension EngineLedger {
     func setBaseOrder(
         _ keys: [DatabaseValue]?, of joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ table: TrackedTable,
         editTime: Int64 = SQLiteEngineStore.now
-    ) throws {
-        try setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, table, editTime: editTime)
-    }
+    ) throws { try setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, table, editTime: editTime) }
 
     /// Replaces the key of a linked row in the base orders of a relationship. If the row is stored, call this method
     /// after it has the new key. The statement reads only lists that contain the row or have a join edit of it. Other

@@ -198,9 +198,7 @@ extension EngineLedger {
     /// numbers of the entities that the row may belong to: a list or a query.
     func laterKey(
         than key: DatabaseValue, ofEntities entities: String, from table: String = "sync_former_key"
-    ) throws -> DatabaseValue? {
-        try db.value("SELECT k FROM \(table) WHERE e IN (\(entities)) AND old = ?", key)
-    }
+    ) throws -> DatabaseValue? { try db.value("SELECT k FROM \(table) WHERE e IN (\(entities)) AND old = ?", key) }
 
     /// Corrects the entries after surrogate keys changed while changes were not captured. SQLite may have given the key
     /// of a deleted row to another row. `tables` has the tables whose rows may reference rows of the table.
