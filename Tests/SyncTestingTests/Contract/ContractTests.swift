@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestSize
 import Testing
 
 @testable import SyncTesting
@@ -40,15 +41,11 @@ struct ContractTests {
         "MappingInference.md: Open a store with another model",
     ]
 
-    @Test("Each example of the mapping contract passes", arguments: try examples())
-    func example(_ example: ContractExample) async throws {
-        let failures = try await example.failures()
-        #expect(failures.isEmpty)
-    }
-
-    @Test("Each example of the mapping contract passes with each sync repeated", arguments: try examples())
-    func twice(_ example: ContractExample) async throws {
-        let failures = try await example.failures(options: .init(repeatsSyncs: true))
+    @Test(
+        "Each example of the mapping contract passes, also with each sync repeated",
+        arguments: try examples(), LongTests.areWanted ? [false, true] : [true])
+    func example(_ example: ContractExample, isRepeated: Bool) async throws {
+        let failures = try await example.failures(options: .init(repeatsSyncs: isRepeated))
         #expect(failures.isEmpty)
     }
 
