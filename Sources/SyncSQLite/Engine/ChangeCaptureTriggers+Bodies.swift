@@ -197,9 +197,8 @@ extension ChangeCaptureTriggers {
         "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
     }
 
-    /// Returns statements that record the order of a list before its first edit, and the time of each edit.
-    ///
-    /// The engine compares the order when it sends the row, since the edit may have no effect (`OR IGNORE`).
+    /// Returns statements that record the order of a list before its first edit, and the time of each edit. The engine
+    /// compares the order when it sends the row, since the edit may have no effect (`OR IGNORE`).
     func order(_ joinTable: TrackedTable.JoinTable, _ row: String) -> [String] {
         let owner = "\(row).\(joinTable.table.mine)"
         let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"field\" = \(joinTable.field.literal)"
@@ -223,9 +222,8 @@ extension ChangeCaptureTriggers {
 
 extension ChangeCaptureTriggers {
     /// The statements that run when the engine deletes a row and a foreign key of a known row becomes NULL. They are
-    /// used if the service does not cascade deletions.
-    ///
-    /// The change is sent to the service. Its cause is a cascade, so another value at the service wins.
+    /// used if the service does not cascade deletions. The change is sent to the service. Its cause is a cascade, so
+    /// another value at the service wins.
     var unlinked: [String] {
         table.columns.filter { $0.destination != nil }.flatMap { column -> [String] in
             let condition =
@@ -269,10 +267,8 @@ extension ChangeCaptureTriggers {
     }
 
     /// Returns the statement that copies a join row to `sync_parting` when the join row is removed while the engine
-    /// deletes rows.
-    ///
-    /// A join row is deleted before its owner. When the owner is deleted, ``engineDeletion`` logs the list from
-    /// `sync_parting`.
+    /// deletes rows. A join row is deleted before its owner. When the owner is deleted, ``engineDeletion`` logs the
+    /// list from `sync_parting`.
     func engineJoinRowDeletion(_ joinTable: TrackedTable.JoinTable) -> String {
         let (owner, other) = ("OLD.\(joinTable.table.mine)", "OLD.\(joinTable.table.other)")
         let position = joinTable.table.position.map { "OLD.\($0)" } ?? "NULL"
@@ -300,7 +296,6 @@ extension ChangeCaptureTriggers {
     }
 
     /// The statements that run when the engine deletes a row. If the row is logged, they log all its columns and lists.
-    ///
     /// Then they delete its change, base values, join edits and known version. A pending local deletion keeps the
     /// change, the base values and the known version.
     var engineDeletion: [String] {
@@ -351,9 +346,8 @@ extension ChangeCaptureTriggers {
 // If a row with a surrogate key is deleted, its entries are kept under its name (see `TrackedKey`). SQLite may reuse
 // the surrogate key.
 extension ChangeCaptureTriggers {
-    /// The SQL conditions that the key of a row changed although its own columns did not. One of them is sufficient.
-    ///
-    /// If the key of a row contains the key of another row, the two keys change together.
+    /// The SQL conditions that the key of a row changed although its own columns did not. One of them is sufficient. If
+    /// the key of a row contains the key of another row, the two keys change together.
     var isRenamed: [String] {
         guard table.key.isSurrogate, table.key.hasParts else { return [] }
         let name = table.key.name(of: "NEW")
@@ -364,9 +358,8 @@ extension ChangeCaptureTriggers {
         ]
     }
 
-    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if no name is recorded.
-    ///
-    /// The trigger cannot compute the name, since rows whose keys are part of it may already be deleted.
+    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if no name is recorded. The trigger
+    /// cannot compute the name, since rows whose keys are part of it may already be deleted.
     var deletedName: String {
         """
         coalesce((SELECT "name" FROM "sync_known" WHERE \(isRow("OLD"))),
@@ -374,10 +367,9 @@ extension ChangeCaptureTriggers {
         """
     }
 
-    /// The statements that correct entries when a row is inserted.
-    ///
-    /// If SQLite reused a surrogate key, they move the entries of the former row to its name. If a deleted row had the
-    /// same name as the inserted row, they move its entries to the new surrogate key.
+    /// The statements that correct entries when a row is inserted. If SQLite reused a surrogate key, they move the
+    /// entries of the former row to its name. If a deleted row had the same name as the inserted row, they move its
+    /// entries to the new surrogate key.
     var reinsertion: [String] {
         guard table.key.isSurrogate else { return [] }
         let name = table.key.name(of: "NEW")

@@ -11,6 +11,8 @@ struct ConflictLog {
     /// The SQL condition that an entry is of a deleted row that was not restored.
     static let isDeletion = "(reason IN (\(deletionReasons)) AND NOT is_restored)"
 
+    private static let isOpen = "winner = 'open'"
+
     private let db: Database
 
     init(_ db: Database) { self.db = db }
@@ -19,41 +21,34 @@ struct ConflictLog {
         _ table: TrackedTable, _ key: DatabaseValue, field: String, base: DatabaseValue, local: DatabaseValue,
         remote: DatabaseValue, _ resolution: ConflictOutcome
     ) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_conflict (at, e, k, field, base, local, remote, winner, reason, note)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                SQLiteEngineStore.now, table.number, key, field, base, local, remote, resolution.winner.rawValue,
-                resolution.reason.code, resolution.note,
-            ])
+        try db.run(
+            """
+            INSERT INTO sync_conflict (at, e, k, field, base, local, remote, winner, reason, note)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, SQLiteEngineStore.now, table.number, key, field, base, local, remote, resolution.winner.rawValue,
+            resolution.reason.code, resolution.note)
     }
 
     /// Logs an edit that is lost because its field is not in the new model.
     func addRemovedField(_ field: String, _ key: DatabaseValue, _ number: Int, base: DatabaseValue) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO sync_conflict (at, e, k, field, base, winner, reason) VALUES (?, ?, ?, ?, ?, 'remote', ?)
-                """,
-            arguments: [SQLiteEngineStore.now, number, key, field, base, SyncConflict.Reason.fieldRemoved.code])
+        try db.run(
+            "INSERT INTO sync_conflict (at, e, k, field, base, winner, reason) VALUES (?, ?, ?, ?, ?, 'remote', ?)",
+            SQLiteEngineStore.now, number, key, field, base, SyncConflict.Reason.fieldRemoved.code)
     }
 
     /// Changes the reason of the log entries after `entry` from `deletedRemotely` to `missingRemotely`.
     func recordMissing(since entry: Int) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET reason = ? WHERE id > ? AND reason = ?",
-            arguments: [
-                SyncConflict.Reason.missingRemotely.code, entry, SyncConflict.Reason.deletedRemotely.code,
-            ])
+        try db.run(
+            "UPDATE sync_conflict SET reason = ? WHERE id > ? AND reason = ?", SyncConflict.Reason.missingRemotely.code,
+            entry, SyncConflict.Reason.deletedRemotely.code)
     }
 
     /// Deletes the log entries of a row after `line` with the reason `cascaded`, because the service itself no longer
     /// has the row.
     func recordDeleted(_ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND reason = ?",
-            arguments: [line, table.number, key, SyncConflict.Reason.cascaded.code])
+        try db.run(
+            "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND reason = ?", line, table.number, key,
+            SyncConflict.Reason.cascaded.code)
     }
 
     /// Returns the logged values of the row with this key that was deleted last. Several deleted rows may have had the
@@ -61,35 +56,25 @@ struct ConflictLog {
     func lastDeletion(
         _ key: DatabaseValue?, _ table: TrackedTable
     ) throws -> [(id: Int64, field: String, value: DatabaseValue)] {
-        let lines = try Row.fetchAll(
-            db,
-            sql:
-                "SELECT id, field, local FROM sync_conflict WHERE e = ? AND k = ? AND \(Self.isDeletion) ORDER BY id DESC",
-            arguments: [table.number, key]
-        ).map {
-            (
-                id: try $0.decode(Int64.self, atIndex: 0), field: try $0.decode(String.self, atIndex: 1),
-                value: $0[2] as DatabaseValue
-            )
-        }
+        let lines: [(id: Int64, field: String, value: DatabaseValue)] = try db.rows(
+            "SELECT id, field, local FROM sync_conflict WHERE e = ? AND k = ? AND \(Self.isDeletion) ORDER BY id DESC",
+            table.number, key
+        ).map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1), $0[2]) }
         var seen: Set<String> = []
         return Array(lines.prefix { seen.insert($0.field).inserted })
     }
 
     func setRestored(_ lines: [Int64]) throws {
-        for line in lines {
-            try db.executeCached(sql: "UPDATE sync_conflict SET is_restored = 1 WHERE id = ?", arguments: [line])
-        }
+        for line in lines { try db.run("UPDATE sync_conflict SET is_restored = 1 WHERE id = ?", line) }
     }
 
     /// Returns the number of rows and values that were logged after the entry `line`, by entity. Entries with the
     /// reason `cascaded` are not counted.
     func counts(since line: Int, _ tables: [TrackedTable]) throws -> SyncReport {
         var outcome = SyncReport()
-        let rows = try Row.fetchAll(
-            db.cachedStatement(
-                sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND reason <> ? GROUP BY e"),
-            arguments: [line, SyncConflict.Reason.cascaded.code])
+        let rows = try db.rows(
+            "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND reason <> ? GROUP BY e", line,
+            SyncConflict.Reason.cascaded.code)
         for row in rows {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 0) }) else { continue }
             outcome[table.entity.name].conflicts = try row.decode(atIndex: 1)
@@ -101,7 +86,7 @@ struct ConflictLog {
     /// Closes open conflicts that need no decision, because the row is deleted or has the service's value. Updates the
     /// local value of other open conflicts.
     func closeResolved(_ tables: [TrackedTable]) throws {
-        let open = try db.rowsCached(sql: "SELECT id, e, k, field, remote FROM sync_conflict WHERE winner = 'open'")
+        let open = try db.rows("SELECT id, e, k, field, remote FROM sync_conflict WHERE winner = 'open'")
         for row in open {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 1) }) else { continue }
             let key: DatabaseValue = row[2]
@@ -136,49 +121,43 @@ struct ConflictLog {
 
     /// Updates the local value of an open conflict after a later edit.
     func show(_ here: DatabaseValue, in id: DatabaseValue) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", arguments: [here, id, here])
+        try db.run("UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", here, id, here)
     }
 
     /// Closes all open conflicts of a row.
     func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ resolution: ConflictOutcome) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE e = ? AND k = ? AND winner = 'open'",
-            arguments: [
-                resolution.winner.rawValue, resolution.reason.code, resolution.note, table.number, key,
-            ])
+        try close("e = ? AND k = ? AND \(Self.isOpen)", table.number, key, as: resolution)
     }
 
     func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ reason: SyncConflict.Reason) throws {
-        try db.execute(
-            sql: "UPDATE sync_conflict SET winner = ?, reason = ?, note = NULL WHERE id = ?",
-            arguments: [winner.rawValue, reason.code, id])
+        try close("id = ?", id, as: ConflictOutcome(winner: winner, reason: reason))
     }
 
     /// Closes an open conflict whose field is not in the new model.
     func closeRemovedField(_ id: DatabaseValue) throws {
-        try db.execute(
-            sql: "UPDATE sync_conflict SET winner = 'remote', reason = ?, note = NULL WHERE id = ? AND winner = 'open'",
-            arguments: [SyncConflict.Reason.fieldRemoved.code, id])
+        try close("id = ? AND \(Self.isOpen)", id, as: ConflictOutcome(winner: .remote, reason: .fieldRemoved))
     }
 
     /// Closes the open conflicts of an entity, because its state at the service is reset.
     func closeAll(of table: TrackedTable) throws {
-        try db.execute(
-            sql: "UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL WHERE e = ? AND winner = 'open'",
-            arguments: [SyncConflict.Reason.reset.code, table.number])
+        try close("e = ? AND \(Self.isOpen)", table.number, as: ConflictOutcome(winner: .local, reason: .reset))
     }
 
-    /// Updates both values of the open conflict of a field.
-    ///
-    /// - Returns: Whether the field has an open conflict.
+    private func close(
+        _ condition: String, _ values: (any DatabaseValueConvertible)?..., as outcome: ConflictOutcome
+    ) throws {
+        try db.run(
+            "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE \(condition)",
+            StatementArguments([outcome.winner.rawValue, outcome.reason.code, outcome.note] + values))
+    }
+
+    /// Updates both values of the open conflict of a field. Returns whether the field has an open conflict.
     func update(
         _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
     ) throws -> Bool {
-        try db.executeCached(
-            sql:
-                "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND field = ? AND winner = 'open'",
-            arguments: [local, remote, table.number, key, field])
+        try db.run(
+            "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND field = ? AND winner = 'open'",
+            local, remote, table.number, key, field)
         return db.changesCount > 0
     }
 
@@ -186,165 +165,98 @@ struct ConflictLog {
     func closeReverted(
         _ field: String, _ key: DatabaseValue, _ table: TrackedTable, local: DatabaseValue, remote: DatabaseValue
     ) throws {
-        try db.executeCached(
-            sql: """
-                UPDATE sync_conflict SET winner = 'local', reason = ?, note = NULL
-                WHERE e = ? AND k = ? AND field = ? AND winner = 'open' AND (base IS ? OR ? IS ?)
-                """,
-            arguments: [
-                SyncConflict.Reason.remoteReverted.code, table.number, key, field, remote, local, remote,
-            ])
+        try close(
+            "e = ? AND k = ? AND field = ? AND \(Self.isOpen) AND (base IS ? OR ? IS ?)", table.number, key, field,
+            remote, local, remote, as: ConflictOutcome(winner: .local, reason: .remoteReverted))
     }
 
     // MARK: Reading
 
     /// Returns the ID of the last entry; 0 if the log is empty.
-    func lastEntry() throws -> Int {
-        try Int.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_conflict")) ?? 0
-    }
+    func lastEntry() throws -> Int { try db.first(Int.self, "SELECT max(id) FROM sync_conflict") ?? 0 }
 
     /// Returns whether a deletion logged edited rows of entities after the entry `line`.
     func hasEdits(of tables: [TrackedTable], since line: Int) throws -> Bool {
         let numbers = tables.map { "\($0.number)" }.joined(separator: ", ")
         return try db.finds(
-            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND reason NOT IN (?, ?, ?)",
-            arguments: [
-                line, SyncConflict.Reason.cascaded.code, SyncConflict.Reason.preexistingMissing.code,
-                SyncConflict.Reason.deletedWhileUncaptured.code,
-            ])
+            "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND reason NOT IN (?, ?, ?)", line,
+            SyncConflict.Reason.cascaded.code, SyncConflict.Reason.preexistingMissing.code,
+            SyncConflict.Reason.deletedWhileUncaptured.code)
     }
 
     /// Sets the local value of a field in the entries of a row after the entry `line`.
     func setLocal(
         _ value: DatabaseValue, of field: String, _ keys: [DatabaseValue], _ table: TrackedTable, since line: Int
-    )
-        throws
-    {
+    ) throws {
         for key in keys {
-            try db.executeCached(
-                sql: "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k = ? AND field = ?",
-                arguments: [value, line, table.number, key, field])
+            try db.run(
+                "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k = ? AND field = ?", value, line,
+                table.number, key, field)
         }
     }
 
-    /// Returns the open conflicts of a row: the ID, the field and the remote value.
-    ///
-    /// - Parameter field: The field; nil for all fields.
+    /// Returns the open conflicts of a row: the ID, the field and the remote value. `field`: nil for all fields.
     func open(
         of key: DatabaseValue, _ table: TrackedTable, _ field: String?
     ) throws -> [(id: DatabaseValue, field: String, remote: DatabaseValue)] {
-        try Row.fetchAll(
-            db,
-            sql: """
-                SELECT id, field, remote FROM sync_conflict WHERE e = ? AND k = ? AND winner = 'open' AND (? IS NULL OR field = ?)
-                """, arguments: [table.number, key, field, field]
+        try db.rows(
+            """
+            SELECT id, field, remote FROM sync_conflict WHERE e = ? AND k = ? AND winner = 'open' AND (? IS NULL OR field = ?)
+            """, table.number, key, field, field
         ).map { ($0[0], try $0.decode(atIndex: 1), $0[2]) }
     }
 
     /// Returns the winner of the last conflict of a row or of a field; nil if there was none.
     func lastWinner(of key: DatabaseValue, _ table: TrackedTable, _ field: String?) throws -> String? {
-        try String.fetchOne(
-            db,
-            sql: """
-                SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR field = ?) ORDER BY id DESC LIMIT 1
-                """, arguments: [table.number, key, field, field])
+        try db.first(
+            String.self,
+            """
+            SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR field = ?) ORDER BY id DESC LIMIT 1
+            """, table.number, key, field, field)
     }
 
     /// Returns the number of rows and of fields with open conflicts.
     func openCounts(of table: TrackedTable) throws -> (rows: Int, fields: Int) {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT count(DISTINCT k), count(*) FROM sync_conflict WHERE e = ? AND winner = 'open'",
-            arguments: [table.number])
+        let row = try db.row(
+            "SELECT count(DISTINCT k), count(*) FROM sync_conflict WHERE e = ? AND winner = 'open'", table.number)
         return (try row?.decode(atIndex: 0) ?? 0, try row?.decode(atIndex: 1) ?? 0)
     }
 
     /// Returns all entries, open conflicts first: entity, key, field, base, local, remote, winner, reason, restoration and time.
     func all() throws -> [Row] {
-        try Row.fetchAll(
-            db,
-            sql: """
-                SELECT e, k, field, base, local, remote, winner, reason, is_restored, at FROM sync_conflict
-                ORDER BY winner = 'open' DESC, id
-                """)
+        try db.rows(
+            """
+            SELECT e, k, field, base, local, remote, winner, reason, is_restored, at FROM sync_conflict
+            ORDER BY winner = 'open' DESC, id
+            """)
     }
 }
 
-/// Converts values of the conflict log to JSON. Attributes that the model can read have the form of an export.
-struct ConflictLogValues {
-    private let engine: SQLiteEngineStore
-    private let db: Database
-    private let table: TrackedTable
-    private let columns: [String: TrackedTable.Column]
-    private let attributes: [SyncModel.Attribute]
-
-    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.db = db
-        self.table = table
-        columns = Dictionary(table.columns.map { ($0.name, $0) }) { first, _ in first }
-        attributes = engine.model.compiled[table.entity.table].attributes
-    }
-
-    /// Returns a logged value as JSON.
-    ///
-    /// - Parameter field: The field name in the engine's tables; empty if the value is a whole record.
-    func json(_ value: DatabaseValue, field: String) throws -> JSONValue {
-        guard !value.isNull else { return .null }
-        if let joinTable = table.joinTables.first(where: { $0.field == field }) {
-            return .array(try LinkedRowList.keys(value).map { try engine.id($0, of: joinTable.destination, in: db) })
-        }
-        guard let column = columns[field] else {
-            if field.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {
-                return record
-            }
-            return value.json
-        }
-        switch column.field {
-        case .attribute(let slot):
-            let attribute = attributes[slot]
-            let stored = ColumnValue.storedValue(value, as: attribute.type)
-            let conversion = engine.model.conversion(of: attribute)
-            // If the model cannot read the value, show it unchanged.
-            return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
-        case .kind: return value.json
-        case .toOne, .joinRows: return try engine.id(value, of: column.destination, in: db)
-        }
-    }
-}
-
-/// The values that edited columns had when their row was deleted locally. They are stored like base values.
-struct DeletedValues {
-    struct Edit {
+// The values that edited columns had when their row was deleted locally. They are stored like base values.
+extension ConflictLog {
+    struct DeletedEdit {
         let key: DatabaseValue
         let field: String
         let base: DatabaseValue
         let value: DatabaseValue
     }
 
-    private let table: TrackedTable
-    private let db: Database
-
-    init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
-
     /// Returns the edits that a row had when it was deleted.
-    func edits(of key: DatabaseValue) throws -> [Edit] {
+    func deletedEdits(of key: DatabaseValue, _ table: TrackedTable) throws -> [DeletedEdit] {
         let bases = try EngineLedger(db).bases(of: key, table)
         return table.columns.compactMap { column in
             guard let base = bases[column.name], let held = base.held else { return nil }
-            return Edit(key: key, field: column.name, base: base.value, value: held)
+            return DeletedEdit(key: key, field: column.name, base: base.value, value: held)
         }
     }
 
-    /// Logs edits as lost, except edits whose value the restored row has.
-    ///
-    /// - Returns: The number of lost edits.
-    func log(_ edits: [Edit], _ resolution: ConflictOutcome) throws -> Int {
+    /// Logs edits as lost, except edits whose value the restored row has. Returns the number of lost edits.
+    func add(_ edits: [DeletedEdit], _ table: TrackedTable, _ resolution: ConflictOutcome) throws -> Int {
         var lost = 0
         for edit in edits {
             let there = try table.fieldReader.values(of: edit.key, in: db)?[edit.field] ?? .null
             guard !there.isExactly(edit.value) else { continue }
-            try ConflictLog(db).add(
-                table, edit.key, field: edit.field, base: edit.base, local: edit.value, remote: there, resolution)
+            try add(table, edit.key, field: edit.field, base: edit.base, local: edit.value, remote: there, resolution)
             lost += 1
         }
         return lost

@@ -13,6 +13,21 @@ struct ConflictResolver {
         let changed: Int64?
         /// When the service changed the known version of the row, in milliseconds since 1970; nil if not known.
         let known: Int64?
+        /// Whether the version at the service is the known version, so the service did not change the row.
+        let isCurrent: Bool
+        /// Whether the row may have local edits from a time without change capture.
+        let mayHaveUncapturedEdits: Bool
+        /// The kind of the pending change; nil if the outbox has none for the row.
+        let kind: PendingChange.Kind?
+        /// The columns and join tables that were pulled for all rows. See ``SyncedColumns``.
+        let syncedColumns: Set<String>
+        /// The edit times of a row to be created at the service; nil for other rows.
+        let creationTimes: LocalEditTimes?
+        /// The values of each field that were sent and not confirmed. See ``EngineLedger/attemptedValues(of:_:)``.
+        let triedValues: [String: [DatabaseValue]]
+
+        /// Whether the row was created locally and has no base values. A row to be created again has base values.
+        var isNew: Bool { creationTimes.map { !$0.isRestored } ?? false }
     }
 
     /// A field that both sides changed, with the value of each side.
@@ -30,20 +45,16 @@ struct ConflictResolver {
     private let clock: Int64
 
     init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
-        self.engine = engine
-        self.db = db
-        self.clock = clock
+        (self.engine, self.db, self.clock) = (engine, db, clock)
     }
 
     /// Returns the outcome of a conflict. `own` is the merged value that the app's resolver returned; nil if it
     /// returned none.
     func resolve(_ values: Case, of row: Subject) throws -> (ConflictOutcome, own: JSONValue?) {
-        let edited = values.editTime == 0 ? nil : Date(timeIntervalSince1970: Double(values.editTime) / 1000)
         let conflict = SyncConflict(
             entity: row.table.entity.name, key: try row.table.recordKey(row.key, in: db),
             field: row.table.displayName(ofField: values.field), base: values.base, local: values.here,
-            remote: values.there,
-            localEditDate: edited)
+            remote: values.there, localEditDate: values.editTime == 0 ? nil : Date(milliseconds: values.editTime))
         switch engine.registration.resolver?(conflict) ?? .usePolicy {
         case .local: return (ConflictOutcome(winner: .local, reason: .resolver), nil)
         case .remote: return (ConflictOutcome(winner: .remote, reason: .resolver), nil)
@@ -68,17 +79,5 @@ struct ConflictResolver {
         guard case .attribute(let slot) = table.columns.first(where: { $0.name == field })?.field else { return true }
         let attribute = engine.model.compiled[table.entity.table].attributes[slot]
         return value == .null ? attribute.isOptional : value.columnValue.isReadable(as: attribute.type)
-    }
-
-    // MARK: Open conflicts
-
-    /// Returns whether a field has an open conflict, and updates both values of that conflict.
-    func isOpen(_ field: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws -> Bool {
-        try ConflictLog(db).update(field, row.key, row.table, local: here, remote: there)
-    }
-
-    /// Closes an open conflict if the service has the base value again, or the local value.
-    func close(_ field: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws {
-        try ConflictLog(db).closeReverted(field, row.key, row.table, local: here, remote: there)
     }
 }

@@ -2,22 +2,68 @@ import GRDB
 
 /// Methods that compile a statement once per connection and then reuse it.
 extension Database {
-    func executeCached(sql: String, arguments: StatementArguments = StatementArguments()) throws {
-        try cachedStatement(sql: sql).execute(arguments: arguments)
+    typealias Value = any DatabaseValueConvertible
+
+    func run(_ sql: String, _ values: Value?...) throws { try run(sql, StatementArguments(values)) }
+
+    func run(_ sql: String, _ values: StatementArguments) throws {
+        try cachedStatement(sql: sql).execute(arguments: values)
     }
 
-    func rowsCached(sql: String, arguments: StatementArguments = StatementArguments()) throws -> [Row] {
-        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    func rows(_ sql: String, _ values: Value?...) throws -> [Row] { try rows(sql, StatementArguments(values)) }
+
+    func rows(_ sql: String, _ values: StatementArguments) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: values)
     }
 
-    func rowCached(sql: String, arguments: StatementArguments = StatementArguments()) throws -> Row? {
-        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    func row(_ sql: String, _ values: Value?...) throws -> Row? { try row(sql, StatementArguments(values)) }
+
+    func row(_ sql: String, _ values: StatementArguments) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: values)
+    }
+
+    /// Returns the first column of the first row.
+    func first<T: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ type: T.Type, _ sql: String, _ values: Value?...
+    ) throws -> T? { try T.fetchOne(cachedStatement(sql: sql), arguments: StatementArguments(values)) }
+
+    /// Returns the first column of all rows.
+    func all<T: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ type: T.Type, _ sql: String, _ values: Value?...
+    ) throws -> [T] { try T.fetchAll(cachedStatement(sql: sql), arguments: StatementArguments(values)) }
+
+    /// Returns the first column of the first row, without conversion.
+    func value(_ sql: String, _ values: Value?...) throws -> DatabaseValue? {
+        try value(sql, StatementArguments(values))
+    }
+
+    func value(_ sql: String, _ values: StatementArguments) throws -> DatabaseValue? {
+        try DatabaseValue.fetchOne(cachedStatement(sql: sql), arguments: values)
+    }
+
+    /// Returns the first column of all rows, without conversion.
+    func values(_ sql: String, _ values: Value?...) throws -> [DatabaseValue] {
+        try self.values(sql, StatementArguments(values))
+    }
+
+    func values(_ sql: String, _ values: StatementArguments) throws -> [DatabaseValue] {
+        try DatabaseValue.fetchAll(cachedStatement(sql: sql), arguments: values)
     }
 
     /// Returns whether a query returns a row.
-    func finds(sql: String, arguments: StatementArguments = StatementArguments()) throws -> Bool {
-        try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: arguments) ?? false
+    func finds(_ sql: String, _ values: Value?...) throws -> Bool { try finds(sql, StatementArguments(values)) }
+
+    func finds(_ sql: String, _ values: StatementArguments) throws -> Bool {
+        try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: values) ?? false
     }
+
+    func executeCached(sql: String, arguments: StatementArguments = []) throws { try run(sql, arguments) }
+
+    func rowsCached(sql: String, arguments: StatementArguments = []) throws -> [Row] { try rows(sql, arguments) }
+
+    func rowCached(sql: String, arguments: StatementArguments = []) throws -> Row? { try row(sql, arguments) }
+
+    func finds(sql: String, arguments: StatementArguments = []) throws -> Bool { try finds(sql, arguments) }
 }
 
 /// Keys for a condition `IN (…)` of one statement.
@@ -28,9 +74,8 @@ struct KeyList {
     /// The largest number of keys in a list.
     private static let largest = 256
 
-    /// Returns the range of integer keys of which most numbers are keys; nil for other keys.
-    ///
-    /// A scan of such a range costs less than a lookup of each key.
+    /// Returns the range of integer keys of which most numbers are keys; nil for other keys. A scan of such a range
+    /// costs less than a lookup of each key.
     static func denseRange(of keys: [DatabaseValue]) -> ClosedRange<Int64>? {
         guard keys.count > 1 else { return nil }
         var (least, largest) = (Int64.max, Int64.min)
@@ -42,10 +87,8 @@ struct KeyList {
         return overflows || span >= keys.count + keys.count / 2 ? nil : least...largest
     }
 
-    /// Returns lists of the keys.
-    ///
-    /// The number of placeholders in a list is a power of two, so that few statements are compiled. The last key fills
-    /// up the list.
+    /// Returns lists of the keys. The number of placeholders in a list is a power of two, so that few statements are
+    /// compiled. The last key fills up the list.
     static func lists(of keys: [DatabaseValue]) -> [KeyList] {
         stride(from: 0, to: keys.count, by: largest).map { start in
             var part = Array(keys[start..<min(start + largest, keys.count)])
@@ -53,8 +96,7 @@ struct KeyList {
             while size < part.count { size *= 2 }
             part += repeatElement(part[part.count - 1], count: size - part.count)
             return KeyList(
-                arguments: StatementArguments(part),
-                placeholders: "?" + String(repeating: ", ?", count: size - 1))
+                arguments: StatementArguments(part), placeholders: "?" + String(repeating: ", ?", count: size - 1))
         }
     }
 }

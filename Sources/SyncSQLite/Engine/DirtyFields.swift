@@ -20,11 +20,8 @@ struct DirtyFields {
     }
 
     /// Returns the fields to send: the edited fields, and the fields that are sent with them. Deletes the base value of
-    /// a field that equals it.
-    ///
-    /// A field that is new in the model, or that has another JSON key than before, must be pulled before it is sent.
-    ///
-    /// - Returns: The fields; nil if fields differ and all of them must be pulled first.
+    /// a field that equals it. A field that is new in the model, or that has another JSON key than before, must be
+    /// pulled before it is sent. Returns nil if fields differ and all of them must be pulled first.
     func dirty(
         of key: DatabaseValue, _ values: [String: DatabaseValue], _ bases: [String: EngineLedger.Base]
     ) throws -> [OutgoingField]? {
@@ -60,10 +57,10 @@ struct DirtyFields {
     /// Returns whether rows were added to, removed from or moved in a list. If not, deletes the base order of the list.
     private func isEdited(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> Bool {
         let ledger = EngineLedger(db)
-        if let agreed = try ledger.baseOrder(of: joinTable, key, table) {
-            if ListOrderMerge.isMoved(try LinkedRowList(joinTable).others(of: key, in: db), from: agreed) {
-                return true
-            }
+        if let agreed = try ledger.baseOrder(of: joinTable, key, table),
+            ListOrderMerge.isMoved(try LinkedRowList(joinTable).others(of: key, in: db), from: agreed)
+        {
+            return true
         }
         let isEdited = try ledger.hasJoinEdits(of: key, joinTable)
         if !isEdited { try ledger.setBaseOrder(nil, of: joinTable, key, table) }
@@ -71,25 +68,24 @@ struct DirtyFields {
     }
 
     private func field(_ column: TrackedTable.Column, _ values: [String: DatabaseValue]) -> OutgoingField {
-        OutgoingField(
-            name: column.name, column: column, joinTable: nil, value: values[column.name] ?? .null, others: [])
+        OutgoingField(name: column.name, column: column, value: values[column.name] ?? .null)
     }
 
     private func field(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> OutgoingField {
         let others = try LinkedRowList(joinTable).others(of: key, in: db)
         return OutgoingField(
-            name: joinTable.field, column: nil, joinTable: joinTable, value: LinkedRowList.text(others), others: others)
+            name: joinTable.field, joinTable: joinTable, value: LinkedRowList.text(others), others: others)
     }
 }
 
 /// One field of a row, with its current value.
 struct OutgoingField {
     let name: String
-    let column: TrackedTable.Column?
-    let joinTable: TrackedTable.JoinTable?
+    var column: TrackedTable.Column?
+    var joinTable: TrackedTable.JoinTable?
     let value: DatabaseValue
     /// The keys of the linked rows, if the field is a list.
-    let others: [DatabaseValue]
+    var others: [DatabaseValue] = []
 
     func matches(_ field: OutgoingSchema.Field) -> Bool {
         switch field {

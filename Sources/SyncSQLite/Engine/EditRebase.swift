@@ -8,53 +8,36 @@ import SyncStore
 struct EditRebase {
     private struct Edit {
         let row: ConflictResolver.Subject
-        /// The kind of the pending change; nil if the outbox has none for the row.
-        let kind: PendingChange.Kind?
         /// The columns that could not be reset to their base value, because a constraint rejects that value.
         let unrevertedColumns: Set<String>
-        /// The columns and join tables that were pulled for all rows. See ``SyncedColumns``.
-        let syncedColumns: Set<String>
-        /// Whether the row may have local edits from a time without change capture.
-        let mayHaveUncapturedEdits: Bool
         /// The base value of each edited column, and when the column was edited.
         var base: [String: EngineLedger.Base]
-        /// The edit times of a row to be created at the service; nil for other rows.
-        let creationTimes: LocalEditTimes?
-        /// The values of each field that were sent and not confirmed. See
-        /// ``EngineLedger/attemptedValues(of:_:)``.
-        let triedValues: [String: [DatabaseValue]]
         /// The columns whose base value is a sent value that the service has.
         var agreed: Set<String> = []
         /// The value of each column before the edits were removed.
         let local: [String: DatabaseValue]
         let joinRowEdits: JoinRowEdits
-        /// Whether the version at the service is the known version, so the service did not change the row.
-        let isCurrent: Bool
 
         var table: TrackedTable { row.table }
         var key: DatabaseValue { row.key }
 
-        /// Whether the row was created locally and has no base values. A row to be created again has base values.
-        var isNew: Bool { creationTimes.map { !$0.isRestored } ?? false }
-
         /// Returns whether a column without a base value counts as edited.
-        func isEdited(_ name: String) -> Bool { isNew || creationTimes?.isSet(name) == true }
+        func isEdited(_ name: String) -> Bool { row.isNew || row.creationTimes?.isSet(name) == true }
 
         /// Returns when a column was edited, or 0 if that is not known. Nil if the column has no base value and the row
         /// is not to be created at the service.
         func editTime(of name: String) -> Int64? {
-            base[name]?.editTime ?? creationTimes?.editTime(of: name, holding: local[name] ?? .null)
+            base[name]?.editTime ?? row.creationTimes?.editTime(of: name, holding: local[name] ?? .null)
         }
 
         /// Returns the edit with new base values. If the service has a sent value of a column, that value is the base
         /// value.
         func agreeing(with remote: [String: DatabaseValue]) -> Edit {
             var edit = self
-            for (name, values) in triedValues
-            where !unrevertedColumns.contains(name) && (base[name] != nil || kind == .create) {
+            for (name, values) in row.triedValues
+            where !unrevertedColumns.contains(name) && (base[name] != nil || row.kind == .create) {
                 guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
-                edit.base[name] = EngineLedger.Base(
-                    value: there, editTime: editTime(of: name) ?? SQLiteEngineStore.now)
+                edit.base[name] = EngineLedger.Base(value: there, editTime: editTime(of: name) ?? SQLiteEngineStore.now)
                 edit.agreed.insert(name)
             }
             return edit
@@ -69,52 +52,37 @@ struct EditRebase {
     private var syncedColumns: [Int: Set<String>] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         resolver = ConflictResolver(engine, db, clock: clock)
     }
 
     // MARK: Removing edits
 
-    /// Removes the edits of a row. Does nothing if they were removed before, or if the row is not stored.
-    ///
-    /// - Parameters:
-    ///   - changed: When the service last changed the row, in milliseconds since 1970.
-    ///   - known: When the service changed the known version of the row.
-    ///   - isCurrent: Whether the service has the known version of the row.
-    ///   - mayHaveUncapturedEdits: Whether the row may have local edits from a time without change capture. At the
-    ///     known version, each difference is such an edit. At another version, the remote value applies, and the local
-    ///     value is logged.
+    /// Removes the edits of a row. Does nothing if they were removed before, or if the row is not stored. `changed`:
+    /// when the service last changed the row, in milliseconds since 1970. `known`: when it changed the known version.
+    /// `isCurrent`: whether it has the known version. `mayHaveUncapturedEdits`: whether the row may have local edits
+    /// from a time without change capture. At the known version, each difference is such an edit. At another version,
+    /// the remote value applies, and the local value is logged.
     mutating func revert(
         _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool,
         mayHaveUncapturedEdits: Bool
     ) throws {
         guard revertedKeys[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table)
-        else {
-            return
-        }
+        else { return }
         let ledger = EngineLedger(db)
         let kind = try ledger.change(of: key, table)?.kind
         var base = try ledger.bases(of: key, table)
-        let row = ConflictResolver.Subject(table: table, key: key, changed: changed, known: known)
-        let syncedColumns = try syncedColumns(of: table)
-        let tried = kind == nil ? [:] : try ledger.attemptedValues(of: key, table)
-        let made = kind == .create ? try LocalEditTimes(of: key, table, db) : nil
-        let joinRowEdits = try JoinRowEdits(
-            row, isNew: made?.isRestored == false, mayHaveUncapturedEdits: mayHaveUncapturedEdits, isCurrent: isCurrent,
-            syncedColumns: syncedColumns,
-            base: base,
-            tried: tried, engine, db)
+        let row = ConflictResolver.Subject(
+            table: table, key: key, changed: changed, known: known, isCurrent: isCurrent,
+            mayHaveUncapturedEdits: mayHaveUncapturedEdits, kind: kind, syncedColumns: try syncedColumns(of: table),
+            creationTimes: kind == .create ? try LocalEditTimes(of: key, table, db) : nil,
+            triedValues: kind == nil ? [:] : try ledger.attemptedValues(of: key, table))
+        let joinRowEdits = try JoinRowEdits(row, base, engine, db)
         base = base.filter { local[$0.key] != nil }
         let unreverted = try revert(base.mapValues(\.value), from: key, table)
         try joinRowEdits.revert()
         edits.append(
-            Edit(
-                row: row, kind: kind, unrevertedColumns: unreverted, syncedColumns: syncedColumns,
-                mayHaveUncapturedEdits: mayHaveUncapturedEdits,
-                base: base,
-                creationTimes: made, triedValues: tried, local: local,
-                joinRowEdits: joinRowEdits, isCurrent: isCurrent))
+            Edit(row: row, unrevertedColumns: unreverted, base: base, local: local, joinRowEdits: joinRowEdits))
     }
 
     private mutating func syncedColumns(of table: TrackedTable) throws -> Set<String> {
@@ -124,9 +92,8 @@ struct EditRebase {
         return names
     }
 
-    /// Resets columns to their base values. A column keeps its value if a constraint rejects the base value.
-    ///
-    /// - Returns: The columns that kept their value.
+    /// Resets columns to their base values. A column keeps its value if a constraint rejects the base value. Returns
+    /// the columns that kept their value.
     private func revert(
         _ values: [String: DatabaseValue], from key: DatabaseValue, _ table: TrackedTable
     ) throws -> Set<String> {
@@ -141,9 +108,8 @@ struct EditRebase {
 
     // MARK: Reapplying edits
 
-    /// Merges the removed edits into the rows that the page wrote.
-    ///
-    /// - Returns: The number of rows and of values in conflict, by entity.
+    /// Merges the removed edits into the rows that the page wrote. Returns the number of rows and of values in
+    /// conflict, by entity.
     func reapply() throws -> SyncReport {
         var outcome = SyncReport()
         for edit in edits {
@@ -155,9 +121,7 @@ struct EditRebase {
         return outcome
     }
 
-    /// Merges the edits of one row.
-    ///
-    /// - Returns: The number of values in conflict.
+    /// Merges the edits of one row. Returns the number of values in conflict.
     private func reapply(_ edit: Edit) throws -> Int {
         guard let remote = try values(of: edit.key, edit.table) else { return 0 }
         let edit = edit.agreeing(with: remote)
@@ -172,7 +136,7 @@ struct EditRebase {
         let joinRows = try edit.joinRowEdits.reapply(resolver)
         merged.isOpen = merged.isOpen || joinRows.isOpen
         try record(merged, edit)
-        if edit.kind == .create { try EngineLedger(db).deleteOpenCreate(of: edit.key, edit.table) }
+        if edit.row.kind == .create { try EngineLedger(db).deleteOpenCreate(of: edit.key, edit.table) }
         try EngineLedger(db).finishMerge(edit.key, edit.table)
         return merged.conflicts + joinRows.conflicts
     }
@@ -187,9 +151,7 @@ struct EditRebase {
         var isOpen = false
     }
 
-    private func merge(
-        _ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
-    ) throws {
+    private func merge(_ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged) throws {
         guard let here = edit.local[name], var there = remote[name] else { return }
         // A constraint kept the column at its local value, and the page did not change it. So the service still has
         // the base value.
@@ -214,15 +176,15 @@ struct EditRebase {
         case .conflict where base.cause == .cascade: merged.bases[name] = .some(nil)
         case .conflict: try resolveConflict(name, edit, base: base.value, here, there, base.editTime, &merged)
         }
-        try resolver.close(name, edit.row, here, there)
+        try ConflictLog(db).closeReverted(name, edit.key, edit.table, local: here, remote: there)
     }
 
     /// Merges a column without a base value that may have been edited while changes were not captured.
     private func mergeMissedEdit(
         _ name: String, _ edit: Edit, _ here: DatabaseValue, _ there: DatabaseValue, _ merged: inout Merged
     ) throws {
-        guard edit.mayHaveUncapturedEdits, edit.syncedColumns.contains(name) else { return }
-        if edit.isCurrent {
+        guard edit.row.mayHaveUncapturedEdits, edit.row.syncedColumns.contains(name) else { return }
+        if edit.row.isCurrent {
             merged.reapplied[name] = here
             merged.bases[name] = .some(there)
         } else {
@@ -244,7 +206,7 @@ struct EditRebase {
             edit.isEdited($0) && edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0])
         }
         let names = group.filter {
-            edit.creationTimes != nil || edit.base[$0] != nil || edit.syncedColumns.contains($0)
+            edit.row.creationTimes != nil || edit.base[$0] != nil || edit.row.syncedColumns.contains($0)
         }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
@@ -277,9 +239,10 @@ struct EditRebase {
             merged.bases[name] = .some(there)
             if resolution.winner == .open { merged.isOpen = true }
         }
-        if resolution.winner == .open, try resolver.isOpen(name, edit.row, here, there) { return }
+        let log = ConflictLog(db)
+        if resolution.winner == .open, try log.update(name, edit.key, edit.table, local: here, remote: there) { return }
         merged.conflicts += 1
-        try ConflictLog(db).add(edit.table, edit.key, field: name, base: base, local: here, remote: there, resolution)
+        try log.add(edit.table, edit.key, field: name, base: base, local: here, remote: there, resolution)
     }
 
     // MARK: Outbox
@@ -290,7 +253,7 @@ struct EditRebase {
             let editTime = edit.editTime(of: name) ?? SQLiteEngineStore.now
             try ledger.setBase(base, of: name, edit.key, edit.table, editTime: editTime)
         }
-        if edit.kind == nil, !merged.bases.isEmpty { try ledger.insertUpdate(of: edit.key, edit.table) }
+        if edit.row.kind == nil, !merged.bases.isEmpty { try ledger.insertUpdate(of: edit.key, edit.table) }
         if merged.isOpen { try ledger.setConflicted(edit.key, edit.table) }
     }
 
@@ -300,10 +263,8 @@ struct EditRebase {
         try table.fieldReader.values(of: key, in: db)
     }
 
-    /// Writes columns of a row.
-    ///
-    /// - Parameter orIgnore: Whether to keep the row unchanged if a constraint rejects the values.
-    /// - Returns: Whether the values were written.
+    /// Writes columns of a row. `orIgnore`: whether to keep the row unchanged if a constraint rejects the values.
+    /// Returns whether the values were written.
     @discardableResult
     private func write(
         _ values: [String: DatabaseValue], to key: DatabaseValue, _ table: TrackedTable, orIgnore: Bool = false
@@ -311,10 +272,9 @@ struct EditRebase {
         let values = values.sorted { $0.key < $1.key }
         guard !values.isEmpty else { return true }
         let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
-        try db.executeCached(
-            sql:
-                "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.table.name.quoted) SET \(set) WHERE \(table.table.keyColumn.quoted) = ?",
-            arguments: StatementArguments(values.map(\.value) + [key]))
+        try db.run(
+            "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
+            StatementArguments(values.map(\.value) + [key]))
         return db.changesCount > 0
     }
 
@@ -322,11 +282,11 @@ struct EditRebase {
     private func dropReferences(_ values: [String: DatabaseValue], _ edit: Edit) throws {
         for column in edit.table.columns where values[column.name] != nil {
             guard let relationship = column.relationship else { continue }
-            try db.executeCached(
-                sql: """
-                    DELETE FROM sync_pending
-                    WHERE owner_entity IN (\(edit.table.family)) AND owner_key = ? AND relationship = ?
-                    """, arguments: [edit.key, relationship])
+            try db.run(
+                """
+                DELETE FROM sync_pending
+                WHERE owner_entity IN (\(edit.table.family)) AND owner_key = ? AND relationship = ?
+                """, edit.key, relationship)
         }
     }
 }

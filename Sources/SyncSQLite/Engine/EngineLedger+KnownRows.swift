@@ -46,7 +46,6 @@ struct KnownRow {
     /// Returns the remote ID as the service spells it; nil if an export spells it the same.
     func spelledID() throws -> JSONValue? { try spelled.map { try EngineTableCheck.json($0) } }
 
-    /// The SQL condition that a row is preexisting.
     static let isPreexisting = "\"origin\" = 'preexisting'"
     /// The SQL condition that a row may have local edits from a time without change capture.
     static let mayHaveUncapturedEdits = "\"trust\" = 'uncaptured'"
@@ -57,30 +56,27 @@ struct KnownRow {
 // Known rows, and the sets of rows in which the store and the entries differ.
 extension EngineLedger {
     func knownRow(_ key: DatabaseValue, _ table: TrackedTable) throws -> KnownRow? {
-        try db.rowCached(
-            sql: "SELECT \(KnownRow.columns) FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key]
-        ).map(KnownRow.init)
+        try db.row("SELECT \(KnownRow.columns) FROM sync_known WHERE e = ? AND k = ?", table.number, key).map(
+            KnownRow.init)
     }
 
     func isKnown(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.finds("SELECT 1 FROM sync_known WHERE e = ? AND k = ?", table.number, key)
     }
 
     /// Returns the name of a known row with a surrogate key, or else its key; nil if the row is not known.
     func loggedKey(of key: DatabaseValue, _ table: TrackedTable) throws -> DatabaseValue? {
-        try DatabaseValue.fetchOne(
-            db.cachedStatement(sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?"),
-            arguments: [table.number, key])
+        try db.value("SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?", table.number, key)
     }
 
     /// Returns whether a row is not known. With an edit counter, a row that became known at this counter or later counts
     /// as not known, unless it was created locally.
     func isUnknown(_ key: DatabaseValue, _ table: TrackedTable, since edit: Int64?) throws -> Bool {
         try !db.finds(
-            sql: """
-                SELECT 1 FROM sync_known AS n WHERE e = ? AND k = ? AND (
-                  ? IS NULL OR heard < ? OR EXISTS (SELECT 1 FROM sync_former_key AS a WHERE a.e = n.e AND a.k = n.k))
-                """, arguments: [table.number, key, edit, edit])
+            """
+            SELECT 1 FROM sync_known AS n WHERE e = ? AND k = ? AND (
+              ? IS NULL OR heard < ? OR EXISTS (SELECT 1 FROM sync_former_key AS a WHERE a.e = n.e AND a.k = n.k))
+            """, table.number, key, edit, edit)
     }
 
     // MARK: Recording known rows
@@ -91,31 +87,29 @@ extension EngineLedger {
           origin = 'pulled', trust = 'recheck', remote = coalesce(excluded.remote, remote)
         """
 
-    /// Records a row as known, because the service applied a request. The next record of the row is merged, whatever its
-    /// version.
-    ///
-    /// - Parameter isCreated: Whether the request created the row.
+    /// Records a row as known, because the service applied a request. The next record of the row is merged, whatever
+    /// its version. `isCreated`: whether the request created the row.
     func insertSent(
         _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, spelled: String?, isCreated: Bool
     ) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
-                VALUES (?, ?, ?, ?, 'pulled', (SELECT seq FROM sync_engine), ?)
-                \(Self.sentAgain)\(isCreated ? ", heard = excluded.heard" : "")
-                """, arguments: [table.number, key, version, time, spelled])
+        try db.run(
+            """
+            INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
+            VALUES (?, ?, ?, ?, 'pulled', \(Self.currentEdit), ?)
+            \(Self.sentAgain)\(isCreated ? ", heard = excluded.heard" : "")
+            """, table.number, key, version, time, spelled)
         try insertName(of: key, table)
     }
 
     /// Records a row as known only from inside other records. A record that contains the row confirms a preexisting row.
     /// The merge of the page handles edits that were not captured.
     func insertNested(_ key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_known (e, k, origin, heard) VALUES (?, ?, 'nested', (SELECT seq FROM sync_engine))
-                ON CONFLICT DO UPDATE SET origin = 'nested', trust = 'recheck'
-                WHERE origin = 'preexisting' OR origin = 'nested' AND trust = 'uncaptured'
-                """, arguments: [table.number, key])
+        try db.run(
+            """
+            INSERT INTO sync_known (e, k, origin, heard) VALUES (?, ?, 'nested', \(Self.currentEdit))
+            ON CONFLICT DO UPDATE SET origin = 'nested', trust = 'recheck'
+            WHERE origin = 'preexisting' OR origin = 'nested' AND trust = 'uncaptured'
+            """, table.number, key)
         try insertName(of: key, table)
         // Count the row as listed, because a record contains it.
         try insertListed([key], table)
@@ -126,62 +120,54 @@ extension EngineLedger {
     func insertDeleted(
         _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, spelled: String?
     ) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
-                VALUES (?, ?, ?, ?, 'pulled', (SELECT seq FROM sync_engine), ?)
-                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
-                """, arguments: [table.number, key, version, time, spelled])
+        try db.run(
+            """
+            INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
+            VALUES (?, ?, ?, ?, 'pulled', \(Self.currentEdit), ?)
+            ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
+            """, table.number, key, version, time, spelled)
     }
 
     /// Records the name of a known row, if the table has a surrogate key and no name is recorded. See ``TrackedKey``.
     func insertName(of key: DatabaseValue, _ table: TrackedTable) throws {
         guard table.key.isSurrogate else { return }
-        let (name, keyColumn) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        try db.executeCached(
-            sql: """
-                UPDATE sync_known SET name = coalesce(
-                  (SELECT \(table.key.name(of: "r")) FROM \(name) AS r WHERE r.\(keyColumn) = sync_known.k), sync_known.k)
-                WHERE e = ? AND k = ? AND name IS NULL
-                """, arguments: [table.number, key])
+        let (name, keyColumn) = (table.sql, table.keySQL)
+        try db.run(
+            """
+            UPDATE sync_known SET name = coalesce(
+              (SELECT \(table.key.name(of: "r")) FROM \(name) AS r WHERE r.\(keyColumn) = sync_known.k), sync_known.k)
+            WHERE e = ? AND k = ? AND name IS NULL
+            """, table.number, key)
     }
 
     /// Records the name of a known row again, because its key changed.
     func updateName(of key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_known SET name = NULL WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.run("UPDATE sync_known SET name = NULL WHERE e = ? AND k = ?", table.number, key)
         try insertName(of: key, table)
     }
 
-    /// Deletes the names of all rows of an entity.
-    func deleteNames(of number: Int) throws {
-        try db.execute(sql: "UPDATE sync_known SET name = NULL WHERE e = ?", arguments: [number])
-    }
+    func deleteNames(of number: Int) throws { try db.run("UPDATE sync_known SET name = NULL WHERE e = ?", number) }
 
-    /// Sets the spelled ID of a row that has none.
     func insertSpelledID(_ id: String, of key: DatabaseValue, _ number: Int) throws {
-        try db.execute(
-            sql: "UPDATE sync_known SET remote = coalesce(remote, ?) WHERE e = ? AND k = ?",
-            arguments: [id, number, key])
+        try db.run("UPDATE sync_known SET remote = coalesce(remote, ?) WHERE e = ? AND k = ?", id, number, key)
     }
 
     func deleteKnown(_ key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.run("DELETE FROM sync_known WHERE e = ? AND k = ?", table.number, key)
     }
 
     /// Returns the known rows whose surrogate key no longer belongs to their name: the old key, and the current key, or
     /// the name if the row is not stored.
     func movedSurrogateKeys(of table: TrackedTable) throws -> [(old: DatabaseValue, new: DatabaseValue)] {
-        let key = "r.\(table.table.keyColumn.quoted)"
-        return try Row.fetchAll(
-            db,
-            sql: """
-                SELECT k, now FROM (
-                  SELECT n.k, coalesce((SELECT \(key) FROM \(table.table.name.quoted) AS r
-                    WHERE \(table.key.condition(of: "r", isNamed: "n.name"))), n.name) AS now
-                  FROM sync_known AS n WHERE n.e = \(table.number) AND n.name IS NOT NULL)
-                WHERE now IS NOT k
-                """
+        let key = "r.\(table.keySQL)"
+        return try db.rows(
+            """
+            SELECT k, now FROM (
+              SELECT n.k, coalesce((SELECT \(key) FROM \(table.sql) AS r
+                WHERE \(table.key.condition(of: "r", isNamed: "n.name"))), n.name) AS now
+              FROM sync_known AS n WHERE n.e = \(table.number) AND n.name IS NOT NULL)
+            WHERE now IS NOT k
+            """
         ).map { ($0[0], $0[1]) }
     }
 
@@ -189,40 +175,37 @@ extension EngineLedger {
 
     /// Makes the next record of a row be merged, whatever its version.
     func recheck(_ key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND k = ? AND trust = 'current'",
-            arguments: [table.number, key])
+        try db.run(
+            "UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND k = ? AND trust = 'current'", table.number, key)
     }
 
     /// Makes the next record of a row be merged, whatever its version, even if the row was known only from inside other
     /// records or may have edits that were not captured.
     func recheckAny(_ key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_known SET origin = 'pulled', trust = 'recheck' WHERE e = ? AND k = ?",
-            arguments: [table.number, key])
+        try db.run(
+            "UPDATE sync_known SET origin = 'pulled', trust = 'recheck' WHERE e = ? AND k = ?", table.number, key)
     }
 
     /// Makes the next record of each row of an entity be merged, whatever its version.
     func recheckAll(of table: TrackedTable) throws {
-        try db.execute(
-            sql: "UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND trust = 'current'", arguments: [table.number])
+        try db.run("UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND trust = 'current'", table.number)
     }
 
     /// Forgets the versions of all rows of an entity. Rows that may have edits that were not captured keep their
     /// versions, which are needed to find these edits. Rows that are known only from inside other records have none.
     func clearVersions(of table: TrackedTable) throws {
-        try db.execute(
-            sql: """
-                UPDATE sync_known SET version = NULL, time = NULL, trust = 'recheck'
-                WHERE e = ? AND origin <> 'nested' AND trust <> 'uncaptured'
-                """, arguments: [table.number])
+        try db.run(
+            """
+            UPDATE sync_known SET version = NULL, time = NULL, trust = 'recheck'
+            WHERE e = ? AND origin <> 'nested' AND trust <> 'uncaptured'
+            """, table.number)
     }
 
     /// Records that edits are captured, although the pull of all rows could not store some rows.
     func setCaptured(_ table: TrackedTable) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND origin <> 'nested' AND trust = 'uncaptured'",
-            arguments: [table.number])
+        try db.run(
+            "UPDATE sync_known SET trust = 'recheck' WHERE e = ? AND origin <> 'nested' AND trust = 'uncaptured'",
+            table.number)
     }
 
     // MARK: All rows of an entity
@@ -230,20 +213,20 @@ extension EngineLedger {
     /// Records the stored rows of an entity that is synced for the first time. Rows with a temporary key are recorded as
     /// new, and all others as preexisting.
     func insertPreexisting(_ table: TrackedTable) throws {
-        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        let (name, key) = (table.sql, table.keySQL)
         let isLocal = table.key.isLocal
         try insertCreates(of: table, where: isLocal)
-        try db.execute(
-            sql: """
-                INSERT INTO sync_known (e, k, origin, heard, name)
-                SELECT \(table.number), \(key), 'preexisting', 0, \(table.key.isSurrogate ? table.key.name(of: "r") : "NULL")
-                FROM \(name) AS r WHERE \(key) IS NOT NULL AND NOT (\(isLocal))\(table.isOwn("r"))
-                """)
+        try db.run(
+            """
+            INSERT INTO sync_known (e, k, origin, heard, name)
+            SELECT \(table.number), \(key), 'preexisting', 0, \(table.key.isSurrogate ? table.key.name(of: "r") : "NULL")
+            FROM \(name) AS r WHERE \(key) IS NOT NULL AND NOT (\(isLocal))\(table.isOwn("r"))
+            """)
     }
 
     /// Records the stored rows that are neither known nor changed as new.
     func insertUnknown(_ table: TrackedTable) throws {
-        let key = table.table.keyColumn.quoted
+        let key = table.keySQL
         try insertCreates(
             of: table,
             where: """
@@ -253,60 +236,56 @@ extension EngineLedger {
     }
 
     /// Records all stored rows of an entity as new.
-    func insertAll(_ table: TrackedTable) throws {
-        try insertCreates(of: table, where: "\(table.table.keyColumn.quoted) IS NOT NULL")
-    }
+    func insertAll(_ table: TrackedTable) throws { try insertCreates(of: table, where: "\(table.keySQL) IS NOT NULL") }
 
     private func insertCreates(of table: TrackedTable, where condition: String) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO sync_outbox (e, k, kind, creation_id, seq)
-                SELECT \(table.number), \(table.table.keyColumn.quoted), 'create', lower(hex(randomblob(16))), 0
-                FROM \(table.table.name.quoted) AS r WHERE \(condition)\(table.isOwn("r"))
-                ON CONFLICT DO NOTHING
-                """)
+        try db.run(
+            """
+            INSERT INTO sync_outbox (e, k, kind, creation_id, seq)
+            SELECT \(table.number), \(table.keySQL), 'create', lower(hex(randomblob(16))), 0
+            FROM \(table.sql) AS r WHERE \(condition)\(table.isOwn("r"))
+            ON CONFLICT DO NOTHING
+            """)
     }
 
     /// Records that the edits of all rows of an entity may not have been captured.
     func setUncaptured(_ table: TrackedTable) throws {
-        try db.execute(
-            sql: "UPDATE sync_known SET trust = 'uncaptured' WHERE e = ?", arguments: [table.number])
+        try db.run("UPDATE sync_known SET trust = 'uncaptured' WHERE e = ?", table.number)
     }
 
     /// Turns the pending deletions of rows that were inserted again into updates or creates, and unblocks them.
     func reopenReinserted(_ table: TrackedTable) throws {
         try increaseEdit()
-        try db.execute(
-            sql: """
-                UPDATE sync_outbox SET kind = CASE WHEN creation_id IS NULL THEN 'update' ELSE 'create' END,
-                  seq = (SELECT seq FROM sync_engine), cause = 'edit', state = 'ready', reason = NULL, message = NULL,
-                  contentions = 0
-                WHERE e = ? AND kind = 'delete' AND NOT \(table.isMissing("sync_outbox"))
-                """, arguments: [table.number])
+        try db.run(
+            """
+            UPDATE sync_outbox SET kind = CASE WHEN creation_id IS NULL THEN 'update' ELSE 'create' END,
+              seq = \(Self.currentEdit), cause = 'edit', state = 'ready', reason = NULL, message = NULL,
+              contentions = 0
+            WHERE e = ? AND kind = 'delete' AND NOT \(table.isMissing("sync_outbox"))
+            """, table.number)
     }
 
     /// Records a local deletion for each known row that is not stored.
     func insertMissing(_ table: TrackedTable) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO sync_outbox (e, k, kind, seq)
-                SELECT e, k, 'delete', 0 FROM sync_known AS n WHERE e = \(table.number) AND \(table.isMissing("n"))
-                ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready', reason = NULL, message = NULL
-                """)
+        try db.run(
+            """
+            INSERT INTO sync_outbox (e, k, kind, seq)
+            SELECT e, k, 'delete', 0 FROM sync_known AS n WHERE e = \(table.number) AND \(table.isMissing("n"))
+            ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready', reason = NULL, message = NULL
+            """)
     }
 
     /// Records a local deletion for each changed row that is not stored.
     func setMissingDeleted(_ table: TrackedTable) throws {
-        try db.executeCached(
-            sql: """
-                UPDATE sync_outbox SET kind = 'delete', cause = 'edit', state = 'ready', reason = NULL, message = NULL
-                WHERE e = ? AND kind <> 'delete' AND \(table.isMissing("sync_outbox"))
-                """, arguments: [table.number])
+        try db.run(
+            """
+            UPDATE sync_outbox SET kind = 'delete', cause = 'edit', state = 'ready', reason = NULL, message = NULL
+            WHERE e = ? AND kind <> 'delete' AND \(table.isMissing("sync_outbox"))
+            """, table.number)
     }
 
-    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log.
-    ///
-    /// - Returns: Whether there were such rows.
+    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log. Returns
+    /// whether there were such rows.
     func deleteMissing(_ table: TrackedTable) throws -> Bool {
         let number = table.number
         let keys = """
@@ -314,11 +293,10 @@ extension EngineLedger {
             WHERE \(table.isMissing("n")) AND NOT EXISTS (
               SELECT 1 FROM sync_outbox AS c WHERE c.e = \(number) AND c.k = n.k AND c.kind = 'delete')
             """
-        guard try db.finds(sql: keys, arguments: []) else { return false }
+        guard try db.finds(keys) else { return false }
         let isGone = "e = \(number) AND k IN (\(keys))"
         for joinTable in table.joinTables {
-            try db.execute(
-                sql: "DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", arguments: [joinTable.name])
+            try db.run("DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", joinTable.name)
         }
         // The known rows and the outbox come last, because the statements read the keys from them.
         let last = ["sync_known", "sync_outbox"]
@@ -334,23 +312,23 @@ extension EngineLedger {
             e = \(table.number) AND \(KnownRow.isPreexisting) AND NOT EXISTS (
               SELECT 1 FROM sync_listed AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
             """
-        try db.execute(
-            sql: """
-                INSERT INTO sync_outbox (e, k, kind, creation_id, seq)
-                SELECT e, k, 'create', lower(hex(randomblob(16))), 0 FROM sync_known WHERE \(isLacking)
-                ON CONFLICT DO UPDATE SET kind = 'create', creation_id = excluded.creation_id, cause = 'edit',
-                  state = 'ready', reason = NULL, message = NULL, rejections = 0, contentions = 0 WHERE kind = 'update'
-                """)
+        try db.run(
+            """
+            INSERT INTO sync_outbox (e, k, kind, creation_id, seq)
+            SELECT e, k, 'create', lower(hex(randomblob(16))), 0 FROM sync_known WHERE \(isLacking)
+            ON CONFLICT DO UPDATE SET kind = 'create', creation_id = excluded.creation_id, cause = 'edit',
+              state = 'ready', reason = NULL, message = NULL, rejections = 0, contentions = 0 WHERE kind = 'update'
+            """)
         let rows = """
             SELECT k FROM sync_known WHERE \(isLacking) AND EXISTS (
               SELECT 1 FROM sync_outbox AS c WHERE c.e = sync_known.e AND c.k = sync_known.k AND c.kind = 'create')
             """
         // All values of a new row are sent, so its edited columns need no base values.
-        try db.execute(
-            sql: """
-                INSERT INTO sync_made (e, k, field, edited)
-                SELECT e, k, field, edited FROM sync_base WHERE e = \(table.number) AND k IN (\(rows)) ON CONFLICT DO NOTHING
-                """)
+        try db.run(
+            """
+            INSERT INTO sync_made (e, k, field, edited)
+            SELECT e, k, field, edited FROM sync_base WHERE e = \(table.number) AND k IN (\(rows)) ON CONFLICT DO NOTHING
+            """)
         for name in ["sync_base", "sync_known"] {
             try db.execute(sql: "DELETE FROM \(name) WHERE e = \(table.number) AND k IN (\(rows))")
         }
@@ -359,9 +337,9 @@ extension EngineLedger {
     /// Returns whether data was pulled from the service or sent to it.
     func hasExchangedData() throws -> Bool {
         try db.finds(
-            sql: """
-                SELECT 1 FROM sync_cursor UNION ALL SELECT 1 FROM sync_request UNION ALL SELECT 1 FROM sync_former_key
-                UNION ALL SELECT 1 FROM sync_known WHERE origin <> 'preexisting'
-                """, arguments: [])
+            """
+            SELECT 1 FROM sync_cursor UNION ALL SELECT 1 FROM sync_request UNION ALL SELECT 1 FROM sync_former_key
+            UNION ALL SELECT 1 FROM sync_known WHERE origin <> 'preexisting'
+            """)
     }
 }

@@ -7,17 +7,15 @@ import SyncStore
 extension EngineLedger {
     // MARK: Cursors
 
-    /// Returns where the pull of an entity continues; nil before its first pull.
-    ///
-    /// - Parameter filter: The source and filter of the pull. With another text, the rows that were pulled before are
-    ///   incomplete.
+    /// Returns where the pull of an entity continues; nil before its first pull. `filter` is the source and filter of
+    /// the pull. With another text, the rows that were pulled before are incomplete.
     func pullState(of table: TrackedTable, filter: String) throws -> PullState? {
-        let row = try db.rowCached(
-            sql: """
-                SELECT cursor, next, initial, filter, listed_at,
-                  cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)
-                FROM sync_cursor AS c WHERE e = ?
-                """, arguments: [table.number])
+        let row = try db.row(
+            """
+            SELECT cursor, next, initial, filter, listed_at,
+              cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)
+            FROM sync_cursor AS c WHERE e = ?
+            """, table.number)
         return try row.map { row in
             let isSame = try row.decode(String.self, atIndex: 3) == filter
             return PullState(
@@ -30,52 +28,46 @@ extension EngineLedger {
 
     /// Returns whether the next pull of an entity gets all rows, although an earlier pull had a cursor.
     func isCursorCleared(of table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_cursor WHERE e = ? AND cursor IS NULL", arguments: [table.number])
+        try db.finds("SELECT 1 FROM sync_cursor WHERE e = ? AND cursor IS NULL", table.number)
     }
 
-    /// Stores where the pull of an entity continues.
-    ///
-    /// - Parameters:
-    ///   - cursor: The cursor of the next pull. While a pull is not finished, the stored cursor stays.
-    ///   - next: The page at which an unfinished pull continues.
+    /// Stores where the pull of an entity continues. `cursor` is the cursor of the next pull. While a pull is not
+    /// finished, the stored cursor stays. `next` is the page at which an unfinished pull continues.
     func setPullState(of table: TrackedTable, cursor: String?, next: String?, filter: String) throws {
-        let isSame = try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT cursor IS ? AND next IS ? AND filter = ? FROM sync_cursor WHERE e = ?"),
-            arguments: [cursor, next, filter, table.number])
+        let isSame = try db.first(
+            Bool.self, "SELECT cursor IS ? AND next IS ? AND filter = ? FROM sync_cursor WHERE e = ?", cursor, next,
+            filter, table.number)
         if isSame == true { return }
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_cursor (e, cursor, filter, next) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET cursor = \(next == nil ? "excluded.cursor" : "cursor"),
-                  filter = excluded.filter, next = excluded.next
-                """, arguments: [table.number, cursor, filter, next])
+        try db.run(
+            """
+            INSERT INTO sync_cursor (e, cursor, filter, next) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET cursor = \(next == nil ? "excluded.cursor" : "cursor"),
+              filter = excluded.filter, next = excluded.next
+            """, table.number, cursor, filter, next)
     }
 
     /// Makes the next pull of an entity start at its first page.
     func clearNextPage(of table: TrackedTable) throws {
-        try db.execute(sql: "UPDATE sync_cursor SET next = NULL WHERE e = ?", arguments: [table.number])
+        try db.run("UPDATE sync_cursor SET next = NULL WHERE e = ?", table.number)
     }
 
     /// Makes the next pull of an entity get all rows.
     func clearCursor(of table: TrackedTable) throws {
-        try db.execute(
-            sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
+        try db.run("UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", table.number)
     }
 
     /// Records that a run that pulled an entity succeeded.
     func setSynced(_ table: TrackedTable, at time: Int64) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_cursor (e, last_sync, initial) VALUES (?, ?, 1)
-                ON CONFLICT DO UPDATE SET last_sync = excluded.last_sync, initial = 1
-                """, arguments: [table.number, time])
+        try db.run(
+            """
+            INSERT INTO sync_cursor (e, last_sync, initial) VALUES (?, ?, 1)
+            ON CONFLICT DO UPDATE SET last_sync = excluded.last_sync, initial = 1
+            """, table.number, time)
     }
 
     /// Returns when an entity was last synced, in milliseconds since 1970, and whether all its records were pulled.
     func syncDate(of table: TrackedTable) throws -> (time: Int64?, isInitialSyncComplete: Bool) {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT last_sync, initial FROM sync_cursor WHERE e = ?", arguments: [table.number])
+        let row = try db.row("SELECT last_sync, initial FROM sync_cursor WHERE e = ?", table.number)
         return (try row?.decode(atIndex: 0), try row?.decode(Int.self, atIndex: 1) == 1)
     }
 
@@ -84,17 +76,13 @@ extension EngineLedger {
     /// Begins a listing of all IDs of an entity, and discards an unfinished listing.
     func beginListing(of table: TrackedTable) throws {
         // Keep the rows that are known only from inside other records. Records that were pulled before may contain them.
-        try db.execute(
-            sql: """
-                DELETE FROM sync_listed WHERE e = ? AND NOT \(Self.isNestedOnly("sync_listed"))
-                """, arguments: [table.number])
-        try db.execute(
-            sql: "DELETE FROM sync_tombstone WHERE e = ? AND source = 'missing'", arguments: [table.number])
-        try db.execute(
-            sql: """
-                INSERT INTO sync_sweep (e, seq) VALUES (?, (SELECT seq FROM sync_engine))
-                ON CONFLICT DO UPDATE SET seq = excluded.seq
-                """, arguments: [table.number])
+        try db.run("DELETE FROM sync_listed WHERE e = ? AND NOT \(Self.isNestedOnly("sync_listed"))", table.number)
+        try db.run("DELETE FROM sync_tombstone WHERE e = ? AND source = 'missing'", table.number)
+        try db.run(
+            """
+            INSERT INTO sync_sweep (e, seq) VALUES (?, \(Self.currentEdit))
+            ON CONFLICT DO UPDATE SET seq = excluded.seq
+            """, table.number)
         // A row that becomes known from now on is not missing from this listing.
         try increaseEdit()
     }
@@ -102,19 +90,18 @@ extension EngineLedger {
     /// Records that the deletions of a finished listing were applied.
     func endListing(of table: TrackedTable, at time: Int64) throws {
         try deleteListing(of: table.number)
-        try db.execute(
-            sql:
-                "INSERT INTO sync_cursor (e, listed_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",
-            arguments: [table.number, time])
+        try db.run(
+            "INSERT INTO sync_cursor (e, listed_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET listed_at = excluded.listed_at",
+            table.number, time)
     }
 
     func deleteListing(of number: Int) throws {
-        try db.execute(sql: "DELETE FROM sync_listed WHERE e = ?", arguments: [number])
-        try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [number])
+        try db.run("DELETE FROM sync_listed WHERE e = ?", number)
+        try db.run("DELETE FROM sync_sweep WHERE e = ?", number)
     }
 
     func isListed(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_listed WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.finds("SELECT 1 FROM sync_listed WHERE e = ? AND k = ?", table.number, key)
     }
 
     // MARK: Tombstones
@@ -134,41 +121,37 @@ extension EngineLedger {
     }
 
     func tombstones(of table: TrackedTable, _ source: Tombstone.Source) throws -> [Tombstone] {
-        try db.rowsCached(
-            sql: "SELECT id, time FROM sync_tombstone WHERE e = ? AND source = ?",
-            arguments: [table.number, source.rawValue]
-        ).map { Tombstone(id: try EngineTableCheck.json($0.decode(atIndex: 0)), time: try $0.decode(atIndex: 1)) }
+        try db.rows("SELECT id, time FROM sync_tombstone WHERE e = ? AND source = ?", table.number, source.rawValue).map
+        { Tombstone(id: try EngineTableCheck.json($0.decode(atIndex: 0)), time: try $0.decode(atIndex: 1)) }
     }
 
     func hasTombstones(of table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_tombstone WHERE e = ?", arguments: [table.number])
+        try db.finds("SELECT 1 FROM sync_tombstone WHERE e = ?", table.number)
     }
 
     func hasTombstones(_ source: Tombstone.Source) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_tombstone WHERE source = ?", arguments: [source.rawValue])
+        try db.finds("SELECT 1 FROM sync_tombstone WHERE source = ?", source.rawValue)
     }
 
     func hasTombstone(_ id: JSONValue, of table: TrackedTable) throws -> Bool {
-        try db.finds(sql: "SELECT 1 FROM sync_tombstone WHERE e = ? AND id = ?", arguments: [table.number, id.text])
+        try db.finds("SELECT 1 FROM sync_tombstone WHERE e = ? AND id = ?", table.number, id.text)
     }
 
     func insertTombstone(_ id: JSONValue, of table: TrackedTable, _ source: Tombstone.Source, time: Int64?) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_tombstone (e, id, source, time) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET source = iif(source = 'reported', source, excluded.source),
-                  time = coalesce(excluded.time, time)
-                """, arguments: [table.number, id.text, source.rawValue, time])
+        try db.run(
+            """
+            INSERT INTO sync_tombstone (e, id, source, time) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET source = iif(source = 'reported', source, excluded.source),
+              time = coalesce(excluded.time, time)
+            """, table.number, id.text, source.rawValue, time)
     }
 
     func deleteTombstone(_ id: JSONValue, of table: TrackedTable) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_tombstone WHERE e = ? AND id = ?", arguments: [table.number, id.text])
+        try db.run("DELETE FROM sync_tombstone WHERE e = ? AND id = ?", table.number, id.text)
     }
 
     func deleteTombstones(of table: TrackedTable, _ source: Tombstone.Source) throws {
-        try db.execute(
-            sql: "DELETE FROM sync_tombstone WHERE e = ? AND source = ?", arguments: [table.number, source.rawValue])
+        try db.run("DELETE FROM sync_tombstone WHERE e = ? AND source = ?", table.number, source.rawValue)
     }
 
     // MARK: Join edits
@@ -177,62 +160,54 @@ extension EngineLedger {
     func joinEdits(
         of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable
     ) throws -> [(other: DatabaseValue, isAdded: Bool)] {
-        try db.rowsCached(
-            sql: "SELECT other, op > 0 FROM sync_link WHERE owner = ? AND link = ?",
-            arguments: [key, joinTable.name]
-        ).map { ($0[0], try $0.decode(atIndex: 1)) }
+        try db.rows("SELECT other, op > 0 FROM sync_link WHERE owner = ? AND link = ?", key, joinTable.name).map {
+            ($0[0], try $0.decode(atIndex: 1))
+        }
     }
 
     func hasJoinEdits(of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
+        try db.finds("SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", joinTable.name, key)
     }
 
     /// Records that a row was added to a list or removed from it.
     func insertJoinEdit(
         _ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable, isAdded: Bool
     ) throws {
-        try db.executeCached(
-            sql: "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            arguments: [joinTable.name, key, other, isAdded ? 1 : -1, SQLiteEngineStore.now])
+        try db.run(
+            "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            joinTable.name, key, other, isAdded ? 1 : -1, SQLiteEngineStore.now)
     }
 
-    func deleteJoinEdit(
-        _ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable
-    ) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
-            arguments: [joinTable.name, key, other])
+    func deleteJoinEdit(_ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws {
+        try db.run("DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?", joinTable.name, key, other)
     }
 
     func deleteJoinEdits(of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
+        try db.run("DELETE FROM sync_link WHERE link = ? AND owner = ?", joinTable.name, key)
     }
 
     /// Deletes the join rows that were copied while the engine deleted rows.
-    func deleteRemovedJoinRows() throws { try db.executeCached(sql: "DELETE FROM sync_parting") }
+    func deleteRemovedJoinRows() throws { try db.run("DELETE FROM sync_parting") }
 
-    /// Deletes the join edits that contradict the stored join rows.
     func deleteContradictingJoinEdits(of joinTable: TrackedTable.JoinTable) throws {
-        try db.execute(
-            sql: """
-                DELETE FROM sync_link WHERE link = ? AND (op > 0) <> EXISTS (
-                  SELECT 1 FROM \(joinTable.table.table) AS p
-                  WHERE p.\(joinTable.table.mine) = +owner AND p.\(joinTable.table.other) = +other)
-                """, arguments: [joinTable.name])
+        try db.run(
+            """
+            DELETE FROM sync_link WHERE link = ? AND (op > 0) <> EXISTS (
+              SELECT 1 FROM \(joinTable.table.table) AS p
+              WHERE p.\(joinTable.table.mine) = +owner AND p.\(joinTable.table.other) = +other)
+            """, joinTable.name)
     }
 
     /// Deletes the join edits of an entity's rows. The join edits of stored rows of other entities in the same table
     /// stay.
     func deleteJoinEdits(of table: TrackedTable) throws {
         for joinTable in table.joinTables {
-            try db.execute(
-                sql: """
-                    DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
-                      SELECT 1 FROM \(table.table.name.quoted) AS r
-                      WHERE r.\(table.table.keyColumn.quoted) = +owner AND NOT (true\(table.isOwn("r"))))
-                    """, arguments: [joinTable.name])
+            try db.run(
+                """
+                DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
+                  SELECT 1 FROM \(table.sql) AS r
+                  WHERE r.\(table.keySQL) = +owner AND NOT (true\(table.isOwn("r"))))
+                """, joinTable.name)
         }
     }
 
@@ -241,9 +216,8 @@ extension EngineLedger {
         of joinTable: TrackedTable.JoinTable, _ side: JoinSide, from old: DatabaseValue, to new: DatabaseValue
     ) throws {
         let column = side.rawValue
-        try db.executeCached(
-            sql: "UPDATE OR REPLACE sync_link SET \(column) = ? WHERE link = ? AND \(column) = ?",
-            arguments: [new, joinTable.name, old])
+        try db.run(
+            "UPDATE OR REPLACE sync_link SET \(column) = ? WHERE link = ? AND \(column) = ?", new, joinTable.name, old)
     }
 
     /// The two rows of a join edit.

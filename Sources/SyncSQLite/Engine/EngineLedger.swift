@@ -16,131 +16,216 @@ struct EngineLedger {
     // MARK: Edit counter and clock
 
     /// Returns the edit counter. Each edit and each start of a listing increases it.
-    func edit() throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT seq FROM sync_engine")) ?? 0
-    }
+    func edit() throws -> Int64 { try db.first(Int64.self, "SELECT seq FROM sync_engine") ?? 0 }
 
-    func increaseEdit() throws { try db.executeCached(sql: "UPDATE sync_engine SET seq = seq + 1") }
+    func increaseEdit() throws { try db.run("UPDATE sync_engine SET seq = seq + 1") }
 
     /// Returns the difference between the service's clock and the local clock, in milliseconds.
-    func clockOffset() throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT clock FROM sync_engine")) ?? 0
-    }
+    func clockOffset() throws -> Int64 { try db.first(Int64.self, "SELECT clock FROM sync_engine") ?? 0 }
 
-    func setClockOffset(_ offset: Int64) throws {
-        try db.executeCached(sql: "UPDATE sync_engine SET clock = ?", arguments: [offset])
-    }
+    func setClockOffset(_ offset: Int64) throws { try db.run("UPDATE sync_engine SET clock = ?", offset) }
 
     // MARK: Backoff
 
     /// Stores the delay before the next request. See ``EngineStore/finish(_:notBefore:attempts:_:)``.
     func setBackoff(notBefore: Int64?, attempts: Int) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_engine SET not_before = ?, attempts = ? WHERE not_before IS NOT ? OR attempts <> ?",
-            arguments: [notBefore, attempts, notBefore, attempts])
+        try db.run(
+            "UPDATE sync_engine SET not_before = ?, attempts = ? WHERE not_before IS NOT ? OR attempts <> ?", notBefore,
+            attempts, notBefore, attempts)
     }
 
-    /// The state of all entities at the start of a run.
-    struct Start {
-        let edit: Int64
-        let notBefore: Int64?
-        let attempts: Int
-        let hasRequests: Bool
-        let hasBlockedChanges: Bool
-    }
-
-    func start() throws -> Start {
-        let row = try db.rowCached(sql: "SELECT seq, not_before, attempts FROM sync_engine")
-        return Start(
-            edit: try row?.decode(atIndex: 0) ?? 0, notBefore: try row?.decode(atIndex: 1),
-            attempts: try row?.decode(atIndex: 2) ?? 0, hasRequests: try hasRequests(),
-            hasBlockedChanges: try hasBlockedChanges())
+    /// Returns the edit counter, and the delay before the next request.
+    func start() throws -> (edit: Int64, notBefore: Int64?, attempts: Int) {
+        let row = try db.row("SELECT seq, not_before, attempts FROM sync_engine")
+        return (try row?.decode(atIndex: 0) ?? 0, try row?.decode(atIndex: 1), try row?.decode(atIndex: 2) ?? 0)
     }
 
     // MARK: Service and user
 
-    /// The scope of a database: the version of its tables, and the service and user that it is synced with.
-    struct Scope {
-        let version: Int
-        let service: String
-        let user: String
-    }
-
     /// Returns the version of the engine's tables; nil if the entry is missing.
-    func version() throws -> Int? { try Int.fetchOne(db, sql: "SELECT protocol FROM sync_engine") }
+    func version() throws -> Int? { try db.first(Int.self, "SELECT protocol FROM sync_engine") }
 
-    /// - Throws: ``SyncError`` `databaseError` if the entry is missing.
-    func scope() throws -> Scope {
-        guard let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine") else {
+    /// Returns the version of the tables, and the service and user that the database is synced with. Throws
+    /// ``SyncError`` `databaseError` if the entry is missing.
+    func scope() throws -> (version: Int, service: String, user: String) {
+        guard let row = try db.row("SELECT protocol, service, user FROM sync_engine") else {
             throw SyncError(.databaseError, "the engine's tables are damaged: sync_engine has no row")
         }
-        return Scope(
-            version: try row.decode(atIndex: 0), service: try row.decode(atIndex: 1), user: try row.decode(atIndex: 2))
+        return (try row.decode(atIndex: 0), try row.decode(atIndex: 1), try row.decode(atIndex: 2))
     }
 
-    func insertScope(_ scope: Scope) throws {
-        try db.execute(
-            sql: "INSERT INTO sync_engine (id, protocol, service, user) VALUES (1, ?, ?, ?)",
-            arguments: [scope.version, scope.service, scope.user])
+    func insertScope(service: String, user: String) throws {
+        try db.run(
+            "INSERT INTO sync_engine (id, protocol, service, user) VALUES (1, ?, ?, ?)", EngineSchema.version, service,
+            user)
     }
 
     /// Assigns the database to another service or user, and discards the delay that the former service caused.
     func setScope(service: String, user: String) throws {
-        try db.execute(
-            sql: "UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0",
-            arguments: [service, user])
+        try db.run("UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0", service, user)
     }
 
     // MARK: Entities
 
     /// Returns the registered entities with their numbers, in the order of the numbers.
     func entities() throws -> [(number: Int, name: String)] {
-        try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity ORDER BY e").map {
+        try db.rows("SELECT e, name FROM sync_entity ORDER BY e").map {
             (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1))
         }
     }
 
     /// Returns the number of an entity; nil if it is not registered.
     func number(of entity: String) throws -> Int? {
-        try Int.fetchOne(db, sql: "SELECT e FROM sync_entity WHERE name = ?", arguments: [entity])
+        try db.first(Int.self, "SELECT e FROM sync_entity WHERE name = ?", entity)
     }
 
-    /// Registers an entity.
-    ///
-    /// - Returns: The number of the entity.
+    /// Registers an entity, and returns its number.
     func insertEntity(_ name: String) throws -> Int {
-        try db.execute(sql: "INSERT INTO sync_entity (name) VALUES (?)", arguments: [name])
+        try db.run("INSERT INTO sync_entity (name) VALUES (?)", name)
         return Int(db.lastInsertedRowID)
     }
 
     func renameEntity(_ number: Int, to name: String) throws {
-        try db.execute(sql: "UPDATE sync_entity SET name = ? WHERE e = ?", arguments: [name, number])
+        try db.run("UPDATE sync_entity SET name = ? WHERE e = ?", name, number)
     }
 
-    func deleteEntity(_ number: Int) throws {
-        try db.execute(sql: "DELETE FROM sync_entity WHERE e = ?", arguments: [number])
-    }
+    func deleteEntity(_ number: Int) throws { try db.run("DELETE FROM sync_entity WHERE e = ?", number) }
 
     /// Returns the checksums of the triggers of an entity, as text. See ``TriggerChecksums``.
     func triggerChecksums(of number: Int) throws -> String {
-        try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [number]) ?? ""
+        try db.first(String.self, "SELECT triggers FROM sync_entity WHERE e = ?", number) ?? ""
     }
 
     func setTriggerChecksums(_ text: String, of number: Int) throws {
-        try db.execute(sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?", arguments: [text, number])
+        try db.run("UPDATE sync_entity SET triggers = ? WHERE e = ?", text, number)
     }
 
     /// Returns the recorded columns of an entity, as text. See ``PulledColumn``.
     func pulledColumns(of number: Int) throws -> String {
-        try String.fetchOne(
-            db.cachedStatement(sql: "SELECT columns FROM sync_entity WHERE e = ?"), arguments: [number]) ?? ""
+        try db.first(String.self, "SELECT columns FROM sync_entity WHERE e = ?", number) ?? ""
     }
 
     /// - Returns: Whether the text differs from the stored text.
     @discardableResult
     func setPulledColumns(_ text: String, of number: Int) throws -> Bool {
-        try db.executeCached(
-            sql: "UPDATE sync_entity SET columns = ? WHERE e = ? AND columns <> ?", arguments: [text, number, text])
+        try db.run("UPDATE sync_entity SET columns = ? WHERE e = ? AND columns <> ?", text, number, text)
         return db.changesCount > 0
+    }
+}
+
+// Entries that get another key, and entries that are deleted with their row or their entity.
+extension EngineLedger {
+    // MARK: Deleting entries
+
+    /// Deletes the pending change, base values, attempted values and join edits of a row. `isKnown`: whether the row
+    /// stays known. If false, its known version, unreadable values and former keys are deleted too.
+    func deleteEntries(of key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false) throws {
+        let names = EngineSchema.changeTables + (isKnown ? [] : EngineSchema.knownTables)
+        try deleteEntries(in: names, of: table.number, key)
+        for joinTable in table.joinTables { try deleteJoinEdits(of: key, joinTable) }
+    }
+
+    /// Deletes all entries of an entity, except its row in `sync_entity` and its join edits. ``deleteJoinEdits(of:)``
+    /// deletes the join edits.
+    func deleteEntries(of number: Int) throws {
+        try deleteEntries(in: EngineSchema.entityTables, of: number)
+        try deleteOrphanedSentValues()
+    }
+
+    /// Deletes all entries of an entity's rows at the service: requests, changes, base values and known rows.
+    func deleteServiceEntries(of number: Int) throws {
+        try deleteEntries(in: EngineSchema.serviceTables, of: number)
+        try deleteOrphanedSentValues()
+    }
+
+    /// Deletes the cursor, listing, tombstones and quarantined records of an entity.
+    func deletePullEntries(of number: Int) throws { try deleteEntries(in: EngineSchema.pullTables, of: number) }
+
+    /// Deletes the entries of a row whose key does not fit a new model, except in the conflict log.
+    func deleteUnmappedEntries(of key: DatabaseValue, _ number: Int) throws {
+        try deleteEntries(in: EngineSchema.rowTables.filter { $0 != "sync_conflict" }, of: number, key)
+    }
+
+    private func deleteEntries(in names: [String], of number: Int, _ key: DatabaseValue? = nil) throws {
+        for name in names {
+            let ofEntity = "DELETE FROM \(name) WHERE e = ?"
+            if let key { try db.run("\(ofEntity) AND k = ?", number, key) } else { try db.run(ofEntity, number) }
+        }
+    }
+
+    // MARK: Replacing keys
+
+    func keys(of number: Int) throws -> [DatabaseValue] {
+        let selects = EngineSchema.rowTables.map { "SELECT k FROM \($0) WHERE e = \(number)" }
+        return try DatabaseValue.fetchAll(db, sql: selects.joined(separator: " UNION "))
+    }
+
+    /// Replaces the key of a row in all its entries, when the store gets another model.
+    func migrateKey(_ old: DatabaseValue, to new: DatabaseValue, _ number: Int) throws {
+        let (old, new) = (ColumnValue.bound(old), ColumnValue.bound(new))
+        for name in EngineSchema.rowTables + ["sync_former_key"] {
+            try db.execute(
+                sql: "UPDATE OR REPLACE \(name) SET k = \(new.sql) WHERE e = ? AND k = \(old.sql)",
+                arguments: [new.value, number, old.value])
+        }
+    }
+
+    /// Replaces the key of a row in all entries, also in base values and sent values of rows that reference it. Records
+    /// the former key. `tables` has the tables whose rows may reference the row.
+    func rekey(_ old: DatabaseValue, to new: DatabaseValue, _ table: TrackedTable, among tables: [TrackedTable]) throws
+    {
+        let e = table.number
+        // Log entries of a deletion belong to an earlier row with the same key.
+        try moveEntries(in: EngineSchema.rowTables, from: old, to: new, e, " AND NOT \(ConflictLog.isDeletion)")
+        for other in tables {
+            for column in other.columns where column.destination == table.entity.table {
+                try rekeyReferences(in: column, of: other, from: old, to: new)
+            }
+            for joinTable in other.joinTables {
+                if other.entity.table == table.entity.table {
+                    try rekeyJoinEdits(of: joinTable, .owner, from: old, to: new)
+                }
+                if joinTable.destination == table.entity.table {
+                    try rekeyBaseOrders(of: joinTable, other, from: old, to: new)
+                    try rekeyJoinEdits(of: joinTable, .other, from: old, to: new)
+                }
+            }
+        }
+        try db.run("UPDATE sync_former_key SET k = ? WHERE e = ? AND k = ?", new, e, old)
+        try db.run(
+            "INSERT INTO sync_former_key (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k", e, old,
+            new)
+    }
+
+    /// Corrects the entries after surrogate keys changed while changes were not captured. SQLite may have given the key
+    /// of a deleted row to another row. `tables` has the tables whose rows may reference rows of the table.
+    func repairSurrogateKeys(of table: TrackedTable, among tables: [TrackedTable]) throws {
+        guard table.key.isSurrogate else { return }
+        let moved = try movedSurrogateKeys(of: table)
+        guard !moved.isEmpty else { return }
+        for other in tables { try rekeyReferences(moved, to: table.entity.table, of: other) }
+        // Move to unused keys first, since rows may have exchanged their keys.
+        for (old, _) in moved { try moveSurrogateKey(old, to: "moved \(old)".databaseValue, table, among: tables) }
+        for (old, new) in moved { try moveSurrogateKey("moved \(old)".databaseValue, to: new, table, among: tables) }
+    }
+
+    private func moveSurrogateKey(
+        _ old: DatabaseValue, to new: DatabaseValue, _ table: TrackedTable, among tables: [TrackedTable]
+    ) throws {
+        try moveEntries(in: EngineSchema.surrogateKeyTables, from: old, to: new, table.number)
+        for joinTable in table.joinTables { try rekeyJoinEdits(of: joinTable, .owner, from: old, to: new) }
+        for joinTable in tables.flatMap(\.joinTables) where joinTable.destination == table.entity.table {
+            try rekeyJoinEdits(of: joinTable, .other, from: old, to: new)
+        }
+    }
+
+    /// Replaces the key of a row in tables. `ofLog` is the SQL condition of the entries of the conflict log.
+    private func moveEntries(
+        in names: [String], from old: DatabaseValue, to new: DatabaseValue, _ number: Int, _ ofLog: String = ""
+    ) throws {
+        for name in names {
+            let condition = name == "sync_conflict" ? ofLog : ""
+            try db.run("UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(condition)", new, number, old)
+        }
     }
 }

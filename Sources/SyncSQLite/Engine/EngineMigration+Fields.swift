@@ -8,97 +8,25 @@ extension EngineMigration {
     mutating func migrateFields(of entity: Registered) throws {
         let fields = MigratedFields(from: entity.old, to: entity.new, map, keys, senders).all
         let names = Dictionary(fields.map { ($0.old, $0) }) { first, _ in first }
-        var moved: [[DatabaseValue]] = []
-        for row in try EngineLedger(db).allBases(of: entity.number) {
-            guard let field = try names[row.decode(atIndex: 1)] else { continue }
-            guard let name = field.new, let value = try field.converted(row.wholeValue(at: 2)) else {
-                try lose(field, row, of: entity)
-                continue
-            }
-            // The values that columns had when their row was deleted are only logged.
-            let held = try field.converted(row.wholeValue(at: 6)) ?? .null
-            moved.append([row[0], name.databaseValue, value, row[3], row[4], row[5], held])
-        }
-        try EngineLedger(db).replaceBases(of: entity.number, with: moved)
-        try migrateUnreadable(of: entity, names)
-        try migrateSent(of: entity, names)
-        try migrateTried(of: entity, names)
-        try migrateTimes(of: entity, names)
+        try EngineLedger(db).migrateFields(of: entity.number, names) { try lose($0, $1, base: $2, of: entity) }
         try migrateLog(of: entity, names)
         try migrateColumns(of: entity, fields)
     }
 
     /// Reports and logs the loss of an edit that does not fit the new model. Ignores edits of deleted rows.
-    private mutating func lose(_ field: MigratedFields.Field, _ row: Row, of entity: Registered) throws {
-        if isDeleted(row[0], of: entity) { return }
+    private mutating func lose(
+        _ field: MigratedFields.Field, _ key: DatabaseValue, base: DatabaseValue, of entity: Registered
+    ) throws {
+        if isDeleted(key, of: entity) { return }
         lose("entities.\(entity.old.name).\(field.path)", "an edit is still pending", 1, "edit")
-        try ConflictLog(db).addRemovedField(field.old, row[0], entity.number, base: row[2])
-    }
-
-    /// Migrates remote values that the old model could not read. The next pull determines whether the new model can
-    /// read them.
-    private func migrateUnreadable(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT k, field, value FROM sync_unreadable WHERE e = ?", arguments: [entity.number])
-        try db.execute(sql: "DELETE FROM sync_unreadable WHERE e = ?", arguments: [entity.number])
-        for row in rows {
-            guard let name = try names[row.decode(atIndex: 1)]?.new else { continue }
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO sync_unreadable (e, k, field, value) VALUES (?, ?, ?, ?)",
-                arguments: [entity.number, row[0], name, row[2]])
-        }
-    }
-
-    /// Migrates the values of stored requests. Values that do not fit the new model are deleted.
-    private func migrateSent(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
-        let ledger = EngineLedger(db)
-        let sent = try ledger.sentFields(of: entity.number).filter { names[$0.field.name] != nil }
-        for (request, field) in sent { try ledger.deleteSentField(field.name, ofRequest: request) }
-        for (request, field) in sent {
-            guard let new = names[field.name], let name = new.new, let value = try new.converted(field.value) else {
-                continue
-            }
-            try ledger.insertSentField(SentField(name: name, value: value), ofRequest: request)
-        }
-    }
-
-    /// Migrates the sent values of deleted requests. The service may have carried out such a request.
-    private func migrateTried(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT id, field, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
-        for row in rows {
-            guard let field = try names[row.decode(atIndex: 1)] else { continue }
-            if let name = field.new, let value = try field.converted(row.wholeValue(at: 2)) {
-                let bound = ColumnValue.bound(value)
-                try db.execute(
-                    sql: "UPDATE sync_tried SET field = ?, value = \(bound.sql) WHERE id = ?",
-                    arguments: [name, bound.value, row[0]])
-            } else {
-                try db.execute(sql: "DELETE FROM sync_tried WHERE id = ?", arguments: [row[0]])
-            }
-        }
-    }
-
-    /// Migrates the times at which columns of new rows were set.
-    private func migrateTimes(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT k, field, edited, is_restored FROM sync_made WHERE e = ?", arguments: [entity.number])
-        try db.execute(sql: "DELETE FROM sync_made WHERE e = ?", arguments: [entity.number])
-        for row in rows {
-            let field = try row.decode(String.self, atIndex: 1)
-            guard let name = names[field].map(\.new) ?? field else { continue }
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, ?)",
-                arguments: [entity.number, row[0], name, row[2], row[3]])
-        }
+        try ConflictLog(db).addRemovedField(field.old, key, entity.number, base: base)
     }
 
     /// Migrates log entries to the new field names, and converts their values where possible. Closes open conflicts of
     /// fields that are not in the new model.
     private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let logged = try Row.fetchAll(
-            db, sql: "SELECT id, field, base, local, remote FROM sync_conflict WHERE e = ?",
-            arguments: [entity.number])
+            db, sql: "SELECT id, field, base, local, remote FROM sync_conflict WHERE e = ?", arguments: [entity.number])
         for row in logged {
             guard let field = try names[row.decode(atIndex: 1)] else { continue }
             if let name = field.new {
@@ -134,7 +62,6 @@ struct MigratedFields {
         let old: String
         /// The new field name; nil if the new model does not have the field.
         let new: String?
-        /// The column or join table of the field.
         let column: String
         let newColumn: String?
         /// The path of the field in the old model.
@@ -154,10 +81,7 @@ struct MigratedFields {
             + Self.lists(of: old, map, keys, senders) + [Self.kind(map)]
     }
 
-    /// Returns the fields of the attributes of an entity and its subentities.
-    private static func attributes(
-        from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap
-    ) -> [Field] {
+    private static func attributes(from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap) -> [Field] {
         var successors: [Int: Int] = [:]
         for entity in new.family.map({ map.new.model.entities[$0] }) {
             for slot in entity.slots {
@@ -222,7 +146,6 @@ struct MigratedFields {
         }
     }
 
-    /// Returns the field of the entity column.
     private static func kind(_ map: MigrationMap) -> Field {
         let column = TableLayout.entityColumn
         return Field(old: column, new: column, column: column, newColumn: column, path: "discriminator") { value in
@@ -231,5 +154,41 @@ struct MigratedFields {
             }
             return map.successors[old].map { map.new.model.entities[$0].name.databaseValue }
         }
+    }
+}
+
+/// The end of each many-to-many association whose rows are sent with the IDs of linked rows, in the old and the new
+/// model.
+struct SentLinkEnds {
+    let old: [AssociationID: CompiledAssociation.End]
+    let new: [AssociationID: CompiledAssociation.End]
+
+    init(from old: SyncModel, to new: SyncModel) {
+        self.old = Self.ends(in: old)
+        self.new = Self.ends(in: new)
+    }
+
+    /// Returns the association of the new model that succeeds an old one and is sent with the same rows; nil if there
+    /// is none.
+    func successor(of link: CompiledAssociation, _ map: MigrationMap) -> CompiledAssociation? {
+        for successor in map.new.model.links where successor.storage == .joinTable {
+            guard let source = map.links[successor.id]?.first(where: { $0.link == link.id }),
+                let (before, after) = old[link.id].flatMap({ before in new[successor.id].map { (before, $0) } }),
+                after == (source.isFlipped ? before.other : before)
+            else { continue }
+            return successor
+        }
+        return nil
+    }
+
+    private static func ends(in model: SyncModel) -> [AssociationID: CompiledAssociation.End] {
+        var ends: [AssociationID: CompiledAssociation.End] = [:]
+        for entity in model.compiled.entities {
+            guard let shape = try? OutgoingSchema(entity, of: model) else { continue }
+            for member in shape.members {
+                if case .joinRows(let link, let end) = member.field { ends[link] = end }
+            }
+        }
+        return ends
     }
 }

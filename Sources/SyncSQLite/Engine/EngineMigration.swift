@@ -29,10 +29,7 @@ struct EngineMigration {
     private var deleted: [Int: Set<BinaryComparedValue>] = [:]
 
     init(_ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SentLinkEnds) {
-        self.db = db
-        self.map = map
-        self.keys = keys
-        self.senders = senders
+        (self.db, self.map, self.keys, self.senders) = (db, map, keys, senders)
     }
 
     /// Migrates the engine's tables of a store with existing tables. Rows keep their keys unless the type or the
@@ -43,10 +40,9 @@ struct EngineMigration {
         try migration.migrate()
     }
 
-    /// Unblocks changes, since the engine may send them differently with another model.
-    ///
-    /// Changes that are blocked because the service no longer has the row stay blocked. Changes with a stored request
-    /// are excluded too, because each run repeats the request anyway.
+    /// Unblocks changes, since the engine may send them differently with another model. Changes that are blocked
+    /// because the service no longer has the row stay blocked. Changes with a stored request are excluded too, because
+    /// each run repeats the request anyway.
     static func unblockRows(in db: Database) throws {
         guard try EngineSchema.names(in: db) != nil else { return }
         guard try EngineSchema.isCurrent(in: db) else { return try EngineUpgrade.unblockFormerRows(in: db) }
@@ -135,8 +131,7 @@ struct EngineMigration {
 // Replaces the keys of rows in the engine's tables, for example if integer keys become text.
 extension EngineMigration {
     mutating func migrateKeys(of entity: Registered) throws {
-        guard !keys.isStable(entity.old.table) else { return }
-        let follower = MigratedKeyMap(entity.old, entity.new, map, keys)
+        guard !keys.isStable(entity.old.table), let follower = MigratedKeyMap(entity.old, map, keys) else { return }
         let (ledger, number) = (EngineLedger(db), entity.number)
         let known = try ledger.keys(of: number)
         var lost = 0
@@ -155,9 +150,7 @@ extension EngineMigration {
                 try ledger.migrateKey(now, to: old, number)
             }
         }
-        lose(
-            "entities.\(entity.old.name)", "the primary key changes, and changes are still pending",
-            lost, "change")
+        lose("entities.\(entity.old.name)", "the primary key changes, and changes are still pending", lost, "change")
         try ledger.deleteOrphanedSentValues()
         try ledger.deleteListing(of: number)
         try ledger.deleteNames(of: number)
@@ -171,25 +164,17 @@ struct MigratedKeyMap {
     private let map: MigrationMap
     private let keys: MigratedKeys
 
-    init(_ old: CompiledEntity, _ new: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys) {
-        self.old = old
-        self.new = new
-        self.map = map
-        self.keys = keys
-    }
-
     /// Returns nil if the new model does not have the entity.
     init?(_ old: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys) {
         guard let new = map.successors[old.id] else { return nil }
-        self.init(old, map.new.model.entities[new], map, keys)
+        (self.old, self.new, self.map, self.keys) = (old, map.new.model.entities[new], map, keys)
     }
 
-    /// Returns the new key of a row. If no new key is recorded, converts the old key to the new type.
-    ///
-    /// Returns nil if the old key cannot be converted, for example because another attribute is the primary key now.
+    /// Returns the new key of a row. If no new key is recorded, converts the old key to the new type. Returns nil if
+    /// the old key cannot be converted, for example because another attribute is the primary key now.
     func key(_ key: DatabaseValue) throws -> DatabaseValue? {
         if key.isNull || keys.isStable(old.table) { return key }
-        if let position = keys.row(of: key, in: old.table) { return position.key }
+        if let row = keys.row(of: key, in: old.table) { return row.key }
         guard let types else { return nil }
         return MigratedValue.convert(key, from: types.old, to: types.new)
     }

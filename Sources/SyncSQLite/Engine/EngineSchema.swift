@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 import SyncStore
@@ -15,8 +16,7 @@ enum EngineSchema {
     /// The prefix of the names of the change capture triggers.
     static let triggerPrefix = "sync_outbox_"
 
-    private static let tables = [
-        """
+    private static let tables = """
         CREATE TABLE "sync_engine" (
           "id" INTEGER PRIMARY KEY CHECK ("id" = 1),
           "protocol" INTEGER NOT NULL,
@@ -26,25 +26,19 @@ enum EngineSchema {
           "clock" INTEGER NOT NULL DEFAULT 0,
           "not_before" INTEGER,
           "attempts" INTEGER NOT NULL DEFAULT 0
-        ) STRICT
-        """,
-        """
+        ) STRICT;
         CREATE TABLE "sync_entity" (
           "e" INTEGER PRIMARY KEY,
           "name" TEXT NOT NULL UNIQUE,
           "triggers" TEXT NOT NULL DEFAULT '', "columns" TEXT NOT NULL DEFAULT ''
-        ) STRICT
-        """,
-        """
+        ) STRICT;
         CREATE TABLE "sync_known" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "version" TEXT, "time" INTEGER,
           "origin" TEXT NOT NULL CHECK (\(isOne("origin", of: "pulled", "nested", "preexisting"))),
           "trust" TEXT NOT NULL DEFAULT 'recheck' CHECK (\(isOne("trust", of: "current", "recheck", "uncaptured"))),
           "heard" INTEGER NOT NULL, "remote" TEXT, "name" TEXT,
           PRIMARY KEY ("e", "k")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_outbox" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL,
           "kind" TEXT NOT NULL CHECK (\(isOne("kind", of: "create", "update", "delete"))),
@@ -57,24 +51,18 @@ enum EngineSchema {
           CHECK (("state" = 'blocked') = ("reason" NOTNULL)),
           CHECK ("kind" <> 'create' OR "creation_id" NOTNULL),
           CHECK ("kind" <> 'update' OR "creation_id" ISNULL)
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_base" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL, "value" ANY,
           "cause" TEXT NOT NULL DEFAULT 'edit' CHECK ("cause" IN ('edit', 'cascade')), "edited" INTEGER NOT NULL,
           "is_held" INTEGER NOT NULL DEFAULT 0 CHECK ("is_held" IN (0, 1)), "held" ANY,
           PRIMARY KEY ("e", "k", "field")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_link" (
           "link" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL,
           "op" INTEGER NOT NULL CHECK ("op" IN (1, -1)), "edited" INTEGER NOT NULL,
           PRIMARY KEY ("link", "owner", "other")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_request" (
           "id" INTEGER PRIMARY KEY,
           "e" INTEGER NOT NULL, "k" ANY NOT NULL,
@@ -82,55 +70,37 @@ enum EngineSchema {
           "idempotency_key" TEXT NOT NULL, "remote" TEXT, "version" TEXT, "body" TEXT NOT NULL, "natural_key" TEXT,
           "seq" INTEGER NOT NULL, "prepared_at" INTEGER NOT NULL, "attempts" INTEGER NOT NULL DEFAULT 0,
           "accepted_seq" INTEGER
-        ) STRICT
-        """,
-        """
+        ) STRICT;
         CREATE TABLE "sync_sent" (
           "request" INTEGER NOT NULL, "field" TEXT NOT NULL, "value" ANY, PRIMARY KEY ("request", "field")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_tried" (
           "id" INTEGER PRIMARY KEY, "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL, "value" ANY
-        ) STRICT
-        """,
-        """
+        ) STRICT;
         CREATE TABLE "sync_made" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL, "edited" INTEGER NOT NULL,
           "is_restored" INTEGER NOT NULL DEFAULT 0 CHECK ("is_restored" IN (0, 1)),
           PRIMARY KEY ("e", "k", "field")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_cursor" (
           "e" INTEGER PRIMARY KEY,
           "cursor" TEXT, "filter" TEXT NOT NULL DEFAULT '', "next" TEXT, "last_sync" INTEGER, "listed_at" INTEGER,
           "initial" INTEGER NOT NULL DEFAULT 0
-        ) STRICT
-        """,
-        """
-        CREATE TABLE "sync_sweep" ("e" INTEGER PRIMARY KEY, "seq" INTEGER NOT NULL) STRICT
-        """,
-        """
+        ) STRICT;
+        CREATE TABLE "sync_sweep" ("e" INTEGER PRIMARY KEY, "seq" INTEGER NOT NULL) STRICT;
         CREATE TABLE "sync_listed" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "k")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_tombstone" (
           "e" INTEGER NOT NULL, "id" TEXT NOT NULL,
           "source" TEXT NOT NULL CHECK ("source" IN ('reported', 'missing')), "time" INTEGER,
           PRIMARY KEY ("e", "id")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_quarantine" (
           "e" INTEGER NOT NULL, "k" TEXT NOT NULL,
           "body" TEXT NOT NULL, "version" TEXT, "time" INTEGER, "message" TEXT NOT NULL,
           PRIMARY KEY ("e", "k")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_conflict" (
           "id" INTEGER PRIMARY KEY,
           "at" INTEGER NOT NULL, "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL,
@@ -138,50 +108,35 @@ enum EngineSchema {
           "winner" TEXT NOT NULL CHECK ("winner" IN ('local', 'remote', 'open')),
           "reason" TEXT NOT NULL, "note" TEXT,
           "is_restored" INTEGER NOT NULL DEFAULT 0 CHECK ("is_restored" IN (0, 1))
-        ) STRICT
-        """,
-        """
+        ) STRICT;
         CREATE TABLE "sync_former_key" (
           "e" INTEGER NOT NULL, "old" ANY NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "old")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_lease" (
           "name" TEXT PRIMARY KEY NOT NULL,
           "holder" TEXT NOT NULL, "token" INTEGER NOT NULL, "until" INTEGER NOT NULL
-        ) STRICT
-        """,
-        """
+        ) STRICT;
         CREATE TABLE "sync_capture_off" (
           "mode" TEXT PRIMARY KEY NOT NULL CHECK ("mode" IN ('writing', 'cascading', 'deleting'))
-        ) STRICT
-        """,
-        """
+        ) STRICT;
         CREATE TABLE "sync_file" (
           "id" INTEGER PRIMARY KEY,
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "attribute" TEXT NOT NULL,
           "hash" TEXT NOT NULL, "name" TEXT NOT NULL, "type" TEXT NOT NULL,
           "reason" TEXT, "attempts" INTEGER NOT NULL DEFAULT 0,
           UNIQUE ("e", "k", "attribute")
-        ) STRICT
-        """,
-        """
+        ) STRICT;
         CREATE TABLE "sync_unreadable" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "field" TEXT NOT NULL, "value" TEXT NOT NULL,
           PRIMARY KEY ("e", "k", "field")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_unsent" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "k")
-        ) STRICT, WITHOUT ROWID
-        """,
-        """
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE "sync_parting" (
           "list" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL, "place" ANY, PRIMARY KEY ("list", "owner", "other")
-        ) STRICT, WITHOUT ROWID
-        """,
-    ]
+        ) STRICT, WITHOUT ROWID;
+        """
 
     private static let indexes = [
         // Finds the names of rows with surrogate keys. See ``TrackedKey``.
@@ -199,38 +154,28 @@ enum EngineSchema {
         "CREATE INDEX \"sync_former_key_now\" ON \"sync_former_key\" (\"e\", \"k\")",
     ]
 
-    /// Returns the SQL condition that a column has one of several values.
-    ///
-    /// For `IN` with more than two values, SQLite fills a temporary table in each statement, which doubles the time of an
-    /// insert.
+    /// Returns the SQL condition that a column has one of several values. For `IN` with more than two values, SQLite
+    /// fills a temporary table in each statement, which doubles the time of an insert.
     private static func isOne(_ column: String, of values: String...) -> String {
         values.map { "\"\(column)\" = '\($0)'" }.joined(separator: " OR ")
     }
 
-    /// Returns the SQL condition that a base value in `sync_base` equals a value.
-    ///
-    /// The statement must use `INDEXED BY sync_base_value`. Otherwise SQLite scans all base values of the entity.
-    ///
-    /// - Parameters:
-    ///   - base: The alias of `sync_base` in the statement.
-    ///   - value: The SQL of the value.
+    /// Returns the SQL condition that a base value in `sync_base` equals a value. The statement must use `INDEXED BY
+    /// sync_base_value`. Otherwise SQLite scans all base values of the entity. `base` is the alias of `sync_base` in
+    /// the statement. `value` is the SQL of the value.
     static func isBase(_ base: String, _ value: String) -> String {
         "substr(\(base).\"value\", 1, 64) = substr(\(value), 1, 64) AND \(base).\"value\" = \(value)"
     }
 
     static func create(in db: Database) throws {
-        for statement in tables + indexes { try db.execute(sql: statement) }
+        for statements in [tables] + indexes { try db.execute(sql: statements) }
     }
 
     // MARK: Names
 
-    static let tableNames = [
-        "sync_engine", "sync_entity", "sync_known", "sync_outbox", "sync_base", "sync_link", "sync_request",
-        "sync_sent",
-        "sync_tried", "sync_made", "sync_cursor", "sync_sweep", "sync_listed", "sync_tombstone", "sync_quarantine",
-        "sync_conflict", "sync_former_key", "sync_lease", "sync_capture_off", "sync_file", "sync_unreadable",
-        "sync_unsent", "sync_parting",
-    ]
+    static let tableNames = tables.components(separatedBy: "CREATE TABLE \"").dropFirst().map {
+        String($0.prefix { $0 != "\"" })
+    }
 
     /// The tables with entries of rows with surrogate keys, by entity and key. `sync_known` comes last, because it has
     /// the names that other statements look up.
@@ -290,10 +235,7 @@ enum EngineSchema {
             entries: entityTables + ["sync_link", "sync_sent", "sync_parting"])
     }
 
-    /// Returns whether a database has the engine's tables of this version.
-    static func isCurrent(in db: Database) throws -> Bool {
-        try db.tableExists("sync_outbox", in: "main")
-    }
+    static func isCurrent(in db: Database) throws -> Bool { try db.tableExists("sync_outbox", in: "main") }
 
     // MARK: Removing entries
 
@@ -304,19 +246,17 @@ enum EngineSchema {
 
     /// Returns the change capture triggers of all engines.
     static func triggers(in db: Database) throws -> [(name: String, sql: String)] {
-        try Row.fetchAll(
-            db,
-            sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(triggerPrefix)*'"
-        ).map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) }
+        try db.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(triggerPrefix)*'")
+            .map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) }
     }
 
     /// Returns whether the database has other triggers than those of engines, which may delete written rows.
     static func hasOtherTriggers(in db: Database) throws -> Bool {
         try db.finds(
-            sql: """
-                SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '\(triggerPrefix)*'
-                UNION ALL SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger'
-                """)
+            """
+            SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '\(triggerPrefix)*'
+            UNION ALL SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger'
+            """)
     }
 
     /// Deletes all entries of rows and the pull state of all entities, while `body` deletes the rows. Changes are not

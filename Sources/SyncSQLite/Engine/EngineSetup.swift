@@ -11,22 +11,17 @@ struct EngineSetup {
     private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ stack: DataStack, _ registration: EngineRegistration, _ db: Database) {
-        self.stack = stack
-        self.registration = registration
-        self.db = db
+        (self.stack, self.registration, self.db) = (stack, registration, db)
     }
 
-    /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers.
-    ///
-    /// - Returns: `own`: the tables of the registered entities. `others`: the tables of entities that only other
-    ///   engines sync.
+    /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers. Returns the tables
+    /// of the registered entities, and those of entities that only other engines sync.
     func open() throws -> (own: [TrackedTable], others: [TrackedTable]) {
         let found = try EngineSchema.triggers(in: db)
         var isUpgraded = false
         if try EngineSchema.names(in: db) == nil {
             try EngineSchema.create(in: db)
-            try ledger.insertScope(
-                .init(version: EngineSchema.version, service: registration.service, user: registration.user))
+            try ledger.insertScope(service: registration.service, user: registration.user)
         } else {
             isUpgraded = try EngineUpgrade.upgrade(in: db)
             try checkScope()
@@ -70,24 +65,17 @@ struct EngineSetup {
             guard let entity = try? compiled.entity(named: name), families.isDisjoint(with: entity.family) else {
                 return nil
             }
-            // The database does not store the policies of the other engine.
-            let unregistered = EngineRegistration.Entity(
-                name: name, policy: .clientWins, deletions: .deleteWins, mergesWholeRow: false, naturalKey: [],
-                sendsCascades: true)
-            return try? TrackedTable(
-                unregistered, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model,
-                stack.layout)
+            return TrackedTable.ofOtherEngine(
+                name, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, sendsCascades: true,
+                stack)
         }
     }
 
-    /// If service and user are known, checks that the database belongs to them, so that
-    /// rows of one service are never sent to another.
-    ///
-    /// A database that has not exchanged data yet is assigned to this service and user.
+    /// If service and user are known, checks that the database belongs to them, so that rows of one service are never
+    /// sent to another. A database that has not exchanged data yet is assigned to this service and user.
     private func checkScope() throws {
-        let scope = try ledger.scope()
+        let (_, service, user) = try ledger.scope()
         guard registration.isScopeKnown else { return }
-        let (service, user) = (scope.service, scope.user)
         if service == registration.service, user == registration.user { return }
         guard try !ledger.hasExchangedData() else {
             let isMoved = service != registration.service
@@ -106,26 +94,25 @@ struct EngineSetup {
         guard registration.clientAssignsIDs else { return }
         for table in tables {
             guard case .single(let type) = table.key.type, ![.uuid, .string, .integer].contains(type) else { continue }
-            throw SyncError(
-                .invalidOption,
+            throw refusal(
                 "the service requires the client to create IDs, and IDs of type \(type.rawValue) cannot be generated",
-                entity: table.entity.name)
+                table)
         }
+    }
+
+    private func refusal(_ message: String, _ table: TrackedTable) -> SyncError {
+        SyncError(.invalidOption, message, entity: table.entity.name)
     }
 
     /// Checks that no two registered entities share rows. The rows of a subentity are also rows of the entities that it
     /// inherits from.
     private func checkFamilies(_ tables: [TrackedTable]) throws {
         for table in tables {
-            guard
-                let other = tables.first(where: { other in
-                    other.number != table.number && other.entity.family.contains(table.entity.id)
-                })
-            else { continue }
-            throw SyncError(
-                .invalidOption,
-                "the rows of the entity are also rows of '\(other.entity.name)'; register only one of the two",
-                entity: table.entity.name)
+            for other in tables where other.number != table.number && other.entity.family.contains(table.entity.id) {
+                throw refusal(
+                    "the rows of the entity are also rows of '\(other.entity.name)'; register only one of the two",
+                    table)
+            }
         }
     }
 
@@ -139,25 +126,19 @@ struct EngineSetup {
                 return link.storage == .foreignKey && declared.isToMany && declared.isOrdered && declared.isExported
             }
             guard let name = ordered?.relationship.name else { continue }
-            throw SyncError(
-                .invalidOption,
+            throw refusal(
                 "the order of '\(name)' cannot be sent, since a one-to-many relationship is sent as the foreign keys of its rows; "
-                    + "remove 'ordered' from the model, or keep the order local with 'export': false",
-                entity: table.entity.name)
+                    + "remove 'ordered' from the model, or keep the order local with 'export': false", table)
         }
     }
 
     // MARK: Triggers
 
     /// Creates the triggers, unless identical triggers exist. Drops triggers that are not needed. If triggers were
-    /// missing, finds the edits that they missed.
-    ///
-    /// Entities of other engines keep their triggers, since their rows may be edited locally, or deleted by a cascade.
-    /// Entities that were only imported have no triggers.
-    ///
-    /// - Parameters:
-    ///   - newTables: The numbers of the entities that were not registered before.
-    ///   - found: The triggers before the engine's tables were upgraded.
+    /// missing, finds the edits that they missed. Entities of other engines keep their triggers, since their rows may
+    /// be edited locally, or deleted by a cascade. Entities that were only imported have no triggers. `newTables` has
+    /// the numbers of the entities that were not registered before. `found` has the triggers before the engine's tables
+    /// were upgraded.
     private func installTriggers(
         _ own: [TrackedTable], _ others: [TrackedTable], newTables: Set<Int>, found: [(name: String, sql: String)]
     ) throws {
@@ -178,7 +159,7 @@ struct EngineSetup {
         try CaptureSuppression.clearAll(in: db)
         let checksums = TriggerChecksums(found.map(\.sql))
         // The audits read these keys, also those of referenced rows.
-        for table in tables { try SurrogateKeyRepair(table, among: tables, db).repair() }
+        for table in tables { try ledger.repairSurrogateKeys(of: table, among: tables) }
         for (table, statements) in zip(tables, statements) {
             let stored = TriggerChecksums(text: try ledger.triggerChecksums(of: table.number))
             let isWatched = !wasMuted && stored.areAll(in: checksums)
@@ -227,9 +208,8 @@ struct EngineSetup {
     }
 
     /// Finds edits that the triggers may have missed. Missing rows are recorded as deleted locally, and unknown rows as
-    /// created locally. The next pull gets all rows, and the merge compares the other rows. See ``EditRebase``.
-    ///
-    /// If the entity was only imported before, missing rows are not recorded as deleted, and the pull restores them.
+    /// created locally. The next pull gets all rows, and the merge compares the other rows. See ``EditRebase``. If the
+    /// entity was only imported before, missing rows are not recorded as deleted, and the pull restores them.
     private func audit(_ table: TrackedTable) throws {
         try table.auditMissing(in: db)
         try ledger.reopenReinserted(table)
@@ -253,9 +233,8 @@ struct TriggerChecksums {
     /// - Parameter text: A text that ``text(isOfOther:)`` returned.
     init(text: String) { checksums = Set(text.split(separator: " ")).subtracting([Self.ofOther]) }
 
-    /// Returns the checksums as the column `triggers` stores them.
-    ///
-    /// - Parameter isOfOther: Whether the entity belongs to another engine than the one that is being opened.
+    /// Returns the checksums as the column `triggers` stores them. `isOfOther`: whether the entity belongs to another
+    /// engine than the one that is being opened.
     func text(isOfOther: Bool) -> String {
         (checksums.sorted() + (isOfOther ? [Self.ofOther] : [])).joined(separator: " ")
     }

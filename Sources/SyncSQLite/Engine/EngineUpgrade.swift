@@ -13,10 +13,9 @@ struct EngineUpgrade {
 
     init(_ db: Database) { self.db = db }
 
-    /// Upgrades the tables. Drops the triggers, which are created again when an engine is set up.
-    ///
-    /// - Returns: Whether the tables were of an earlier version.
-    /// - Throws: ``SyncError`` `cannotOpenStore` if the tables are of an unknown version.
+    /// Upgrades the tables. Drops the triggers, which are created again when an engine is set up. Returns whether the
+    /// tables were of an earlier version. Throws ``SyncError`` `cannotOpenStore` if the tables are of an unknown
+    /// version.
     @discardableResult
     static func upgrade(in db: Database) throws -> Bool {
         let version = try EngineLedger(db).version()
@@ -36,7 +35,6 @@ struct EngineUpgrade {
         "sync_unreadable": "sync_unread",
     ]
 
-    /// Returns the names of the tables in a database of version 1 or 2.
     static func formerNames(in db: Database) throws -> EngineSchema.Names {
         let kept = ["sync_engine", "sync_entity", "sync_lease", "sync_capture_off"]
         let names = EngineSchema.tableNames.filter { !kept.contains($0) }.map { formerNames[$0] ?? $0 }

@@ -44,47 +44,30 @@ struct JoinRowEdits {
     private let row: ConflictResolver.Subject
     private let engine: SQLiteEngineStore
     private let db: Database
-    private let isNew: Bool
-    private let mayHaveUncapturedEdits: Bool
-    private let isCurrent: Bool
-    private let syncedColumns: Set<String>
     private var changes: [Change] = []
     private var lists: [List] = []
     private var tried: [Tried] = []
     private var ledger: EngineLedger { EngineLedger(db) }
 
-    /// Reads the edits from the engine's tables.
-    ///
-    /// - Parameters:
-    ///   - base: The base values of the edited fields.
-    ///   - tried: The values that were sent and not confirmed.
-    ///   - syncedColumns: The names of the synced columns and join tables. See ``SyncedColumns``.
+    /// Reads the edits from the engine's tables. `base` has the base values of the edited fields.
     init(
-        _ row: ConflictResolver.Subject, isNew: Bool, mayHaveUncapturedEdits: Bool, isCurrent: Bool,
-        syncedColumns: Set<String>,
-        base: [String: EngineLedger.Base], tried: [String: [DatabaseValue]],
-        _ engine: SQLiteEngineStore, _ db: Database
+        _ row: ConflictResolver.Subject, _ base: [String: EngineLedger.Base], _ engine: SQLiteEngineStore,
+        _ db: Database
     ) throws {
-        self.row = row
-        self.engine = engine
-        self.db = db
-        self.isNew = isNew
-        self.mayHaveUncapturedEdits = mayHaveUncapturedEdits
-        self.isCurrent = isCurrent
-        self.syncedColumns = syncedColumns
+        (self.row, self.engine, self.db) = (row, engine, db)
         for joinTable in row.table.joinTables {
             let edits =
-                try isNew
+                try row.isNew
                 ? LinkedRowList(joinTable).others(of: row.key, in: db).map { (other: $0, isAdded: true) }
                 : ledger.joinEdits(of: row.key, joinTable)
             changes += edits.map { Change(joinTable: joinTable, other: $0.other, isAdded: $0.isAdded) }
-            if let sent = tried[joinTable.field] {
-                self.tried.append(
+            if let sent = row.triedValues[joinTable.field] {
+                tried.append(
                     Tried(
                         joinTable: joinTable, lists: try sent.map { try engine.sentKeys($0, joinTable, in: db) },
                         local: try LinkedRowList(joinTable).others(of: row.key, in: db)))
             }
-            guard joinTable.isOrdered || mayHaveUncapturedEdits else { continue }
+            guard joinTable.isOrdered || row.mayHaveUncapturedEdits else { continue }
             let known = base[joinTable.field]
             lists.append(
                 List(
@@ -124,7 +107,7 @@ struct JoinRowEdits {
             return try ledger.deleteJoinEdit(other, of: row.key, joinTable)
         }
         try set(change.isAdded, joinTable, other)
-        if isNew { try ledger.insertJoinEdit(other, of: row.key, joinTable, isAdded: true) }
+        if row.isNew { try ledger.insertJoinEdit(other, of: row.key, joinTable, isAdded: true) }
     }
 
     /// Reapplies the local differences from a list that was sent. If the service has the sent state of a join row, a
@@ -153,18 +136,16 @@ struct JoinRowEdits {
         return list
     }
 
-    /// Merges join rows that may have been edited while changes were not captured.
-    ///
-    /// At the known version, each difference is such an edit. At another version, the remote list applies, and the
-    /// local list is logged.
+    /// Merges join rows that may have been edited while changes were not captured. At the known version, each
+    /// difference is such an edit. At another version, the remote list applies, and the local list is logged.
     private func mergeMissedEdits(_ list: List, _ there: [DatabaseValue], _ outcome: inout Outcome) throws {
-        guard mayHaveUncapturedEdits, !isNew, syncedColumns.contains(list.joinTable.name) else { return }
+        guard row.mayHaveUncapturedEdits, !row.isNew, row.syncedColumns.contains(list.joinTable.name) else { return }
         let recorded = Set(changes.filter { $0.joinTable.name == list.joinTable.name }.map(\.other))
         let added = Set(list.local).subtracting(there).subtracting(recorded)
         let removed = Set(there).subtracting(list.local).subtracting(recorded)
         let isMoved = list.joinTable.isOrdered && list.base == nil && ListOrderMerge.isMoved(list.local, from: there)
-        if added.isEmpty, removed.isEmpty, isCurrent || !isMoved { return }
-        guard isCurrent else {
+        if added.isEmpty, removed.isEmpty, row.isCurrent || !isMoved { return }
+        guard row.isCurrent else {
             outcome.conflicts += 1
             return try ConflictLog(db).add(
                 row.table, row.key, field: list.joinTable.field, base: .null, local: LinkedRowList.text(list.local),
@@ -188,7 +169,9 @@ struct JoinRowEdits {
         let (joinTable, names) = (list.joinTable, LinkedRowList(list.joinTable))
         var leader = list.local
         var follower = there
-        let isMissed = mayHaveUncapturedEdits && isCurrent && list.base == nil && syncedColumns.contains(joinTable.name)
+        let isMissed =
+            row.mayHaveUncapturedEdits && row.isCurrent && list.base == nil
+            && row.syncedColumns.contains(joinTable.name)
         switch ListOrderMerge.outcome(base: isMissed ? there : list.base, local: list.local, remote: there) {
         case .local: break
         case .remote: (leader, follower) = (there, list.local)
@@ -199,36 +182,34 @@ struct JoinRowEdits {
             let (resolution, made) = try resolver.resolve(values, of: row)
             if resolution.winner == .remote { (leader, follower) = (there, list.local) }
             if let own = try made.flatMap({ try keys($0, joinTable) }) { leader = own }
-            try log(list, there, resolution, resolver, &outcome)
+            try log(list, there, resolution, &outcome)
         }
         let stored = try names.others(of: row.key, in: db)
         try names.order(ListOrderMerge.merged(leader: leader, follower: follower, of: stored), of: row.key, in: db)
         let merged = try names.others(of: row.key, in: db)
         try setBase(list, to: there, isEdited: ListOrderMerge.isMoved(merged, from: there))
-        try resolver.close(joinTable.field, row, LinkedRowList.text(merged), LinkedRowList.text(there))
+        try ConflictLog(db).closeReverted(
+            joinTable.field, row.key, row.table, local: LinkedRowList.text(merged), remote: LinkedRowList.text(there))
     }
 
     private func log(
-        _ list: List, _ there: [DatabaseValue], _ resolution: ConflictOutcome, _ resolver: ConflictResolver,
-        _ outcome: inout Outcome
+        _ list: List, _ there: [DatabaseValue], _ resolution: ConflictOutcome, _ outcome: inout Outcome
     ) throws {
+        let (log, field) = (ConflictLog(db), list.joinTable.field)
+        let (local, remote) = (LinkedRowList.text(list.local), LinkedRowList.text(there))
         if resolution.winner == .open {
             outcome.isOpen = true
-            if try resolver.isOpen(list.joinTable.field, row, LinkedRowList.text(list.local), LinkedRowList.text(there))
-            {
-                return
-            }
+            if try log.update(field, row.key, row.table, local: local, remote: remote) { return }
         }
         outcome.conflicts += 1
-        try ConflictLog(db).add(
-            row.table, row.key, field: list.joinTable.field, base: LinkedRowList.text(list.base ?? []),
-            local: LinkedRowList.text(list.local), remote: LinkedRowList.text(there), resolution)
+        try log.add(
+            row.table, row.key, field: field, base: LinkedRowList.text(list.base ?? []), local: local, remote: remote,
+            resolution)
     }
 
     /// Stores the service's order as the base order, or deletes the base order if the merged list has the same order.
     private func setBase(_ list: List, to there: [DatabaseValue], isEdited: Bool) throws {
-        try ledger.setBaseOrder(
-            isEdited ? there : nil, of: list.joinTable, row.key, row.table, editTime: list.editTime)
+        try ledger.setBaseOrder(isEdited ? there : nil, of: list.joinTable, row.key, row.table, editTime: list.editTime)
         if isEdited { try ledger.insertUpdate(of: row.key, row.table) }
     }
 
@@ -243,10 +224,8 @@ struct JoinRowEdits {
     private func keys(_ json: JSONValue, _ joinTable: TrackedTable.JoinTable) throws -> [DatabaseValue]? {
         guard case .array(let wanted) = json else { return nil }
         let stored = try LinkedRowList(joinTable).others(of: row.key, in: db)
-        let known = Dictionary(try stored.map { (try engine.id($0, of: joinTable.destination, in: db), $0) }) {
-            first, _ in
-            first
-        }
+        let ids = try stored.map { (try engine.id($0, of: joinTable.destination, in: db), $0) }
+        let known = Dictionary(ids) { first, _ in first }
         return wanted.compactMap { known[$0] }
     }
 
@@ -254,9 +233,8 @@ struct JoinRowEdits {
 
     private func isLinked(_ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws -> Bool {
         try db.finds(
-            sql:
-                "SELECT 1 FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?",
-            arguments: [row.key, other])
+            "SELECT 1 FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?",
+            row.key, other)
     }
 
     private func set(_ isLinked: Bool, _ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws {
@@ -265,10 +243,10 @@ struct JoinRowEdits {
             isLinked
             ? """
             INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
-            WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
+            WHERE EXISTS (SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?)
             """
             : "DELETE FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?"
-        try db.executeCached(sql: sql, arguments: isLinked ? [row.key, other, other] : [row.key, other])
+        try db.run(sql, isLinked ? [row.key, other, other] : [row.key, other])
     }
 }
 
@@ -287,8 +265,7 @@ struct JoinEditRekeying {
     private let tables: [TrackedTable]
 
     init(_ table: TrackedTable, among tables: [TrackedTable]) {
-        self.table = table
-        self.tables = tables
+        (self.table, self.tables) = (table, tables)
         pointing = tables.flatMap { other in
             other.joinTables.filter { $0.destination == table.entity.table }.map { (other, $0) }
         }

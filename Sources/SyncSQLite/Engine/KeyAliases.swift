@@ -4,14 +4,12 @@ import SyncStore
 
 /// The former keys of rows whose keys the engine replaced.
 enum KeyAliases {
-    /// Returns the current key of the row that had this key before; nil if no row had it.
-    ///
-    /// - Parameter entities: The SQL of the numbers of the entities that the row may belong to: a list or a query.
+    /// Returns the current key of the row that had this key before; nil if no row had it. `entities` is the SQL of the
+    /// numbers of the entities that the row may belong to: a list or a query.
     static func later(
         than key: DatabaseValue, ofEntities entities: String, from table: String = "sync_former_key", in db: Database
     ) throws -> DatabaseValue? {
-        try DatabaseValue.fetchOne(
-            db.cachedStatement(sql: "SELECT k FROM \(table) WHERE e IN (\(entities)) AND old = ?"), arguments: [key])
+        try db.value("SELECT k FROM \(table) WHERE e IN (\(entities)) AND old = ?", key)
     }
 }
 
@@ -28,9 +26,7 @@ extension CompiledModel {
 extension DataStack {
     /// Returns the condition that a row has this key now, or had it as its temporary key; nil if no row can have the
     /// key.
-    func condition(
-        _ key: RowKey, of entity: CompiledEntity, in db: Database
-    ) throws -> (String, StatementArguments)? {
+    func condition(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws -> (String, StatementArguments)? {
         condition(try laterKey(of: key, entity, in: db) ?? key, of: entity)
     }
 
@@ -39,8 +35,8 @@ extension DataStack {
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
         guard key.isLocal, entity.keySlot != nil, let names = try EngineSchema.names(in: db) else { return nil }
         let (table, own) = (layout[entity.table], key.databaseValue)
-        let isStored = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
-        if try db.finds(sql: isStored, arguments: [own]) { return nil }
+        let isStored = "SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?"
+        if try db.finds(isStored, own) { return nil }
         let numbers = model.compiled.engineNumbers(of: entity.table)
         return try KeyAliases.later(than: own, ofEntities: numbers, from: names.formerKeys, in: db).flatMap {
             RowKey($0)
@@ -51,12 +47,12 @@ extension DataStack {
     /// none. It must not be used again, because it still identifies a row.
     func lastFormerKey(of entity: CompiledEntity, in db: Database) throws -> Int64? {
         guard let names = try EngineSchema.names(in: db) else { return nil }
-        return try Int64.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT max((
-                      SELECT old FROM \(names.formerKeys) AS a WHERE a.e = n.e AND old < \(TemporaryKey.integerBound) ORDER BY old DESC LIMIT 1))
-                    FROM (\(model.compiled.engineNumbers(of: entity.table))) AS n
-                    """))
+        return try db.first(
+            Int64.self,
+            """
+            SELECT max((
+              SELECT old FROM \(names.formerKeys) AS a WHERE a.e = n.e AND old < \(TemporaryKey.integerBound) ORDER BY old DESC LIMIT 1))
+            FROM (\(model.compiled.engineNumbers(of: entity.table))) AS n
+            """)
     }
 }

@@ -13,14 +13,11 @@ struct KeyReplacement {
     private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.table = table
-        self.db = db
+        (self.engine, self.table, self.db) = (engine, table, db)
     }
 
-    /// Adds changes to the outbox for the known rows with a foreign key to a row whose remote ID was replaced.
-    ///
-    /// At the service, these rows still reference the former ID, which may belong to another row.
+    /// Adds changes to the outbox for the known rows with a foreign key to a row whose remote ID was replaced. At the
+    /// service, these rows still reference the former ID, which may belong to another row.
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
@@ -33,8 +30,7 @@ struct KeyReplacement {
     /// of different entities.
     func isOfAnotherEntity(_ k: DatabaseValue) throws -> Bool {
         guard table.isPart, try !table.isStored(k, in: db) else { return false }
-        return try db.finds(
-            sql: "SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [k])
+        return try db.finds("SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?", k)
     }
 
     /// Gives rows the keys that the service assigned, if rows of other entities had these keys before and no longer
@@ -55,9 +51,7 @@ struct KeyReplacement {
         try engine.insertNew(rekey(k, to: key), table, in: db)
     }
 
-    /// Replaces the key of a row.
-    ///
-    /// - Returns: The key of the row in the engine's tables afterwards.
+    /// Replaces the key of a row. Returns the key of the row in the engine's tables afterwards.
     @discardableResult
     func rekey(_ old: DatabaseValue, to key: RowKey) throws -> DatabaseValue {
         if let row = try stored(old) {
@@ -75,8 +69,7 @@ struct KeyReplacement {
     private func addArrival(of key: RowKey) throws {
         let names = engine.stack.layout.entityNames(of: [table.entity.table])
         let isPending = try db.finds(
-            sql: "SELECT 1 FROM sync_pending WHERE target_entity IN (\(names)) AND target_key = ?",
-            arguments: [key.databaseValue])
+            "SELECT 1 FROM sync_pending WHERE target_entity IN (\(names)) AND target_key = ?", key.databaseValue)
         if isPending { engine.stack.watch.recordArrival(in: db) }
     }
 
@@ -88,24 +81,19 @@ struct KeyReplacement {
 
     /// Unites a row that was created locally with a pulled row that is the same row at the service. The pulled row is
     /// deleted. The local row gets the key of the pulled row and the references to the pulled row. Edited columns of
-    /// the pulled row are logged.
-    ///
-    /// - Returns: The key of the row in the engine's tables afterwards.
+    /// the pulled row are logged. Returns the key of the row in the engine's tables afterwards.
     func unite(_ old: DatabaseValue, with new: DatabaseValue) throws -> DatabaseValue {
         guard !old.isExactly(new), let key = try table.key.recordKey(new, in: db) else { return old }
         try logEdits(of: new)
         for (_, names) in engine.references(to: table) {
-            try db.executeCached(
-                sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
-                arguments: [old, new])
+            try db.run("UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?", old, new)
         }
         for joinTable in engine.tables.flatMap(\.joinTables) where joinTable.destination == table.entity.table {
             try ledger.rekeyJoinEdits(of: joinTable, .other, from: new, to: old)
         }
         // Record the pulled row as deleted, so that the trigger does not log it.
         try ledger.setDeletion(of: new, table)
-        try db.executeCached(
-            sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
+        try db.run("DELETE FROM \(table.sql) WHERE \(table.keySQL) = ?", new)
         try ledger.deleteEntries(of: new, table)
         // A deleted row with a surrogate key has its entries under its name.
         if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {
@@ -131,9 +119,7 @@ struct KeyReplacement {
 /// The statements need no conflict clause. In a trigger, the clause of the firing statement, such as `INSERT OR IGNORE`,
 /// overrides the clauses `OR REPLACE` and `OR IGNORE` of the statements.
 struct EntryMove {
-    /// The table with the entries.
     let table: String
-    /// The column with the key.
     let column: String
     /// The SQL condition of the entries, apart from their key.
     let scope: String
@@ -143,16 +129,11 @@ struct EntryMove {
 
     /// Returns the move of a row's entries in a table that identifies rows by entity and key.
     static func ofRow(in table: String, _ entity: Int) -> EntryMove {
-        EntryMove(
-            table: table, column: "k", scope: "\"e\" = \(entity)", identity: EngineSchema.identity(of: table))
+        EntryMove(table: table, column: "k", scope: "\"e\" = \(entity)", identity: EngineSchema.identity(of: table))
     }
 
-    /// Returns the statements.
-    ///
-    /// - Parameters:
-    ///   - old: The SQL of the key of the entries.
-    ///   - new: The SQL of their new key.
-    ///   - condition: The SQL condition for the move.
+    /// Returns the statements. `old` and `new` are the SQL of the key of the entries and of their new key, `condition`
+    /// the SQL condition for the move.
     func statements(from old: String, to new: String, if condition: String = "true") -> [String] {
         let (name, key) = (table.quoted, column.quoted)
         let move = "UPDATE \(name) SET \(key) = \(new) WHERE \(scope) AND \(key) = \(old) AND \(condition)"
@@ -164,32 +145,5 @@ struct EntryMove {
               SELECT 1 FROM \(name) AS o WHERE \(scope) AND o.\(key) = \(old) AND o.\(key) IS NOT \(name).\(key)\(same))
             """, move,
         ]
-    }
-}
-
-/// Corrects the engine's entries after surrogate keys changed while changes were not captured. SQLite may have given
-/// the key of a deleted row to another row.
-struct SurrogateKeyRepair {
-    private let table: TrackedTable
-    /// The tables whose rows may reference rows of the table.
-    private let tables: [TrackedTable]
-    private let ledger: EngineLedger
-
-    init(_ table: TrackedTable, among tables: [TrackedTable], _ db: Database) {
-        (self.table, self.tables, ledger) = (table, tables, EngineLedger(db))
-    }
-
-    func repair() throws {
-        guard table.key.isSurrogate else { return }
-        let moved = try ledger.movedSurrogateKeys(of: table)
-        guard !moved.isEmpty else { return }
-        for other in tables { try ledger.rekeyReferences(moved, to: table.entity.table, of: other) }
-        // Move to unused keys first, since rows may have exchanged their keys.
-        for (old, _) in moved { try move(old, to: "moved \(old)".databaseValue) }
-        for (old, new) in moved { try move("moved \(old)".databaseValue, to: new) }
-    }
-
-    private func move(_ old: DatabaseValue, to new: DatabaseValue) throws {
-        try ledger.moveSurrogateKey(old, to: new, table, among: tables)
     }
 }

@@ -11,13 +11,11 @@ enum LeaseStore {
     /// How long a lease lasts after its last renewal, in milliseconds.
     private static let duration: Int64 = 120_000
 
-    /// Takes the lease.
-    ///
-    /// - Throws: ``SyncError`` `engineBusy` if another engine holds the lease.
+    /// Takes the lease. Throws ``SyncError`` `engineBusy` if another engine holds the lease.
     static func acquire(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
         let now = SQLiteEngineStore.now
-        let row = try db.rowCached(sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
+        let row = try db.row("SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
         let current: (holder: String, until: Int64) = try (row?.decode(atIndex: 0) ?? "", row?.decode(atIndex: 2) ?? 0)
         // A lease that ends after `now + duration` comes from a wrong clock.
         let isTaken = current.until > now && current.until <= now + duration
@@ -26,32 +24,27 @@ enum LeaseStore {
         }
         let last: Int64? = try row?.decode(atIndex: 1)
         let token = (last ?? 0) &+ 1
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_lease (name, holder, token, until) VALUES ('run', ?, ?, ?)
-                ON CONFLICT DO UPDATE SET holder = excluded.holder, token = excluded.token, until = excluded.until
-                """,
-            arguments: [holder, token, now + duration])
+        try db.run(
+            """
+            INSERT INTO sync_lease (name, holder, token, until) VALUES ('run', ?, ?, ?)
+            ON CONFLICT DO UPDATE SET holder = excluded.holder, token = excluded.token, until = excluded.until
+            """, holder, token, now + duration)
         return EngineLease(token: token)
     }
 
-    /// Extends a lease. A released lease stays released.
-    ///
-    /// - Throws: As ``check(_:in:)``.
+    /// Extends a lease. A released lease stays released. Throws the errors of ``check(_:in:)``.
     static func renew(_ lease: EngineLease, in db: Database) throws {
         try check(lease, in: db)
-        try db.executeCached(
-            sql: "UPDATE sync_lease SET until = ? WHERE name = 'run' AND token = ? AND holder <> ''",
-            arguments: [SQLiteEngineStore.now + duration, lease.token])
+        try db.run(
+            "UPDATE sync_lease SET until = ? WHERE name = 'run' AND token = ? AND holder <> ''",
+            SQLiteEngineStore.now + duration, lease.token)
     }
 
-    /// Checks that no other run took the lease.
-    ///
-    /// - Returns: When the lease ends, in milliseconds since 1970.
-    /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
+    /// Checks that no other run took the lease. Returns when the lease ends, in milliseconds since 1970. Throws
+    /// ``SyncError`` `engineBusy` if another run has taken the lease.
     @discardableResult
     static func checkHolder(of lease: EngineLease, in db: Database) throws -> Int64 {
-        let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
+        let row = try db.row("SELECT token, until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = try row?.decode(atIndex: 0)
         guard let row, token == lease.token else {
             throw SyncError(.engineBusy, "another engine took over the lease of this database; this engine run stops")
@@ -59,21 +52,18 @@ enum LeaseStore {
         return try row.decode(atIndex: 1)
     }
 
-    /// Checks that no other run took the lease. Extends the lease if less than half of its time is left.
-    ///
-    /// - Throws: ``SyncError`` `engineBusy` if another run has taken the lease.
+    /// Checks that no other run took the lease. Extends the lease if less than half of its time is left. Throws
+    /// ``SyncError`` `engineBusy` if another run has taken the lease.
     static func check(_ lease: EngineLease, in db: Database) throws {
         let until = try checkHolder(of: lease, in: db)
         let now = SQLiteEngineStore.now
         if until < now + duration / 2 {
-            try db.execute(sql: "UPDATE sync_lease SET until = ? WHERE name = 'run'", arguments: [now + duration])
+            try db.run("UPDATE sync_lease SET until = ? WHERE name = 'run'", now + duration)
         }
     }
 
     static func free(_ lease: EngineLease, in db: Database) throws {
-        try db.executeCached(
-            sql: "UPDATE sync_lease SET holder = '', until = 0 WHERE name = 'run' AND token = ?",
-            arguments: [lease.token])
+        try db.run("UPDATE sync_lease SET holder = '', until = 0 WHERE name = 'run' AND token = ?", lease.token)
     }
 }
 
@@ -95,16 +85,12 @@ struct LeaseHolder {
     init(_ text: String) { self.text = text }
 
     /// Creates the holder for one engine run of this process.
-    init(name: String) {
-        text = "\(Self.host) \(ProcessInfo.processInfo.processIdentifier) \(name)"
-    }
+    init(name: String) { text = "\(Self.host) \(ProcessInfo.processInfo.processIdentifier) \(name)" }
 
     private static let host = ProcessInfo.processInfo.hostName.replacingOccurrences(of: " ", with: "-")
 
-    /// Whether the process is known to be dead: it ran on this machine, and no process has its ID any more.
-    ///
-    /// If a new process has the ID, the value is false, and the lease must expire. On Windows the value is always
-    /// false.
+    /// Whether the process is known to be dead: it ran on this machine, and no process has its ID any more. If a new
+    /// process has the ID, the value is false, and the lease must expire. On Windows the value is always false.
     var isDead: Bool {
         #if os(Windows)
             return false

@@ -6,20 +6,23 @@ import SyncStore
 struct LocalRowState {
     let key: DatabaseValue
     let state: LocalState
-    let version: String?
-    let time: Int64?
-    let isKnown: Bool
+    private let known: KnownRow?
+    private let change: PendingChange?
+
+    var version: String? { known?.version }
+    var time: Int64? { known?.time }
+    var isKnown: Bool { known != nil }
     /// Whether the store has all values of the known version. If so, a record of that version need not be merged.
-    let isWhole: Bool
+    var isWhole: Bool { known?.trust == .current }
     /// Whether the row may have local edits from a time without change capture.
-    let mayHaveUncapturedEdits: Bool
+    var mayHaveUncapturedEdits: Bool { known?.trust == .uncaptured }
     /// Whether the row is preexisting, and the service has not confirmed that it has the row.
-    let isPreexisting: Bool
+    var isPreexisting: Bool { known?.origin == .preexisting }
+    /// Whether the change is blocked because the service does not have the row.
+    var isBlockedAsMissing: Bool { change?.reason == .missing }
     /// Whether a request without a response may have created the row. The value stays true if a repetition was
     /// rejected.
     let isTried: Bool
-    /// Whether the change is blocked because the service does not have the row.
-    let isBlockedAsMissing: Bool
 
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
         let ledger = EngineLedger(db)
@@ -37,16 +40,8 @@ struct LocalRowState {
         case .update: state = try table.isStored(key, in: ledger.db) ? .updated : .deleted
         case nil: break
         }
-        self.key = key
-        self.state = state
-        version = known?.version
-        time = known?.time
-        isKnown = known != nil
-        isWhole = known?.trust == .current
-        mayHaveUncapturedEdits = known?.trust == .uncaptured
-        isPreexisting = known?.origin == .preexisting
+        (self.key, self.state, self.known, self.change) = (key, state, known, change)
         isTried = try state != .clean && state != .absent && ledger.mayBeCreated(key, table)
-        isBlockedAsMissing = change?.reason == .missing
     }
 }
 
@@ -66,9 +61,8 @@ struct LocalEditTimes {
     func isSet(_ column: String) -> Bool { times[column] != nil }
 
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
-        let rows = try db.rowsCached(
-            sql: "SELECT field, edited, is_restored FROM sync_made WHERE e = ? AND k = ?",
-            arguments: [table.number, key])
+        let rows = try db.rows(
+            "SELECT field, edited, is_restored FROM sync_made WHERE e = ? AND k = ?", table.number, key)
         isRestored = try rows.contains { try $0.decode(Bool.self, atIndex: 2) }
         times = Dictionary(try rows.map { try ($0.decode(String.self, atIndex: 0), $0.decode(Int64.self, atIndex: 1)) })
         { first, _ in first }
@@ -81,19 +75,17 @@ struct LocalEditTimes {
         return value.isNull || isRestored ? 0 : times[Self.row] ?? 0
     }
 
-    /// Returns the SQL condition that a row is to be created again.
-    ///
-    /// - Parameter isRow: The SQL condition that selects the entries of the row in `sync_made`.
+    /// Returns the SQL condition that a row is to be created again. `isRow` is the SQL condition that selects the
+    /// entries of the row in `sync_made`.
     static func isRestored(_ isRow: String) -> String {
         "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"is_restored\")"
     }
 
     /// Marks a row to be created again.
     static func recordRestored(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
-        try db.executeCached(
-            sql: "INSERT INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, 1)",
-            arguments: [table.number, key, row, SQLiteEngineStore.now])
+        try db.run("DELETE FROM sync_made WHERE e = ? AND k = ?", table.number, key)
+        try db.run(
+            "INSERT INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, 1)", table.number, key, row,
+            SQLiteEngineStore.now)
     }
 }

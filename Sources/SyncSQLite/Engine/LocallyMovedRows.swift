@@ -13,9 +13,7 @@ struct LocallyMovedRows {
         let key: DatabaseValue
         /// The key of the row in the conflict log after its deletion.
         let name: DatabaseValue
-        /// The base value of the column.
         let base: DatabaseValue
-        /// The local value of the column.
         let target: DatabaseValue
         /// The value of the column while rows are deleted: the base value, or NULL if the row with that key is not
         /// stored.
@@ -36,8 +34,7 @@ struct LocallyMovedRows {
     /// Finds the moved rows. Skips entities with `editWins`, in which an edited row restores the row that it
     /// references.
     init(_ engine: SQLiteEngineStore, _ db: Database) throws {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         for table in engine.tables where table.registration.deletions == .deleteWins {
             for column in table.columns { try find(column, of: table) }
         }
@@ -59,11 +56,7 @@ struct LocallyMovedRows {
     }
 
     /// Returns the moves because of which a cascade deleted rows. Call this method after the deletion, before the
-    /// rollback.
-    ///
-    /// - Parameters:
-    ///   - rows: The rows that the service deleted.
-    ///   - taken: The moves that earlier calls returned. They are not returned again.
+    /// rollback. `rows` has the rows that the service deleted. Moves in `taken` are not returned again.
     func cascaded(by rows: Set<StoredRow>, excluding taken: [Move]) throws -> [Move] {
         try all.filter { move in
             guard try !move.table.isStored(move.key, in: db), try !isThere(move),
@@ -82,9 +75,8 @@ struct LocallyMovedRows {
     }
 
     /// Sets the foreign keys of moved rows to their local values again, if the referenced rows are stored. Otherwise
-    /// logs the edits as lost. If a moved row is deleted, stores its local value in the log entry.
-    ///
-    /// - Parameter line: The ID of the last log entry before the deletion.
+    /// logs the edits as lost. If a moved row is deleted, stores its local value in the log entry. `line` is the ID of
+    /// the last log entry before the deletion.
     func reapply(_ moves: [Move], since line: Int) throws {
         for move in moves {
             if try !move.table.isStored(move.key, in: db) {
@@ -104,23 +96,19 @@ struct LocallyMovedRows {
         if move.former.isExactly(move.base) { try ledger.setBase(nil, of: move.column.name, move.key, table) }
         try ConflictLog(db).add(
             table, move.key, field: move.column.name, base: move.base, local: move.target, remote: move.base,
-            OrphanedRows.resolution)
+            .danglingReference)
         // The service may have rejected the change because of the row that it references.
         try ledger.unblock(.row(table, move.key))
     }
 
     private func isThere(_ move: Move) throws -> Bool {
         guard let destination = move.column.destination.map({ engine.stack.layout[$0] }) else { return false }
-        return try db.finds(
-            sql: "SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?",
-            arguments: [move.target])
+        return try db.finds("SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?", move.target)
     }
 
     private func set(_ value: DatabaseValue, _ move: Move) throws {
-        try db.executeCached(
-            sql: """
-                UPDATE OR IGNORE \(move.table.table.name.quoted) SET \(move.column.name.quoted) = ?
-                WHERE \(move.table.table.keyColumn.quoted) = ?
-                """, arguments: [value, move.key])
+        try db.run(
+            "UPDATE OR IGNORE \(move.table.sql) SET \(move.column.sql) = ? WHERE \(move.table.keySQL) = ?", value,
+            move.key)
     }
 }

@@ -31,8 +31,7 @@ struct NestedListLinks {
     private var ledger: EngineLedger { EngineLedger(db) }
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         for table in engine.tables {
             guard try ledger.hasChanges(of: table) else { continue }
             for column in table.columns {
@@ -47,10 +46,8 @@ struct NestedListLinks {
         }
     }
 
-    /// Returns the nested lists of one association.
-    ///
-    /// - Parameter end: The end of the rows that own the lists. Links in the records of rows at the other end are not
-    ///   included: ``EditRebase`` merges them.
+    /// Returns the nested lists of one association. `end` is the end of the rows that own the lists. Links in the
+    /// records of rows at the other end are not included: ``EditRebase`` merges them.
     private static func lists(
         _ plan: PayloadGraph, _ id: AssociationID, of end: CompiledAssociation.End, _ engine: SQLiteEngineStore,
         _ db: Database
@@ -112,20 +109,18 @@ struct NestedListLinks {
     /// Restores the links of the new rows that are still new after the page.
     func reapply() throws {
         for (table, column, key, value) in columns where try isNew(key, table) {
-            let name = column.name.quoted
-            try db.executeCached(
-                sql: """
-                    UPDATE OR IGNORE \(table.table.name.quoted) SET \(name) = ? WHERE \(table.table.keyColumn.quoted) = ?
-                      AND \(name) IS NULL
-                    """, arguments: [value, key])
+            let name = column.sql
+            try db.run(
+                "UPDATE OR IGNORE \(table.sql) SET \(name) = ? WHERE \(table.keySQL) = ? AND \(name) IS NULL", value,
+                key)
         }
         for (table, joinTable, key, other) in joinRows where try isNew(key, table) {
             let destination = engine.stack.layout[joinTable.destination]
-            try db.executeCached(
-                sql: """
-                    INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
-                    WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
-                    """, arguments: [key, other, other])
+            try db.run(
+                """
+                INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
+                WHERE EXISTS (SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?)
+                """, key, other, other)
         }
         for (joinTable, key, others) in lists {
             let stored = try LinkedRowList(joinTable).others(of: key, in: db)
@@ -152,9 +147,7 @@ struct LinkedRowList {
         }
     }
 
-    func others(of key: DatabaseValue, in db: Database) throws -> [DatabaseValue] {
-        try DatabaseValue.fetchAll(db.cachedStatement(sql: sql), arguments: [key])
-    }
+    func others(of key: DatabaseValue, in db: Database) throws -> [DatabaseValue] { try db.values(sql, key) }
 
     /// Sets the order of an ordered list. Rows that are not in `others` come last. Writes nothing if the list is not
     /// ordered, or if `others` contains all its rows in their stored order.
@@ -201,15 +194,13 @@ struct LinkedRowList {
 }
 
 extension TrackedTable.JoinTable {
-    /// The field name of the list in the engine's tables.
     var field: String { "\(name) \(end)" }
 
     /// Whether the list has positions, so that its order is sent and merged.
     var isOrdered: Bool { table.position != nil }
 
     /// Returns the query for the keys of the rows that are linked to a row, in list order. Its column is named `k`.
-    ///
-    /// - Parameter owner: The SQL of the key of the row.
+    /// `owner` is the SQL of the key of the row.
     func listSQL(_ owner: String) -> String {
         """
         SELECT \(table.other) AS k FROM \(table.table) WHERE \(table.mine) = \(owner)

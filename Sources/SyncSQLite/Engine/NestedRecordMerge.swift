@@ -13,8 +13,7 @@ struct NestedRecordMerge {
     private var rows: [(table: TrackedTable, key: RowKey, standing: LocalRowState)] = []
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         for table in engine.tables + engine.otherTables {
             let batch = plan[table.entity.table]
             let family = Set(table.entity.family)
@@ -70,24 +69,22 @@ struct NestedRecordMerge {
     private func remove(_ key: DatabaseValue, _ table: TrackedTable) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table && column.isOptional {
-                let name = column.name.quoted
-                try db.executeCached(
-                    sql: "UPDATE \(other.table.name.quoted) SET \(name) = NULL WHERE \(name) = ?", arguments: [key])
+                let name = column.sql
+                try db.run("UPDATE \(other.sql) SET \(name) = NULL WHERE \(name) = ?", key)
             }
         }
-        try db.executeCached(
-            sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [key])
+        try db.run("DELETE FROM \(table.sql) WHERE \(table.keySQL) = ?", key)
     }
 }
 
-/// Known rows that the service has returned only inside other records.
-///
-/// Such a row may be absent from listings. It does not count as missing if the record of a linked stored row may
-/// contain it. The engine does not read unchanged records again. When a record no longer contains the row, the merge
-/// removes the link.
-struct NestedOnlyRows {
+// Known rows that the service has returned only inside other records.
+//
+// Such a row may be absent from listings. It does not count as missing if the record of a linked stored row may
+// contain it. The engine does not read unchanged records again. When a record no longer contains the row, the merge
+// removes the link.
+extension SQLiteEngineStore {
     /// A relationship through which records may contain nested rows.
-    struct Way {
+    struct NestingWay {
         let names: LinkTable
         let outer: TableLayout
         /// The numbers of the synced entities of the outer table, as SQL.
@@ -95,30 +92,25 @@ struct NestedOnlyRows {
         let inner: TrackedTable
     }
 
-    private let engine: SQLiteEngineStore
-    private let db: Database
-
-    init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
-
     /// Returns the keys of the known rows that the current listing lacks, except new rows and rows that stay because a
     /// record may contain them.
-    func missingKeys(of table: TrackedTable) throws -> [DatabaseValue] {
+    func missingKeys(of table: TrackedTable, in db: Database) throws -> [DatabaseValue] {
         let ledger = EngineLedger(db)
-        return try ledger.missingKeys(of: table, ledger.isNestedOnlyRowUnlisted(of: table) ? ways() : nil)
+        return try ledger.missingKeys(of: table, ledger.isNestedOnlyRowUnlisted(of: table) ? nestingWays(in: db) : nil)
     }
 
-    private func ways() throws -> [Way] {
+    private func nestingWays(in db: Database) throws -> [NestingWay] {
         let numbers = try EngineLedger(db).entitiesWithNestedOnlyRows()
-        let tables = Dictionary(grouping: engine.tables, by: \.entity.table)
-        return engine.model.compiled.links.flatMap { link in
-            [CompiledAssociation.End.first, .second].flatMap { end -> [Way] in
+        let tables = Dictionary(grouping: tables, by: \.entity.table)
+        return model.compiled.links.flatMap { link in
+            [CompiledAssociation.End.first, .second].flatMap { end -> [NestingWay] in
                 // A record contains rows through its own relationships only.
                 guard link.side(end).relationship != nil else { return [] }
-                let names = LinkTable(link, end, engine.stack.layout)
+                let names = LinkTable(link, end, stack.layout)
                 let outer = link.side(end).table
                 let outerNumbers = (tables[outer] ?? []).map { "\($0.number)" }.joined(separator: ", ")
                 return (tables[link.side(end.other).table] ?? []).filter { numbers.contains($0.number) }.map {
-                    Way(names: names, outer: engine.stack.layout[outer], outerNumbers: outerNumbers, inner: $0)
+                    NestingWay(names: names, outer: stack.layout[outer], outerNumbers: outerNumbers, inner: $0)
                 }
             }
         }

@@ -3,12 +3,8 @@ import GRDB
 /// The progress of a push through the outbox. The push examines rows by key, and continues after the last examined row.
 /// If a row waits for another row, the push examines it again once the request of the other row is completed.
 final class OutboxScan {
-    /// The kind of changes that the push examines.
-    enum Pass {
-        /// New and changed rows.
-        case rows
-        case deletions
-    }
+    /// The push examines first the rows, then the deletions.
+    typealias Pass = EngineLedger.Selection
 
     private struct Position: Hashable {
         let pass: Pass

@@ -14,11 +14,9 @@ final class OutgoingRecordBuilder {
     private var records: [BinaryComparedValue: JSONValue] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database) throws {
-        self.engine = engine
-        self.db = db
+        (self.engine, self.db) = (engine, db)
         reader = try ExportReader(db, engine.stack.layout)
-        exporter = RecordExporter(
-            model: engine.model, options: ExportOptions(relationships: .none), source: reader)
+        exporter = RecordExporter(model: engine.model, options: ExportOptions(relationships: .none), source: reader)
     }
 
     /// Reads rows together, for later calls of ``record(of:_:)``.
@@ -72,19 +70,14 @@ final class OutgoingRecordBuilder {
 // The bodies of requests.
 extension OutgoingRecordBuilder {
     /// An error for a row that cannot be sent as it is.
-    struct Unsendable: LocalizedError {
+    struct Unsendable: Error {
         let reason: String
-
-        var errorDescription: String? { reason }
     }
 
-    /// Returns the body of a request: a record with the given fields.
-    ///
-    /// - Parameter newID: The ID that the client assigns to a new row; nil if the service assigns it. Ignored for other
-    ///   rows.
-    /// - Returns: The body, and the members of the natural key. They are nil if the entity has none, or if all values
-    ///   are null, because any record without these values would match.
-    /// - Throws: ``Unsendable`` if the row or a value cannot be sent.
+    /// Returns the body of a request: a record with the given fields. `newID` is the ID that the client assigns to a
+    /// new row; nil if the service assigns it. Ignored for other rows. Also returns the members of the natural key.
+    /// They are nil if the entity has none, or if all values are null, because any record without these values would
+    /// match. Throws ``Unsendable`` if the row or a value cannot be sent.
     func body(
         of key: DatabaseValue, _ table: TrackedTable, _ fields: [OutgoingField], newID: JSONValue?, isNew: Bool
     ) throws -> (body: JSONValue, naturalKey: JSONValue?) {
@@ -126,20 +119,17 @@ extension OutgoingRecordBuilder {
         _ others: [DatabaseValue], of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable?, _ table: TrackedTable
     ) throws -> [DatabaseValue] {
         guard let joinTable else { return others }
-        let pending = try Row.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT target_key, position FROM sync_pending
-                    WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
-                    """), arguments: [key, joinTable.relationship])
+        let pending = try db.rows(
+            """
+            SELECT target_key, position FROM sync_pending
+            WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
+            """, key, joinTable.relationship)
         return try pending.reduce(into: others) { list, row in
             list.insert(row[0], at: min(try row.decode(Int?.self, atIndex: 1) ?? list.count, list.count))
         }
     }
 
-    private func sendable(
-        _ value: JSONValue?, _ field: OutgoingField, _ type: AttributeType
-    ) throws -> JSONValue {
+    private func sendable(_ value: JSONValue?, _ field: OutgoingField, _ type: AttributeType) throws -> JSONValue {
         guard let value, Double.fromDatabaseValue(field.value)?.isFinite != false else {
             throw Unsendable(reason: "the value of '\(field.name)' cannot be written as JSON")
         }

@@ -15,9 +15,7 @@ extension OutgoingRequestBuilder {
     }
 
     /// Returns the rows that fields reference and that the service does not have: new rows, and rows that the service
-    /// deleted or lacks.
-    ///
-    /// The result includes new rows of entities that another engine syncs. That engine sends them.
+    /// deleted or lacks. The result includes new rows of entities that another engine syncs. That engine sends them.
     func pendingRows(of fields: [OutgoingField]) throws -> [RowName] {
         let tables = engine.tables + engine.otherTables
         return try fields.flatMap { field in
@@ -32,7 +30,6 @@ extension OutgoingRequestBuilder {
     }
 
     /// Returns whether every row that a new row waits for also waits for the new row, directly or through other rows.
-    ///
     /// Returns false if one of these rows cannot be sent. Only a row in such a cycle is sent without its reference.
     func isInCycle(_ key: DatabaseValue, _ table: TrackedTable, _ pending: [OutgoingField]) throws -> Bool {
         let own = RowName(table: table.number, key: key)

@@ -23,7 +23,6 @@ struct OutgoingRequestBuilder {
     /// The values and entries of the rows that are examined next.
     private var entries: OutgoingEntries
     private var requests: [EngineLedger.NewRequest] = []
-    /// The rows of `requests`.
     private var preparedRows: Set<RowName> = []
     private var nextID: Int64
     /// The changes that were blocked because they cannot be sent.
@@ -36,10 +35,7 @@ struct OutgoingRequestBuilder {
     ///   - order: The tables, referenced tables before referencing tables.
     ///   - lastEdit: The edit counter up to which edits are sent.
     init(_ engine: SQLiteEngineStore, _ order: [TrackedTable], upTo lastEdit: Int64, _ db: Database) throws {
-        self.engine = engine
-        self.lastEdit = lastEdit
-        self.order = order
-        self.db = db
+        (self.engine, self.lastEdit, self.order, self.db) = (engine, lastEdit, order, db)
         bodies = try OutgoingRecordBuilder(engine, db)
         edits = try Dictionary(
             order.map { table in
@@ -76,7 +72,11 @@ struct OutgoingRequestBuilder {
     private mutating func prepareNext(_ limit: Int) throws {
         for table in order { try prepareRequests(.rows, table, limit) }
         if requests.isEmpty, !scan.hasNoCycle {
-            try breakCycle(order)
+            // Build a request for one row in a cycle of new rows, without its reference. The reference is sent when both
+            // rows exist.
+            for table in order where requests.isEmpty {
+                try forEachChange(of: table, .newRows, 1) { _ = try $0.prepareRequest($1, table, breaksCycle: true) }
+            }
             scan.hasNoCycle = requests.isEmpty
         }
         if requests.isEmpty {
@@ -85,8 +85,7 @@ struct OutgoingRequestBuilder {
     }
 
     /// Examines the rows that are marked to be examined again, then continues after the last examined row.
-    private mutating func prepareRequests(_ pass: OutboxScan.Pass, _ table: TrackedTable, _ limit: Int) throws {
-        let selection: EngineLedger.Selection = pass == .rows ? .rows : .deletions
+    private mutating func prepareRequests(_ pass: EngineLedger.Selection, _ table: TrackedTable, _ limit: Int) throws {
         func prepare(_ builder: inout OutgoingRequestBuilder, at change: Change) throws {
             if pass == .rows { builder.scan.hasNoCycle = false }
             let pending =
@@ -98,19 +97,14 @@ struct OutgoingRequestBuilder {
         while requests.count < limit {
             let keys = scan.takeRequeued(pass, table.number, Self.rowsReadTogether)
             if keys.isEmpty { break }
-            let changes = try ledger.changesToSend(of: keys, table, selection, upTo: lastEdit)
-            let rest = try forEach(of: changes[...], table, selection, limit, prepare)
+            let changes = try ledger.changesToSend(of: keys, table, pass, upTo: lastEdit)
+            let rest = try forEach(of: changes[...], table, pass, limit, prepare)
             scan.requeue(rest.map(\.key), pass, table.number)
         }
-        try self.forEachChange(of: table, selection, limit, after: scan.lastKey(pass, table.number)) {
-            builder, change in
+        try forEachChange(of: table, pass, limit, after: scan.lastKey(pass, table.number)) { builder, change in
             try prepare(&builder, at: change)
             builder.scan.advance(pass, table.number, to: change.key)
         }
-    }
-
-    private func isPrepared(_ key: DatabaseValue, _ table: TrackedTable) -> Bool {
-        preparedRows.contains(RowName(table: table.number, key: key))
     }
 
     /// The number of rows whose values and entries are read together.
@@ -134,8 +128,7 @@ struct OutgoingRequestBuilder {
     }
 
     /// Calls `body` for changes until there are `limit` requests. Reads the values and entries of the rows together.
-    ///
-    /// - Returns: The remaining changes.
+    /// Returns the remaining changes.
     private mutating func forEach(
         of changes: ArraySlice<Change>, _ table: TrackedTable, _ selection: EngineLedger.Selection, _ limit: Int,
         _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
@@ -152,23 +145,16 @@ struct OutgoingRequestBuilder {
         }
         var rest = changes
         while requests.count < limit, let change = rest.popFirst() {
-            if !isPrepared(change.key, table) { try body(&self, change) }
+            let isPrepared = preparedRows.contains(RowName(table: table.number, key: change.key))
+            if !isPrepared { try body(&self, change) }
         }
         return rest
-    }
-
-    /// Builds a request for one row in a cycle of new rows, without its reference. The reference is sent when both rows
-    /// exist.
-    private mutating func breakCycle(_ order: [TrackedTable]) throws {
-        for table in order where requests.isEmpty {
-            try forEachChange(of: table, .newRows, 1) { _ = try $0.prepareRequest($1, table, breaksCycle: true) }
-        }
     }
 
     /// Blocks the new rows of a cycle if none of them can be sent without its reference. Otherwise these rows would
     /// wait forever.
     private mutating func blockCycles() throws {
-        var unreverted: [(change: Change, table: TrackedTable, relationship: String)] = []
+        var cycles: [(change: Change, table: TrackedTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
             try forEachChange(of: table, .newRows, 1) { builder, change in
                 guard let values = try builder.entries.values(of: change.key, table) else { return }
@@ -177,10 +163,10 @@ struct OutgoingRequestBuilder {
                 guard let first = pending.first(where: { $0.column?.isOptional == false }),
                     try builder.isInCycle(change.key, table, pending)
                 else { return }
-                unreverted.append((change, table, first.column?.relationship ?? first.name))
+                cycles.append((change, table, first.column?.relationship ?? first.name))
             }
         }
-        for (change, table, relationship) in unreverted {
+        for (change, table, relationship) in cycles {
             try block(
                 change, table, .cycle,
                 "cycle: the row and the row referenced by '\(relationship)' are both new and require each other")
@@ -189,18 +175,17 @@ struct OutgoingRequestBuilder {
 
     // MARK: Rows
 
-    /// Builds the request of a new or changed row, unless the row must wait for other rows.
-    ///
-    /// - Returns: The rows that it waits for; empty if it does not wait.
+    /// Builds the request of a new or changed row, unless the row must wait for other rows. Returns the rows that it
+    /// waits for; empty if it does not wait.
     private mutating func prepareRequest(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
         guard let edits = edits[table.number] else { return [] }
+        let isNew = change.kind == .create
         guard let values = try entries.values(of: change.key, table) else {
-            try insertTombstone(change, table)
+            if isNew { try drop(change, table) } else { try ledger.setDeletion(of: change.key, table) }
             return []
         }
-        let isNew = change.kind == .create
         let outgoing =
             try isNew
             ? edits.all(of: change.key, values)
@@ -252,8 +237,7 @@ struct OutgoingRequestBuilder {
         }
         if isNew, remoteID == .null {
             let names = engine.model.compiled.keyNames(of: table.entity).joined(separator: ", ")
-            return try block(
-                change, table, .unsendable, "the composite key is incomplete: no value for \(names)")
+            return try block(change, table, .unsendable, "the composite key is incomplete: no value for \(names)")
         }
         do {
             let (body, natural) = try bodies.body(of: change.key, table, fields, newID: remoteID, isNew: isNew)
@@ -267,14 +251,10 @@ struct OutgoingRequestBuilder {
     /// create one.
     private func newID(_ change: Change, _ table: TrackedTable) throws -> JSONValue? {
         guard engine.registration.clientAssignsIDs || table.key.hasParts else { return nil }
-        guard try isLocal(change.key, table) else { return try table.json(change.key, in: db) }
+        let key = table.key.hasParts ? nil : try table.key.recordKey(change.key, in: db)
+        guard let key, RowKey(key, table.key.type).isLocal else { return try table.json(change.key, in: db) }
         guard table.key.type == .single(.string), let creationID = change.creationID else { return nil }
         return .string(CreationID(creationID).text(of: engine.registration.idLength))
-    }
-
-    private func isLocal(_ k: DatabaseValue, _ table: TrackedTable) throws -> Bool {
-        guard !table.key.hasParts, let key = try table.key.recordKey(k, in: db) else { return false }
-        return RowKey(key, table.key.type).isLocal
     }
 
     private mutating func insert(
@@ -282,7 +262,7 @@ struct OutgoingRequestBuilder {
         _ fields: [OutgoingField]
     ) throws {
         let version = try entries.known(change.key, table)?.version
-        let creationID = change.creationID ?? "\(UUID().uuidString.lowercased())"
+        let creationID = change.creationID ?? UUID().uuidString.lowercased()
         let own = try table.json(change.key, in: db)
         let open = try entries.mayHaveRequest(change.key, table) ? ledger.takeRequest(of: change.key, table) : nil
         let isRestoration =
@@ -310,9 +290,8 @@ struct OutgoingRequestBuilder {
 
     // MARK: Deletions
 
-    /// Builds the request of a deletion, unless the deletion of a referencing row must be sent first.
-    ///
-    /// - Returns: The referencing row; empty if there is none.
+    /// Builds the request of a deletion, unless the deletion of a referencing row must be sent first. Returns the
+    /// referencing row; empty if there is none.
     private mutating func prepareDeletion(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
@@ -338,11 +317,6 @@ struct OutgoingRequestBuilder {
     }
 
     // MARK: Changes without a request
-
-    private func insertTombstone(_ change: Change, _ table: TrackedTable) throws {
-        if change.kind == .create { return try drop(change, table) }
-        try ledger.setDeletion(of: change.key, table)
-    }
 
     private func drop(_ change: Change, _ table: TrackedTable) throws {
         try ledger.deleteEntries(of: change.key, table, isKnown: true)

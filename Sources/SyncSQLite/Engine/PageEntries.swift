@@ -31,7 +31,6 @@ final class PageEntries {
         read.contains(key.exact) ? known[key.exact] : try ledger.knownRow(key, table)
     }
 
-    /// Returns the state of a row for a merge.
     func state(of key: DatabaseValue) throws -> LocalRowState {
         guard read.contains(key.exact) else { return try LocalRowState(of: key, table, ledger.db) }
         return try LocalRowState(of: key, table, known[key.exact], changes[key.exact], ledger)
@@ -92,7 +91,6 @@ struct OutgoingEntries {
         isRead(key, table) ? known[key.exact] : try ledger.knownRow(key, table)
     }
 
-    /// Returns whether a row may have a request.
     func mayHaveRequest(_ key: DatabaseValue, _ table: TrackedTable) -> Bool {
         !isRead(key, table) || keysWithRequests.contains(key.exact)
     }

@@ -5,8 +5,7 @@ import SyncStore
 // Merges of rows that one side deleted.
 extension PageMerge {
     /// Merges a pulled row that was deleted locally. If the service changed the row since, the conflict is logged.
-    ///
-    /// - Returns: Whether the row is restored.
+    /// Returns whether the row is restored.
     mutating func stays(_ row: RemoteRecord, _ standing: LocalRowState) throws -> Bool {
         let isChanged =
             try standing.version != nil && standing.version != recorded(row, standing).version
@@ -16,9 +15,8 @@ extension PageMerge {
         if isChanged {
             let reason: SyncConflict.Reason = wentAlong ? .onlyCascaded : comesBack ? .editWins : .deleteWins
             let resolution = ConflictOutcome(winner: comesBack ? .remote : .local, reason: reason)
-            try log(
-                standing.key, field: "", local: .null, remote: (row.record ?? .null).text.databaseValue, resolution)
-            if comesBack { lost.append((try DeletedValues(table, db).edits(of: standing.key), resolution)) }
+            try log(standing.key, field: "", local: .null, remote: (row.record ?? .null).text.databaseValue, resolution)
+            if comesBack { lost.append((try ConflictLog(db).deletedEdits(of: standing.key, table), resolution)) }
         }
         if comesBack {
             try deleteState(standing.key)
@@ -84,20 +82,18 @@ extension PageMerge {
         try ledger.setKnownDeletion(of: standing.key, table)
     }
 
-    /// Turns a row that the service deleted into a new row, so that it is created again with all values.
-    ///
-    /// - Parameter note: The note for the conflict log.
+    /// Turns a row that the service deleted into a new row, so that it is created again with all values. `note` is for
+    /// the conflict log.
     mutating func bringBack(_ row: RemoteRecord, _ standing: LocalRowState, _ note: String) throws {
         // The creation ID is made of the old ID. Two devices that create the row again therefore create only one row.
-        try ledger.insertRestoration(
-            of: standing.key, table, CreationID(reviving: row.id.text, of: table.entity.name))
+        try ledger.insertRestoration(of: standing.key, table, CreationID(reviving: row.id.text, of: table.entity.name))
         try engine.insertNew(standing.key, table, in: db)
         // The base values stay. If another device also creates the row again, only fields that were edited locally are
         // merged as local edits.
         try LocalEditTimes.recordRestored(standing.key, table, in: db)
         try ledger.deleteAttemptedValues(of: standing.key, table)
         try ledger.deleteKnown(standing.key, table)
-        try ReferencingRows(engine, table, db).release(from: standing.key)
+        try engine.unblockRows(referencing: standing.key, of: table, in: db)
         try ledger.deleteOpenCreate(of: standing.key, table)
         // The service has no values any more, and all local values are sent.
         let resolution = ConflictOutcome(winner: .local, reason: .editWins, note: note)
@@ -109,34 +105,31 @@ extension PageMerge {
     private static let deletedTogether = 100
 
     /// Deletes rows by the delete rules of the model. Triggers log the edits of these rows and of rows that cascades
-    /// delete.
-    ///
-    /// If an entity has `editWins`, a deletion may have to be undone, so each row is deleted separately.
-    mutating func delete(_ rows: [(row: RemoteRecord, standing: LocalRowState)]) throws {
+    /// delete. If an entity has `editWins`, a deletion may have to be undone, so each row is deleted separately.
+    mutating func delete(_ rows: [PulledRow]) throws {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
         guard !rows.isEmpty else { return }
-        let (moved, later) = (try LocallyMovedRows(engine, db), RemotelyChangedChildren(engine, table, db))
+        let (moved, owned) = (try LocallyMovedRows(engine, db), engine.owned(by: table))
         for start in stride(from: 0, to: rows.count, by: size) {
-            try deletePart(rows[start..<min(start + size, rows.count)], moved, later)
+            try deletePart(rows[start..<min(start + size, rows.count)], moved, owned)
         }
     }
 
     private mutating func deletePart(
-        _ rows: ArraySlice<(row: RemoteRecord, standing: LocalRowState)>, _ moved: LocallyMovedRows,
-        _ later: RemotelyChangedChildren
+        _ rows: ArraySlice<PulledRow>, _ moved: LocallyMovedRows, _ owned: [(table: TrackedTable, names: LinkTable)]
     ) throws {
         let before = try ConflictLog(db).lastEntry()
         var keys: Set<StoredRow> = []
         var names: [DatabaseValue] = []
-        let pulledAgain = try later.tables(below: rows)
+        let pulledAgain = try engine.tablesChangedLater(below: rows, owned, in: db)
         for (_, standing) in rows {
             guard let key = RowKey(standing.key), try table.isStored(standing.key, in: db) else { continue }
             keys.insert(StoredRow(table: table.entity.table, key: key))
             // The log identifies a deleted row with a surrogate key by its name.
             if let name = try ledger.loggedKey(of: standing.key, table) { names.append(name) }
             // The service may have rejected a change because it references this row.
-            try ReferencingRows(engine, table, db).release(from: standing.key)
+            try engine.unblockRows(referencing: standing.key, of: table, in: db)
         }
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
@@ -192,5 +185,34 @@ extension PageMerge {
     func deleteState(_ key: DatabaseValue) throws {
         try ledger.deleteOpenCreate(of: key, table)
         try ledger.deleteEntries(of: key, table)
+    }
+}
+
+// Rows that belong to a deleted row and that the service changed after the deletion. The service still has such rows.
+// The cascade deletes these rows locally. Therefore all rows of their entities must be pulled again.
+extension SQLiteEngineStore {
+    /// Returns the tables that have such rows, and the tables to which the deletion of these rows cascades. Call this
+    /// method before the rows are deleted locally. `owned` has the tables to which their deletion cascades.
+    func tablesChangedLater(
+        below rows: ArraySlice<PageMerge.PulledRow>, _ owned: [(table: TrackedTable, names: LinkTable)], in db: Database
+    ) throws -> [TrackedTable] {
+        var found: Set<Int> = []
+        func add(_ table: TrackedTable) {
+            if found.insert(table.number).inserted { for (child, _) in self.owned(by: table) { add(child) } }
+        }
+        for (child, names) in owned {
+            let isLater = try rows.contains { row, standing in
+                try row.time.map { try EngineLedger(db).isChanged(child, names, of: standing.key, after: $0) } ?? false
+            }
+            if isLater { add(child) }
+        }
+        return tables.filter { found.contains($0.number) }
+    }
+
+    /// Returns the tables to which a deletion cascades, because their rows reference the deleted row.
+    func owned(by table: TrackedTable) -> [(table: TrackedTable, names: LinkTable)] {
+        references(to: table).filter { link, _ in
+            link.storage == .foreignKey && link.second.relationship?.deleteRule == .cascade
+        }.flatMap { link, names in tables.filter { $0.entity.table == link.first.table }.map { ($0, names) } }
     }
 }

@@ -9,6 +9,8 @@ import SyncStore
 /// When the edits are reapplied, the rows have the service's values. So the merge does not depend on the format of
 /// records.
 struct PageMerge {
+    typealias PulledRow = (row: RemoteRecord, standing: LocalRowState)
+
     let engine: SQLiteEngineStore
     let table: TrackedTable
     private let clock: Int64
@@ -27,52 +29,45 @@ struct PageMerge {
     private(set) var refused: [(row: RemoteRecord, reason: String)] = []
     private var preexisting: PreexistingRows
     /// The edits of locally deleted rows that are restored.
-    var lost: [(edits: [DeletedValues.Edit], resolution: ConflictOutcome)] = []
+    var lost: [(edits: [ConflictLog.DeletedEdit], resolution: ConflictOutcome)] = []
 
-    init(
-        _ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: PageEntries, _ db: Database
-    ) {
-        self.engine = engine
-        self.table = table
-        self.clock = clock
-        self.entries = entries
-        self.db = db
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: PageEntries, _ db: Database) {
+        (self.engine, self.table, self.clock, self.entries, self.db) = (engine, table, clock, entries, db)
         preexisting = PreexistingRows(db)
     }
 
     mutating func apply(_ rows: [RemoteRecord]) throws {
-        var written: [(row: RemoteRecord, standing: LocalRowState)] = []
-        var editedRows: [(row: RemoteRecord, standing: LocalRowState)] = []
-        var deleted: [(row: RemoteRecord, standing: LocalRowState)] = []
-        let naturalKeys = try NaturalKeyMatcher(engine, table, db)
-        let creationIDs = try CreationIDIndex(engine, table, db)
+        var written: [PulledRow] = []
+        var editedRows: [PulledRow] = []
+        var deleted: [PulledRow] = []
+        let newRows = engine.newRows(of: table)
+        let (hasCreationIDs, hasNaturalKeys) = try newRows.read(in: db)
         for row in rows {
             guard var key = try table.key.k(of: row.id, in: db) else {
                 refused.append((row, "the ID of the record is not a valid key of \(table.entity.name)"))
                 continue
             }
-            let marked = try creationIDs?.matchNewRow(row, key)
-            let isMarked = marked != nil
-            if let matched = try marked ?? naturalKeys?.matchNewRow(row, key) {
+            let marked = hasCreationIDs ? try newRows.matchCreationID(of: row, key, engine, db) : nil
+            if let matched = try marked ?? (hasNaturalKeys ? newRows.matchNaturalKey(of: row, key, engine, db) : nil) {
                 // The matched row had another key, which a later record of the page may have.
                 entries.discardAll()
                 key = matched
             }
-            let isOurs = isSame || isMarked || engine.registration.clientAssignsIDs || table.key.hasParts
+            let isOurs = isSame || marked != nil || engine.registration.clientAssignsIDs || table.key.hasParts
             let standing = try entries.state(of: key)
             if standing.state != .clean, standing.state != .absent { entries.discard(key) }
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
             // The deletion shows that the row was created at the service.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
             switch DecisionTable.action(remote: try remote(row, standing), local: wasMade ? .updated : standing.state) {
-            case .nothing where row.record == nil: try ReferencingRows(engine, table, db).deletePendingReferences(key)
+            case .nothing where row.record == nil: try engine.deletePendingReferences(to: key, of: table, in: db)
             case .nothing, .send: break
             case .takeRemote, .insert:
                 written.append((row, standing))
                 try preexisting.insert(standing, of: table)
                 if standing.state == .clean, standing.mayHaveUncapturedEdits { editedRows.append((row, standing)) }
             case .mergeDuplicate:
-                if isOurs || naturalKeys != nil {
+                if isOurs || hasNaturalKeys {
                     editedRows.append((row, standing))
                 } else {
                     // The app chose this key for a new row, and the service assigned it to another row.
@@ -94,14 +89,14 @@ struct PageMerge {
             case .remoteDelete, .delete, .deleteWithinLimit: deleted.append((row, standing))
             case .clear:
                 try deleteState(standing.key)
-                try ReferencingRows(engine, table, db).deletePendingReferences(key)
+                try engine.deletePendingReferences(to: key, of: table, in: db)
             }
         }
         try delete(deleted)
         guard !written.isEmpty else { return }
         try write(written, editedRows)
         for (edits, resolution) in lost {
-            outcome[table.entity.name].conflictingValues += try DeletedValues(table, db).log(edits, resolution)
+            outcome[table.entity.name].conflictingValues += try ConflictLog(db).add(edits, table, resolution)
         }
     }
 
@@ -123,10 +118,7 @@ struct PageMerge {
 
     // MARK: Writing
 
-    private mutating func write(
-        _ rows: [(row: RemoteRecord, standing: LocalRowState)],
-        _ editedRows: [(row: RemoteRecord, standing: LocalRowState)]
-    ) throws {
+    private mutating func write(_ rows: [PulledRow], _ editedRows: [PulledRow]) throws {
         let records = rows.compactMap(\.row.record)
         let options = SyncOptions(deletionLimit: nil, resultDetail: .counts)
         let builder = try PayloadGraphBuilder(
@@ -189,21 +181,18 @@ struct PageMerge {
             ["\(TableLayout.entityColumn.quoted) = ?"] + table.foreignColumns(to: kind).map { "\($0.quoted) = NULL" }
         try db.execute(
             sql: """
-                UPDATE \(table.table.name.quoted) SET \(columns.joined(separator: ", "))
-                WHERE \(table.table.keyColumn.quoted) = ?
+                UPDATE \(table.sql) SET \(columns.joined(separator: ", "))
+                WHERE \(table.keySQL) = ?
                 """, arguments: [kind.name, standing.key])
     }
 
-    /// Returns the version and the time to record for a row.
     func recorded(_ row: RemoteRecord, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
         guard keepsVersions, row.version == nil else { return (row.version, row.time) }
         return (standing.version, standing.time)
     }
 
     /// Records the rows as known that are stored now.
-    private mutating func record(
-        _ rows: [(row: RemoteRecord, standing: LocalRowState)], _ result: SyncResult, _ plan: PayloadGraph
-    ) throws {
+    private mutating func record(_ rows: [PulledRow], _ result: SyncResult, _ plan: PayloadGraph) throws {
         // A surrogate key exists once the row is stored.
         let keys = try rows.map { try table.key.k(of: $0.row.id, in: db) }
         let stored = try storedKeys(among: keys.compactMap(\.self), result, plan)
@@ -245,8 +234,7 @@ struct PageMerge {
     mutating func log(
         _ key: DatabaseValue, field: String, local: DatabaseValue, remote: DatabaseValue, _ resolution: ConflictOutcome
     ) throws {
-        try ConflictLog(db).add(
-            table, key, field: field, base: .null, local: local, remote: remote, resolution)
+        try ConflictLog(db).add(table, key, field: field, base: .null, local: local, remote: remote, resolution)
         outcome[table.entity.name].conflicts += 1
         outcome[table.entity.name].conflictingValues += 1
     }

@@ -21,10 +21,7 @@ struct PageWriter {
     private let serverTime: Int64?
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ serverTime: Int64?, _ db: Database) throws {
-        self.engine = engine
-        self.table = table
-        self.db = db
-        self.serverTime = serverTime
+        (self.engine, self.table, self.db, self.serverTime) = (engine, table, db, serverTime)
         let known = try EngineLedger(db).clockOffset()
         let difference = serverTime.map { $0 - SQLiteEngineStore.now } ?? known
         // Ignore differences up to two seconds, since the `Date` of a response is in whole seconds.
@@ -51,9 +48,7 @@ struct PageWriter {
     }
 
     /// Writes rows that are not a page of a pull.
-    mutating func apply(_ rows: [RemoteRecord]) throws {
-        try apply(rows, entries(of: rows))
-    }
+    mutating func apply(_ rows: [RemoteRecord]) throws { try apply(rows, entries(of: rows)) }
 
     /// Writes rows that are not a page of a pull, except rows in an older version than the known version.
     mutating func applyCurrent(_ rows: [RemoteRecord]) throws {
@@ -116,9 +111,8 @@ struct PageWriter {
         try ledger.deleteTombstone(row.id, of: table)
     }
 
-    /// Records the tombstone of a row.
-    ///
-    /// - Parameter time: When the service deleted the row, in milliseconds since 1970; nil if not known.
+    /// Records the tombstone of a row. `time`: when the service deleted the row, in milliseconds since 1970; nil if not
+    /// known.
     func insertTombstone(_ id: JSONValue, _ source: EngineLedger.Tombstone.Source, time: Int64? = nil) throws {
         try QuarantinedRecords(engine, table, db).remove(id)
         try ledger.insertTombstone(id, of: table, source, time: time)
@@ -158,11 +152,9 @@ struct PageWriter {
         try ledger.insertListed(keys, table)
     }
 
-    /// Records where the pull continues.
-    ///
-    /// - Parameter hasUnreadableIDs: Whether a record that is not quarantined yet has an ID that is not a valid key.
-    ///   The next pull then gets all rows. It returns the row that was meant, and quarantined records that it lacks are
-    ///   removed.
+    /// Records where the pull continues. `hasUnreadableIDs`: whether a record that is not quarantined yet has an ID
+    /// that is not a valid key. The next pull then gets all rows. It returns the row that was meant, and quarantined
+    /// records that it lacks are removed.
     private func recordEnd(_ page: PulledPage, hasUnreadableIDs: Bool) throws {
         var (cursor, next): (String?, String?)
         switch page.end {

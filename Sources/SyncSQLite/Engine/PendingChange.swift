@@ -41,7 +41,6 @@ struct PendingChange {
         /// The service stores a field under another key than the model.
         case misnamed
 
-        /// The SQL list of all reasons.
         static let sqlList = allCases.map(\.rawValue.literal).joined(separator: ", ")
     }
 
@@ -72,31 +71,5 @@ struct PendingChange {
         reason = try row.decode(String?.self, atIndex: 6) == nil ? nil : row.state(atIndex: 6)
         rejections = try row.decode(atIndex: 7)
         contentions = try row.decode(atIndex: 8)
-    }
-}
-
-extension EngineLedger {
-    /// The blocked changes that an event makes pending again.
-    enum Unblocked {
-        /// All changes without a stored request, except those of missing rows: the store got another model.
-        case model
-        /// Contended and failing changes: another run begins.
-        case run
-        /// Changes of an entity that the service rejected once: rows were deleted.
-        case rejectedOnce(TrackedTable)
-        /// New rows in a cycle. The next push determines whether they still form one.
-        case cycle
-        /// Rejected changes of rows whose foreign key in a column references a row that became known since. The last
-        /// value has the numbers of the referenced entities.
-        case referencing(TrackedTable, TrackedTable.Column, [Int])
-        /// Changes of rows in a list of keys, as SQL with the parameter `:key`, except those of missing rows: a row that
-        /// they reference is created again, or gone.
-        case rows(TrackedTable, keys: String, DatabaseValue)
-        /// The change of a row, unless the service does not have the row.
-        case row(TrackedTable, DatabaseValue)
-        /// The change of a row, whatever the reason.
-        case storedRow(TrackedTable, DatabaseValue)
-        /// Changes of missing rows of an entity that the current listing has.
-        case listed(TrackedTable)
     }
 }

@@ -17,10 +17,7 @@ struct PreservedReferences {
     ///   - owners: The table of the rows that stay.
     ///   - targets: The table of the rows that are removed.
     init(_ engine: SQLiteEngineStore, _ owners: TrackedTable, to targets: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.owners = owners
-        self.targets = targets
-        self.db = db
+        (self.engine, self.owners, self.targets, self.db) = (engine, owners, targets, db)
     }
 
     func preserve() throws {
@@ -28,8 +25,7 @@ struct PreservedReferences {
             guard case .toOne(let id) = column.field, let relationship = column.relationship else { continue }
             try revert(column)
             try insertPending(
-                for: engine.model.compiled[id].second.entity, relationship, target: "r.\(column.name.quoted)",
-                position: "0")
+                for: engine.model.compiled[id].second.entity, relationship, target: "r.\(column.sql)", position: "0")
         }
         for joinTable in owners.joinTables where joinTable.destination == targets.entity.table {
             let link = engine.model.compiled[joinTable.link]
@@ -39,7 +35,7 @@ struct PreservedReferences {
                 for: link.side(joinTable.end.other).entity, relationship, target: "p.\(joinTable.table.other)",
                 position: joinTable.table.position.map { "ifnull(p.\($0), 0)" } ?? "0",
                 from:
-                    "JOIN \(joinTable.table.table) AS p ON p.\(joinTable.table.mine) = r.\(owners.table.keyColumn.quoted)"
+                    "JOIN \(joinTable.table.table) AS p ON p.\(joinTable.table.mine) = r.\(owners.keySQL)"
             )
         }
     }
@@ -49,15 +45,14 @@ struct PreservedReferences {
     /// Resets edited foreign keys to removed rows to their base values, and logs the edits. The value becomes NULL if
     /// the row with that key is not stored.
     private func revert(_ column: TrackedTable.Column) throws {
-        let (name, own, key) = (owners.table.name.quoted, column.name.quoted, owners.table.keyColumn.quoted)
+        let (name, own, key) = (owners.sql, column.sql, owners.keySQL)
         let rows = try ledger.editedReferences(of: owners, column, to: targets)
         for row in rows {
             let base = row[1] as DatabaseValue
             try log(row[0], column.name, base: base, local: row[2], remote: base)
             try ledger.setBase(nil, of: column.name, row[0], owners)
             let former = try row.decode(Bool.self, atIndex: 3) || !column.isOptional ? base : .null
-            try db.execute(
-                sql: "UPDATE OR IGNORE \(name) SET \(own) = ? WHERE \(key) = ?", arguments: [former, row[0]])
+            try db.run("UPDATE OR IGNORE \(name) SET \(own) = ? WHERE \(key) = ?", former, row[0])
         }
     }
 
@@ -67,11 +62,11 @@ struct PreservedReferences {
         for (owner, edits) in Dictionary(grouping: edits, by: \.owner.exact) {
             let local = try LinkedRowList(joinTable).others(of: owner.value, in: db)
             for edit in edits {
-                try db.execute(
-                    sql: edit.isAdded
+                try db.run(
+                    edit.isAdded
                         ? "DELETE FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?"
                         : "INSERT OR IGNORE INTO \(names.table) (\(names.mine), \(names.other)) VALUES (?, ?)",
-                    arguments: [owner.value, edit.other])
+                    owner.value, edit.other)
                 try ledger.deleteJoinEdit(edit.other, of: owner.value, joinTable)
             }
             let remote = LinkedRowList.text(try LinkedRowList(joinTable).others(of: owner.value, in: db))
@@ -82,8 +77,7 @@ struct PreservedReferences {
     private func log(
         _ key: DatabaseValue, _ field: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
     ) throws {
-        try ConflictLog(db).add(
-            owners, key, field: field, base: base, local: local, remote: remote, OrphanedRows.resolution)
+        try ConflictLog(db).add(owners, key, field: field, base: base, local: local, remote: remote, .danglingReference)
     }
 
     // MARK: Pending references
@@ -99,16 +93,13 @@ struct PreservedReferences {
         guard !rows.isEmpty else { return }
         for row in rows {
             guard let id = try targets.key.recordKey(row[2], in: db) else { continue }
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
-                    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                    """,
-                arguments: [
-                    try row.decode(String.self, atIndex: 1), row[0] as DatabaseValue, relationship,
-                    try row.decode(Int64.self, atIndex: 3),
-                    engine.model.compiled.entities[destination].name, RowKey(id, targets.key.type).databaseValue,
-                ])
+            try db.run(
+                """
+                INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
+                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """, try row.decode(String.self, atIndex: 1), row[0] as DatabaseValue, relationship,
+                try row.decode(Int64.self, atIndex: 3), engine.model.compiled.entities[destination].name,
+                RowKey(id, targets.key.type).databaseValue)
             try ledger.recheck(row[0], owners)
         }
         try ledger.clearCursor(of: owners)

@@ -10,45 +10,38 @@ struct QuarantinedRecords {
     private let db: Database
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
-        self.engine = engine
-        self.table = table
-        self.db = db
+        (self.engine, self.table, self.db) = (engine, table, db)
     }
 
     /// Removes the record with an ID. Call this method when the record is stored or tried again, and when the service
     /// has deleted it or no longer lists it.
     func remove(_ id: JSONValue) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_quarantine WHERE e = ? AND k = ?", arguments: [table.number, id.text])
+        try db.run("DELETE FROM sync_quarantine WHERE e = ? AND k = ?", table.number, id.text)
     }
 
     func contains(_ id: JSONValue, _ record: JSONValue) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM sync_quarantine WHERE e = ? AND k = ? AND body = ?",
-            arguments: [table.number, id.text, record.text])
+            "SELECT 1 FROM sync_quarantine WHERE e = ? AND k = ? AND body = ?", table.number, id.text, record.text)
     }
 
     /// Quarantines a record, in place of an earlier record of the row.
     func insert(_ row: RemoteRecord, _ reason: String) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_quarantine (e, k, body, version, time, message) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET body = excluded.body, version = excluded.version, time = excluded.time,
-                  message = excluded.message
-                """,
-            arguments: [table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason])
+        try db.run(
+            """
+            INSERT INTO sync_quarantine (e, k, body, version, time, message) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET body = excluded.body, version = excluded.version, time = excluded.time,
+              message = excluded.message
+            """, table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason)
     }
 
-    /// Returns the IDs of the records, with the reasons.
     static func reasons(of table: TrackedTable, in db: Database) throws -> [(id: JSONValue, reason: String)] {
-        try Row.fetchAll(
-            db, sql: "SELECT k, message FROM sync_quarantine WHERE e = ?", arguments: [table.number]
-        ).map { (try EngineTableCheck.json($0.decode(atIndex: 0)), try $0.decode(String?.self, atIndex: 1) ?? "") }
+        try db.rows("SELECT k, message FROM sync_quarantine WHERE e = ?", table.number).map {
+            (try EngineTableCheck.json($0.decode(atIndex: 0)), try $0.decode(String?.self, atIndex: 1) ?? "")
+        }
     }
 
     static func count(of table: TrackedTable, in db: Database) throws -> Int {
-        try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM sync_quarantine WHERE e = ?", arguments: [table.number]) ?? 0
+        try db.first(Int.self, "SELECT count(*) FROM sync_quarantine WHERE e = ?", table.number) ?? 0
     }
 
     /// Returns the value for a listed row in `sync_listed`: its key, or the bytes of an ID that is not a valid key.
@@ -88,23 +81,19 @@ struct QuarantinedRecords {
     }
 
     private func all() throws -> [RemoteRecord] {
-        try db.rowsCached(
-            sql: "SELECT k, body, version, time FROM sync_quarantine WHERE e = ?", arguments: [table.number]
-        ).map { row in
+        try db.rows("SELECT k, body, version, time FROM sync_quarantine WHERE e = ?", table.number).map { row in
             let record = try EngineTableCheck.json(row.decode(atIndex: 1))
             return RemoteRecord(
                 id: try EngineTableCheck.json(row.decode(atIndex: 0)),
-                record: record == .null ? JSONValue?.none : record,
-                version: try row.decode(atIndex: 2),
+                record: record == .null ? JSONValue?.none : record, version: try row.decode(atIndex: 2),
                 modifiedAt: try row.decode(Int64?.self, atIndex: 3).map(Date.init(milliseconds:)))
         }
     }
 
     // MARK: All records together
 
-    /// Writes the records together.
-    ///
-    /// - Returns: The changes; nil if a record is rejected again, and then nothing is written.
+    /// Writes the records together. Returns the changes; nil if a record is rejected again, and then nothing is
+    /// written.
     private func together(_ rows: [RemoteRecord]) throws -> SyncReport? {
         var outcome: SyncReport?
         try db.inSavepoint {
@@ -137,11 +126,7 @@ struct QuarantinedRecords {
                 let position = Self.nothing(column, attributes[slot].type)
             else { continue }
             try engine.muted(in: db) {
-                try db.execute(
-                    sql: """
-                        UPDATE \(table.table.name.quoted) SET \(column.name.quoted) = \(position)
-                        WHERE \(table.table.keyColumn.quoted) = ?
-                        """, arguments: [key])
+                try db.run("UPDATE \(table.sql) SET \(column.sql) = \(position) WHERE \(table.keySQL) = ?", key)
             }
         }
     }

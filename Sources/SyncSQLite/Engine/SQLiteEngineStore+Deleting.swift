@@ -26,29 +26,26 @@ extension SQLiteEngineStore {
         }
     }
 
-    private func deleteMissing(_ limit: DeletionLimit?, _ listed: [TrackedTable], in db: Database) throws
-        -> SyncReport
-    {
+    private func deleteMissing(
+        _ limit: DeletionLimit?, _ listed: [TrackedTable], in db: Database
+    ) throws -> SyncReport {
         // Counting reads all rows, so count only if rows may be deleted.
         let ledger = EngineLedger(db)
         let isAnyMissing = try ledger.hasTombstones(.missing)
         let before = isAnyMissing ? try limit.map { _ in try tables.map(ledger.knownCount) } : nil
         var outcome = try deleteRows(with: .missing, in: db)
         if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
-        for table in listed {
-            try ledger.endListing(of: table, at: Self.now)
-        }
-        // Reset the count: `retryRefused` tries all quarantined records again, and counts the rejected records.
+        for table in listed { try ledger.endListing(of: table, at: Self.now) }
+        // Reset the count: the retry below counts the records that are rejected again.
         for entity in outcome.entities.keys { outcome[entity].blockedChanges = 0 }
-        outcome.add(try retryRefused(in: db))
+        // Try to write the quarantined records again.
+        for table in tables { outcome.add(try QuarantinedRecords(self, table, db).retry()) }
         return outcome
     }
 
     /// Deletes the rows with a tombstone. Referencing rows come first, so that each is merged by its own state before
     /// rows that it references are deleted.
-    private func deleteRows(
-        with source: EngineLedger.Tombstone.Source, in db: Database
-    ) throws -> SyncReport {
+    private func deleteRows(with source: EngineLedger.Tombstone.Source, in db: Database) throws -> SyncReport {
         var outcome = SyncReport()
         for table in parentsFirst.reversed() {
             let tombstones = try EngineLedger(db).tombstones(of: table, source)
@@ -65,10 +62,8 @@ extension SQLiteEngineStore {
         return outcome
     }
 
-    /// Checks the deletion limit of each table.
-    ///
-    /// - Parameter before: The number of rows of each table before the deletion, as ``EngineLedger/knownCount(of:)``
-    ///   returned it.
+    /// Checks the deletion limit of each table. `before` is the number of rows of each table before the deletion, as
+    /// ``EngineLedger/knownCount(of:)`` returned it.
     private func check(_ limit: DeletionLimit, _ before: [Int], in db: Database) throws {
         for (table, before) in zip(tables, before) {
             let deleted = before - (try EngineLedger(db).knownCount(of: table))
@@ -77,13 +72,6 @@ extension SQLiteEngineStore {
                 .deletionLimitExceeded,
                 "the sync would delete \(deleted) of \(before) \(table.entity.name) rows, because the "
                     + "service no longer has them or their owners; nothing was deleted", entity: table.entity.name)
-        }
-    }
-
-    /// Tries to write the quarantined records again.
-    private func retryRefused(in db: Database) throws -> SyncReport {
-        try tables.reduce(into: SyncReport()) { outcome, table in
-            outcome.add(try QuarantinedRecords(self, table, db).retry())
         }
     }
 }

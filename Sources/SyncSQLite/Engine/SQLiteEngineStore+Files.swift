@@ -9,19 +9,16 @@ extension SQLiteEngineStore {
         try await reading { [self] db in _ = try column(of: table, key, attribute, in: db) }
     }
 
-    package func attach(
-        _ content: FileContent, to entity: String, key: JSONValue, attribute: String
-    ) async throws {
+    package func attach(_ content: FileContent, to entity: String, key: JSONValue, attribute: String) async throws {
         let table = try table(entity)
         try await transaction { [self] db, _ in
             let (key, _) = try column(of: table, key, attribute, in: db)
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_file (e, k, attribute, hash, name, type) VALUES (?, ?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET hash = excluded.hash, name = excluded.name, type = excluded.type,
-                      reason = NULL, attempts = 0
-                    """,
-                arguments: [table.number, key, attribute, content.hash, content.name, content.type])
+            try db.run(
+                """
+                INSERT INTO sync_file (e, k, attribute, hash, name, type) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET hash = excluded.hash, name = excluded.name, type = excluded.type,
+                  reason = NULL, attempts = 0
+                """, table.number, key, attribute, content.hash, content.name, content.type)
         }
     }
 
@@ -29,14 +26,11 @@ extension SQLiteEngineStore {
         let table = try table(entity)
         return try await reading { [self] db in
             let (key, column) = try column(of: table, key, attribute, in: db)
-            let waiting = try String.fetchOne(
-                db, sql: "SELECT hash FROM sync_file WHERE e = ? AND k = ? AND attribute = ?",
-                arguments: [table.number, key, attribute])
-            let name = try String.fetchOne(
-                db,
-                sql: """
-                    SELECT \(column.quoted) FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?
-                    """, arguments: [key])
+            let waiting = try db.first(
+                String.self, "SELECT hash FROM sync_file WHERE e = ? AND k = ? AND attribute = ?", table.number, key,
+                attribute)
+            let name = try db.first(
+                String.self, "SELECT \(column.quoted) FROM \(table.sql) WHERE \(table.keySQL) = ?", key)
             return FileAttributeState(
                 pendingHash: waiting, name: name, remoteID: try OutgoingRecordBuilder(self, db).remoteID(of: key, table)
             )
@@ -48,23 +42,20 @@ extension SQLiteEngineStore {
     }
 
     package func pendingFileHashes() async throws -> Set<String> {
-        try await reading { db in try String.fetchSet(db, sql: "SELECT hash FROM sync_file") }
+        try await reading { db in Set(try db.all(String.self, "SELECT hash FROM sync_file")) }
     }
 
     package func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload] {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in
             try tables.flatMap { table in
-                let key = table.table.keyColumn.quoted
                 // Files of deleted rows are not sent.
-                try db.execute(
-                    sql: """
-                        DELETE FROM sync_file WHERE e = ? AND NOT EXISTS (
-                          SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = sync_file.k)
-                        """, arguments: [table.number])
-                return try files(
-                    of: table,
-                    "reason IS NULL AND \(EngineLedger.isKnownEntry)", in: db)
+                try db.run(
+                    """
+                    DELETE FROM sync_file WHERE e = ? AND NOT EXISTS (
+                      SELECT 1 FROM \(table.sql) AS r WHERE r.\(table.keySQL) = sync_file.k)
+                    """, table.number)
+                return try files(of: table, "reason IS NULL AND \(EngineLedger.isKnownEntry)", in: db)
             }
         }
     }
@@ -74,24 +65,21 @@ extension SQLiteEngineStore {
             // Another file may have been attached in the meantime.
             let own: StatementArguments = [file.number, file.content.hash]
             switch outcome {
-            case .sent: try db.execute(sql: "DELETE FROM sync_file WHERE id = ? AND hash = ?", arguments: own)
+            case .sent: try db.run("DELETE FROM sync_file WHERE id = ? AND hash = ?", own)
             case .rejected(let reason):
-                try db.execute(
-                    sql: "UPDATE sync_file SET reason = ? WHERE id = ? AND hash = ?", arguments: [reason] + own)
+                try db.run("UPDATE sync_file SET reason = ? WHERE id = ? AND hash = ?", [reason] + own)
             case .failed:
-                try db.execute(
-                    sql: "UPDATE sync_file SET attempts = attempts + 1 WHERE id = ? AND hash = ?", arguments: own)
+                try db.run("UPDATE sync_file SET attempts = attempts + 1 WHERE id = ? AND hash = ?", own)
             }
         }
     }
 
     private func files(of table: TrackedTable, _ condition: String, in db: Database) throws -> [PendingUpload] {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT id, k, attribute, hash, name, type, reason FROM sync_file AS f WHERE e = ? AND \(condition)
-                ORDER BY attempts, id
-                """, arguments: [table.number])
+        let rows = try db.rows(
+            """
+            SELECT id, k, attribute, hash, name, type, reason FROM sync_file AS f WHERE e = ? AND \(condition)
+            ORDER BY attempts, id
+            """, table.number)
         let bodies = try OutgoingRecordBuilder(self, db)
         return try rows.compactMap { row in
             let key: DatabaseValue = row[1]
@@ -144,8 +132,7 @@ extension SQLiteEngineStore {
     }
 
     private func path(of attribute: String, _ table: TrackedTable) -> [String]? {
-        guard let slot = table.entity.slotByName[attribute],
-            let shape = try? OutgoingSchema(table.entity, of: model)
+        guard let slot = table.entity.slotByName[attribute], let shape = try? OutgoingSchema(table.entity, of: model)
         else { return nil }
         return shape.members.first { $0.field == .attribute(slot: slot) }?.path
     }

@@ -13,13 +13,14 @@ extension SQLiteEngineStore {
             if try ledger.hasChanges() {
                 // `REPLACE` may have deleted changed rows.
                 for table in tables where !table.key.isSurrogate { try ledger.setMissingDeleted(table) }
-                try OrphanedRows(self, db).removeDanglingReferences()
+                try removeDanglingReferences(in: db)
             }
             for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
             let start = try ledger.start()
             return RunState(
                 lease: lease, cursors: try cursors(registration, in: db), edits: start.edit, notBefore: start.notBefore,
-                attempts: start.attempts, isAnyUnanswered: start.hasRequests, isAnyBlocked: start.hasBlockedChanges)
+                attempts: start.attempts, isAnyUnanswered: try ledger.hasRequests(),
+                isAnyBlocked: try ledger.hasBlockedChanges())
         }
     }
 
@@ -54,8 +55,7 @@ extension SQLiteEngineStore {
     }
 
     /// Returns whether a record has an older version than the known one. Such a record comes from a stale replica.
-    ///
-    /// - Parameter serverTime: The clock of the service when it responded, in milliseconds since 1970.
+    /// `serverTime` is the clock of the service when it responded, in milliseconds since 1970.
     func isBehind(_ row: RemoteRecord, _ known: KnownRow?, _ serverTime: Int64?) -> Bool {
         guard registration.ordersVersions, let version = row.version, let known = known?.version else { return false }
         return RowVersion(version).isBehind(RowVersion(known), at: Self.now, serverTime: serverTime)
@@ -143,7 +143,7 @@ extension SQLiteEngineStore {
             try QuarantinedRecords(self, table, db).removeUnlisted()
             try ledger.unblock(.listed(table))
             let bodies = try OutgoingRecordBuilder(self, db)
-            return try NestedOnlyRows(self, db).missingKeys(of: table).map { try bodies.remoteID(of: $0, table) }
+            return try missingKeys(of: table, in: db).map { try bodies.remoteID(of: $0, table) }
         }
     }
 

@@ -7,12 +7,7 @@ extension SQLiteEngineStore {
     package func resolve(_ entity: String, key: JSONValue, field: String?, keeping side: SyncConflict.Side) async throws
     {
         let table = try table(entity)
-        guard let own = table.key.rowKey(key) else {
-            throw SyncError(
-                .rowNotFound,
-                "\(key) is not a valid key of \(entity), \(stack.model.compiled.keyDescription(of: table.entity))",
-                entity: entity)
-        }
+        let own = try rowKey(key, table)
         let name = try field.map { try stored($0, table) }
         try await transaction { [self] db, _ in
             let key = try table.key.k(of: own, in: db) ?? .null
@@ -28,6 +23,14 @@ extension SQLiteEngineStore {
         }
     }
 
+    private func rowKey(_ key: JSONValue, _ table: TrackedTable) throws -> RowKey {
+        guard let own = table.key.rowKey(key) else {
+            let (name, form) = (table.entity.name, stack.model.compiled.keyDescription(of: table.entity))
+            throw SyncError(.rowNotFound, "\(key) is not a valid key of \(name), \(form)", entity: name)
+        }
+        return own
+    }
+
     /// Returns the error for a row without an open conflict.
     private func nothingOpen(
         _ own: RowKey, _ key: DatabaseValue, _ field: String?, _ table: TrackedTable, in db: Database
@@ -40,18 +43,17 @@ extension SQLiteEngineStore {
             entity: table.entity.name)
     }
 
-    /// Returns the name that a field has in the engine's tables.
     private func stored(_ field: String, _ table: TrackedTable) throws -> String {
-        let column =
-            table.columns.first { $0.displayName == field }
-            ?? table.columns.first { $0.name == field }
-        if let column { return column.name }
+        let columns = table.columns
+        if let column = columns.first(where: { $0.displayName == field }) ?? columns.first(where: { $0.name == field })
+        {
+            return column.name
+        }
         if let joinTable = table.joinTables.first(where: { $0.isOrdered && $0.relationship == field }) {
             return joinTable.field
         }
         throw SyncError(
-            .invalidOption, "\(table.entity.name) has no synced field '\(field)'",
-            entity: table.entity.name)
+            .invalidOption, "\(table.entity.name) has no synced field '\(field)'", entity: table.entity.name)
     }
 
     /// Writes the service's value of a field and deletes the base value, so that the field is not sent.
@@ -71,10 +73,7 @@ extension SQLiteEngineStore {
                     entity: table.entity.name)
             }
             try muted(in: db) {
-                try db.execute(
-                    sql: """
-                        UPDATE \(table.table.name.quoted) SET \(field.quoted) = ? WHERE \(table.table.keyColumn.quoted) = ?
-                        """, arguments: [value, key])
+                try db.run("UPDATE \(table.sql) SET \(field.quoted) = ? WHERE \(table.keySQL) = ?", value, key)
             }
         }
         try EngineLedger(db).setBase(nil, of: field, key, table)
@@ -82,12 +81,7 @@ extension SQLiteEngineStore {
 
     package func restore(_ entity: String, key: JSONValue) async throws {
         let table = try table(entity)
-        guard let own = table.key.rowKey(key) else {
-            throw SyncError(
-                .rowNotFound,
-                "\(key) is not a valid key of \(entity), \(stack.model.compiled.keyDescription(of: table.entity))",
-                entity: entity)
-        }
+        let own = try rowKey(key, table)
         try await transaction { [self] db, _ in
             let lines = try ConflictLog(db).lastDeletion(table.key.k(of: own, in: db), table)
             guard !lines.isEmpty else {
@@ -108,7 +102,7 @@ extension SQLiteEngineStore {
             }
             try db.execute(
                 sql: """
-                    INSERT INTO \(table.table.name.quoted) (\(names))
+                    INSERT INTO \(table.sql) (\(names))
                     VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
                     """, arguments: StatementArguments(arguments))
             for joinTable in table.joinTables {
@@ -131,19 +125,18 @@ extension SQLiteEngineStore {
     ) throws {
         let destination = stack.layout[joinTable.destination]
         for other in others {
-            try db.execute(
-                sql: """
-                    INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other))
-                    SELECT ?, \(destination.keyColumn.quoted) FROM \(destination.name.quoted)
-                    WHERE \(destination.keyColumn.quoted) = ?
-                    """, arguments: [key, other])
+            try db.run(
+                """
+                INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other))
+                SELECT ?, \(destination.keySQL) FROM \(destination.sql)
+                WHERE \(destination.keySQL) = ?
+                """, key, other)
         }
         try LinkedRowList(joinTable).order(others, of: key ?? .null, in: db)
     }
 
     /// Returns the key for a restored row: its former key, or a temporary key if another row has the former key by now.
-    ///
-    /// - Throws: ``SyncError`` `rowNotFound` if another row has the former key, and the key is composite.
+    /// Throws ``SyncError`` `rowNotFound` if another row has the former key, and the key is composite.
     private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
         guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
         guard !table.key.hasParts, let free = try RowKey(stack.makeTemporaryKey(for: table.entity, in: db)) else {
@@ -156,8 +149,6 @@ extension SQLiteEngineStore {
     private func isThere(_ value: DatabaseValue, _ column: TrackedTable.Column, in db: Database) throws -> Bool {
         guard let destination = column.destination, !value.isNull else { return true }
         let table = stack.layout[destination]
-        return try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?)",
-            arguments: [value]) ?? false
+        return try db.finds("SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?", value)
     }
 }

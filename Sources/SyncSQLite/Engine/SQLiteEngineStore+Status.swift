@@ -4,9 +4,7 @@ package import SyncCore
 package import SyncStore
 
 extension SQLiteEngineStore {
-    package func finish(
-        _ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease
-    ) async throws {
+    package func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws {
         let finished = try entities.map { try table($0) }
         try await writing(lease) { [self] db in
             try ConflictLog(db).closeResolved(tables)
@@ -58,31 +56,52 @@ extension SQLiteEngineStore {
                     blockedChanges: try ledger.blockedChanges(of: table).count
                         + QuarantinedRecords.count(of: table, in: db),
                     openConflicts: conflicts.rows, conflictingValues: conflicts.fields,
-                    lastSyncDate: last.map { Date(timeIntervalSince1970: Double($0) / 1000) },
-                    isInitialSyncComplete: isComplete)
+                    lastSyncDate: last.map(Date.init(milliseconds:)), isInitialSyncComplete: isComplete)
             }
         }
     }
 
     package func conflicts() async throws -> [SyncConflict] {
         return try await reading { [self] db in
-            let logged = tables.map { ($0.number, (table: $0, values: ConflictLogValues(self, $0, db))) }
-            let tables = Dictionary(logged) { first, _ in first }
+            let tables = Dictionary(tables.map { ($0.number, $0) }) { first, _ in first }
             return try ConflictLog(db).all().compactMap { row in
-                guard let (table, values) = try tables[row.decode(atIndex: 0)] else { return nil }
-                func json(_ index: Int) throws -> JSONValue {
-                    try values.json(row[index], field: row.decode(atIndex: 2))
-                }
-                let winner = SyncConflict.Side(rawValue: try row.decode(atIndex: 6))
-                let date = Date(timeIntervalSince1970: Double(try row.decode(Int64.self, atIndex: 9)) / 1000)
+                guard let table = try tables[row.decode(atIndex: 0)] else { return nil }
+                let field = try row.decode(String.self, atIndex: 2)
+                func json(_ index: Int) throws -> JSONValue { try self.json(row[index], of: field, table, in: db) }
                 return SyncConflict(
                     entity: table.entity.name, key: try table.recordKey(row[1], in: db),
-                    field: try table.displayName(ofField: row.decode(atIndex: 2)),
-                    base: try json(3), local: try json(4), remote: try json(5),
+                    field: table.displayName(ofField: field), base: try json(3), local: try json(4),
+                    remote: try json(5),
                     outcome: .init(
-                        winner: winner, reason: try .init(code: row.decode(atIndex: 7)),
-                        isRestored: try row.decode(atIndex: 8), date: date))
+                        winner: .init(rawValue: try row.decode(atIndex: 6)),
+                        reason: try .init(code: row.decode(atIndex: 7)), isRestored: try row.decode(atIndex: 8),
+                        date: Date(milliseconds: try row.decode(atIndex: 9))))
             }
+        }
+    }
+
+    /// Returns a value of the conflict log as JSON. Attributes that the model can read have the form of an export.
+    /// `field` is the field name in the engine's tables; empty if the value is a whole record.
+    private func json(
+        _ value: DatabaseValue, of field: String, _ table: TrackedTable, in db: Database
+    ) throws -> JSONValue {
+        guard !value.isNull else { return .null }
+        if let joinTable = table.joinTables.first(where: { $0.field == field }) {
+            return .array(try LinkedRowList.keys(value).map { try id($0, of: joinTable.destination, in: db) })
+        }
+        guard let column = table.columns.first(where: { $0.name == field }) else {
+            guard field.isEmpty, case .string(let text) = value.storage else { return value.json }
+            return (try? JSONValue(parsing: text)) ?? value.json
+        }
+        switch column.field {
+        case .attribute(let slot):
+            let attribute = model.compiled[table.entity.table].attributes[slot]
+            let stored = ColumnValue.storedValue(value, as: attribute.type)
+            // If the model cannot read the value, show it unchanged.
+            return stored.isNull
+                ? value.json : ExportValues().json(stored, model.conversion(of: attribute)) ?? value.json
+        case .kind: return value.json
+        case .toOne, .joinRows: return try id(value, of: column.destination, in: db)
         }
     }
 
@@ -109,7 +128,7 @@ extension SQLiteEngineStore {
         try await transaction { [self] db, _ in
             let lease = try LeaseStore.acquire(holder, in: db)
             for table in tables where kind != .localData { try reset(kind, table, in: db) }
-            if kind == .localData { try RowRemoval(self, db).remove() }
+            if kind == .localData { try removeRows(in: db) }
             try EngineLedger(db).setBackoff(notBefore: nil, attempts: 0)
             try LeaseStore.free(lease, in: db)
         }

@@ -16,13 +16,8 @@ package struct SQLiteEngineStore: EngineStore {
     let tableByName: [String: TrackedTable]
     let memory = EngineRunCache()
 
-    init(
-        _ stack: DataStack, _ registration: EngineRegistration, _ tables: [TrackedTable], others: [TrackedTable]
-    ) {
-        self.stack = stack
-        self.registration = registration
-        self.tables = tables
-        otherTables = others
+    init(_ stack: DataStack, _ registration: EngineRegistration, _ tables: [TrackedTable], others: [TrackedTable]) {
+        (self.stack, self.registration, self.tables, otherTables) = (stack, registration, tables, others)
         tableByName = Dictionary(tables.map { ($0.entity.name, $0) }) { first, _ in first }
     }
 
@@ -39,19 +34,12 @@ package struct SQLiteEngineStore: EngineStore {
         return table
     }
 
-    /// Returns the registered table of a referenced row; nil if the row is not synced.
+    /// Returns the table of a referenced row, among the registered or the given tables; nil if none has the row. If only
+    /// one table is possible, the row need not be stored.
     func table(
-        _ destination: TableID?, holding key: DatabaseValue, in db: Database
+        _ destination: TableID?, holding key: DatabaseValue, among tables: [TrackedTable]? = nil, in db: Database
     ) throws -> TrackedTable? {
-        try table(destination, holding: key, among: tables, in: db)
-    }
-
-    /// Returns the table of a referenced row, among the given tables; nil if none has the row. If only one table is
-    /// possible, the row need not be stored.
-    func table(
-        _ destination: TableID?, holding key: DatabaseValue, among tables: [TrackedTable], in db: Database
-    ) throws -> TrackedTable? {
-        let tables = tables.filter { $0.entity.table == destination }
+        let tables = (tables ?? self.tables).filter { $0.entity.table == destination }
         if tables.count == 1, let table = tables.first, !table.isPart { return table }
         return try tables.first { try $0.isStored(key, in: db) }
     }
@@ -76,22 +64,18 @@ package struct SQLiteEngineStore: EngineStore {
     }
 
     /// Returns the keys in a list that was sent. If a key was replaced since, the result has the current key.
-    func sentKeys(_ value: DatabaseValue, _ joinTable: TrackedTable.JoinTable, in db: Database) throws
-        -> [DatabaseValue]
-    {
+    func sentKeys(
+        _ value: DatabaseValue, _ joinTable: TrackedTable.JoinTable, in db: Database
+    ) throws -> [DatabaseValue] {
         let numbers = tables.filter { $0.entity.table == joinTable.destination }.map { "\($0.number)" }
             .joined(separator: ", ")
-        return try LinkedRowList.keys(value).map { key in
-            try KeyAliases.later(than: key, ofEntities: numbers, in: db) ?? key
-        }
+        return try LinkedRowList.keys(value).map { try KeyAliases.later(than: $0, ofEntities: numbers, in: db) ?? $0 }
     }
 
     // MARK: Transactions
 
-    /// Runs one transaction of an engine run.
-    ///
-    /// - Parameter keepsMemory: Whether the state in ``EngineRunCache`` is still valid after the transaction.
-    /// - Throws: ``SyncError`` `engineBusy` if another run has accepted_seq the lease.
+    /// Runs one transaction of an engine run. `keepsMemory`: whether the state in ``EngineRunCache`` is still valid
+    /// after the transaction. Throws ``SyncError`` `engineBusy` if another run has taken the lease.
     func writing<T: Sendable>(
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -169,11 +153,8 @@ final class EngineRunCache: @unchecked Sendable {
     /// The progress of the push through the outbox.
     let outboxScan = OutboxScan()
 
-    /// Runs `body`, inside a transaction. Discards the state first if it is out of date.
-    ///
-    /// - Parameters:
-    ///   - start: The current moment.
-    ///   - isPreserved: Whether `body` keeps the state up to date. If false, the state is discarded.
+    /// Runs `body`, inside a transaction. Discards the state first if it is out of date. `start` is the current moment.
+    /// `isPreserved`: whether `body` keeps the state up to date. If false, the state is discarded.
     func during<T>(
         _ db: Database, since start: StoreMonitor.Moment, isPreserved: Bool, _ transactionEnd: TransactionEndObserver,
         _ body: () throws -> T
@@ -195,12 +176,10 @@ final class EngineRunCache: @unchecked Sendable {
         newRows = [:]
     }
 
-    /// Returns the index of the new rows of an entity, given its number. The first caller that needs the index fills
-    /// it.
-    func newRows(of table: Int) -> NewRows {
+    /// Returns the index of the new rows of an entity, given its number.
+    func newRows(of table: Int, _ make: () -> NewRows) -> NewRows {
         lock.withLock {
-            if let known = newRows[table] { return known }
-            let rows = NewRows()
+            let rows = newRows[table] ?? make()
             newRows[table] = rows
             return rows
         }

@@ -10,10 +10,7 @@ struct SyncedColumns {
     private let table: TrackedTable
     private let db: Database
 
-    init(_ table: TrackedTable, _ db: Database) {
-        self.table = table
-        self.db = db
-    }
+    init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
 
     /// The columns as they are recorded after all rows were pulled.
     private var current: [PulledColumn] {
@@ -42,16 +39,15 @@ struct SyncedColumns {
     /// Requests a full pull if some columns are not synced and no such pull was requested before.
     func pullNew() throws {
         let noted = try recorded()
-        let next = current.map { noted.contains($0) ? $0 : $0.notPulled }
+        var next = current
+        for index in next.indices where !noted.contains(next[index]) { next[index].isPulled = false }
         guard !noted.isSuperset(of: next) else { return }
         _ = try insert(next)
         try EngineLedger(db).clearCursor(of: table)
         try EngineLedger(db).recheckAll(of: table)
     }
 
-    /// Records columns.
-    ///
-    /// - Returns: Whether the recorded columns changed.
+    /// Returns whether the recorded columns changed.
     private func insert(_ columns: [PulledColumn]) throws -> Bool {
         try EngineLedger(db).setPulledColumns(PulledColumn.text(columns), of: table.number)
     }
@@ -63,10 +59,7 @@ struct PulledColumn: Hashable {
     /// The key paths that the column is read from, as JSON.
     let members: String
     /// Whether all rows were pulled with these key paths. If false, such a pull was requested.
-    let isPulled: Bool
-
-    /// A copy of the column with `isPulled` set to false.
-    var notPulled: PulledColumn { PulledColumn(name: name, members: members, isPulled: false) }
+    var isPulled: Bool
 
     /// Parses a text that ``text(_:)`` returned. Returns no columns if an earlier version of the library wrote the
     /// text.

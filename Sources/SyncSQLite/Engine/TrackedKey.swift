@@ -21,8 +21,7 @@ struct TrackedKey: Sendable {
     /// Returns nil for a keyless entity.
     init?(_ entity: CompiledEntity, _ layout: StoreLayout, formats declared: SyncModel? = nil) {
         guard let columns = KeyColumns(entity, layout) else { return nil }
-        self.entity = entity
-        self.columns = columns
+        (self.entity, self.columns) = (entity, columns)
         table = layout[entity.table]
         type = columns.type
         model = layout.model
@@ -41,7 +40,6 @@ struct TrackedKey: Sendable {
     var isSurrogate: Bool { table.hasSurrogateKey }
     /// Whether the key is composite. The service does not assign composite keys.
     var hasParts: Bool { columns.isComposite }
-    /// The columns of the primary key.
     var ownColumns: [String] { isSurrogate ? columns.columns : [table.keyColumn] }
 
     // MARK: Keys from IDs
@@ -76,13 +74,11 @@ struct TrackedKey: Sendable {
         guard let leaves = columns.bound(key) else { return nil }
         let values = leaves.map(\.sql)
         let condition = columns.condition(of: "r", equals: values)
-        return try DatabaseValue.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT coalesce((SELECT r.\(table.keyColumn.quoted) FROM \(table.name.quoted) AS r WHERE \(condition)),
-                      json_array(\(values.joined(separator: ", "))))
-                    """),
-            arguments: StatementArguments((leaves + leaves).map(\.value)))
+        return try db.value(
+            """
+            SELECT coalesce((SELECT r.\(table.keySQL) FROM \(table.sql) AS r WHERE \(condition)),
+              json_array(\(values.joined(separator: ", "))))
+            """, StatementArguments((leaves + leaves).map(\.value)))
     }
 
     // MARK: IDs from keys
@@ -102,21 +98,18 @@ struct TrackedKey: Sendable {
     func recordKey(_ k: DatabaseValue, in db: Database) throws -> PrimaryKeyValue? {
         guard isSurrogate else { return RowKey(k)?.recordKey(type) }
         if case .string(let name) = k.storage { return rowKey(id(named: name))?.recordKey(type) }
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT \(columns.expressions(of: "r").joined(separator: ", ")) FROM \(table.name.quoted) AS r
-                    WHERE r.\(table.keyColumn.quoted) = ?
-                    """), arguments: [k])
+        let row = try db.row(
+            """
+            SELECT \(columns.expressions(of: "r").joined(separator: ", ")) FROM \(table.sql) AS r
+            WHERE r.\(table.keySQL) = ?
+            """, k)
         guard let row else { return nil }
         return columns.isComposite
             ? try columns.recordKey(row, at: 0) : try RowKey(row.wholeValue(at: 0))?.recordKey(type)
     }
 
-    /// Returns the values of the key columns for a key.
-    ///
-    /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored; `typeMismatch` if the
-    ///   key is not of this type.
+    /// Returns the values of the key columns for a key. Throws ``SyncError`` `rowNotFound` if a part is the key of a
+    /// row that is not stored; `typeMismatch` if the key is not of this type.
     func values(of key: RowKey, in db: Database) throws -> [(column: String, value: DatabaseValue)] {
         Array(zip(columns.columns, try columns.values(of: key, entity: entity.name, in: db)))
             .map { (column: $0, value: $1) }

@@ -9,12 +9,14 @@ final class TrackedTable: Sendable {
         let name: String
         let field: OutgoingSchema.Field
         /// The attribute of the column; nil for a foreign key, and for the column with the name of the entity.
-        let attribute: String?
+        var attribute: String?
         /// The relationship of a foreign key; nil for other columns.
-        let relationship: String?
+        var relationship: String?
         /// The table that a foreign key references; nil for other columns.
-        let destination: TableID?
+        var destination: TableID?
         let isOptional: Bool
+
+        var sql: String { name.quoted }
 
         /// The name of the field for users.
         var displayName: String { attribute ?? relationship ?? name }
@@ -35,13 +37,13 @@ final class TrackedTable: Sendable {
     let registration: EngineRegistration.Entity
     let entity: CompiledEntity
     let table: TableLayout
-    /// The keys of the entity's rows in the engine's tables.
+    /// The quoted names of the table and its key column.
+    let sql, keySQL: String
     let key: TrackedKey
     let columns: [Column]
     let joinTables: [JoinTable]
     /// The groups of columns that are merged and sent as one field.
     let groups: [[String]]
-    /// The outgoing schemas of the entity and its subentities, by entity ID.
     private let shapes: [Int: OutgoingSchema]
     /// The query that tests whether a key belongs to a stored row of the entity.
     private let rowSQL: String
@@ -60,59 +62,51 @@ final class TrackedTable: Sendable {
         let compiled = model.compiled
         let entity = try compiled.entity(named: registration.name)
         let hierarchy = compiled[entity.table]
+        func error(_ code: SyncError.Code, _ message: String) -> SyncError {
+            SyncError(code, message, entity: entity.name)
+        }
         guard let key = TrackedKey(entity, layout, formats: model) else {
-            throw SyncError(
-                .keylessEntity,
-                "'\(entity.name)' has no primary key; register the entity of its owners",
-                entity: entity.name)
+            throw error(.keylessEntity, "'\(entity.name)' has no primary key; register the entity of its owners")
         }
         if key.hasParts, !supportsCompositeIDs {
-            throw SyncError(
+            throw error(
                 .invalidOption,
                 "the entity has the composite key \(compiled.keyNames(of: entity).joined(separator: ", ")), "
-                    + "and the service supports only IDs of one value", entity: entity.name)
+                    + "and the service supports only IDs of one value")
         }
         for name in registration.naturalKey where entity.slotByName[name] == nil {
-            throw SyncError(
-                .unknownAttribute,
-                "unknown attribute '\(name)' in the natural key"
-                    + SimilarName.hint(for: name, among: entity.slotByName.keys),
-                entity: entity.name)
+            let hint = SimilarName.hint(for: name, among: entity.slotByName.keys)
+            throw error(.unknownAttribute, "unknown attribute '\(name)' in the natural key" + hint)
         }
         let family = entity.family.map { compiled.entities[$0] }
         if let other = family.first(where: { $0.keyOwner != entity.keyOwner }) {
-            throw SyncError(
+            throw error(
                 .invalidOption,
-                "the subentity '\(other.name)' has a different primary key; register the subentities separately",
-                entity: entity.name)
+                "the subentity '\(other.name)' has a different primary key; register the subentities separately")
         }
         let shapes = try family.map { try OutgoingSchema($0, of: model) }
         let members = (shapes.contains { $0.kind != nil } ? [.kind] : []) + Self.fields(of: shapes)
-        self.number = number
-        self.registration = registration
-        self.entity = entity
-        self.key = key
+        (self.number, self.registration, self.entity, self.key) = (number, registration, entity, key)
         self.shapes = Dictionary(zip(family.map(\.id), shapes)) { first, _ in first }
         table = layout[entity.table]
+        sql = table.sql
+        keySQL = table.keySQL
         isPart = family.count < hierarchy.entities.count
         columns = members.compactMap { field in
             switch field {
             case .attribute(let slot):
+                let attribute = hierarchy.attributes[slot]
                 return Column(
-                    name: layout[entity.table].columns[slot], field: field,
-                    attribute: hierarchy.attributes[slot].name, relationship: nil, destination: nil,
-                    isOptional: hierarchy.attributes[slot].isOptional)
+                    name: layout[entity.table].columns[slot], field: field, attribute: attribute.name,
+                    isOptional: attribute.isOptional)
             case .toOne(let id):
                 guard case .foreignKey(_, let column, _) = layout[id] else { return nil }
                 let link = compiled[id]
                 return Column(
-                    name: column, field: field, attribute: nil, relationship: link.first.relationship?.name,
+                    name: column, field: field, relationship: link.first.relationship?.name,
                     destination: link.second.table,
                     isOptional: !link.isKeyPart && link.first.relationship?.isOptional ?? true)
-            case .kind:
-                return Column(
-                    name: TableLayout.entityColumn, field: field, attribute: nil, relationship: nil, destination: nil,
-                    isOptional: false)
+            case .kind: return Column(name: TableLayout.entityColumn, field: field, isOptional: false)
             case .joinRows: return nil
             }
         }
@@ -127,9 +121,21 @@ final class TrackedTable: Sendable {
         }
         groups = try Self.groups(registration, columns, hierarchy.attributes)
         self.family = family.map(\.name.literal).joined(separator: ", ")
-        let own = isPart ? " AND \(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
-        rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?\(own)"
-        fieldReader = FieldReader(columns, of: table, family: self.family, isPart: isPart)
+        let own = isPart ? " AND r.\(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
+        rowSQL = "SELECT 1 FROM \(sql) AS r WHERE r.\(keySQL) = ?\(own)"
+        fieldReader = FieldReader(columns, of: table, family: self.family, own: own)
+    }
+
+    /// Returns the table of an entity that only other engines sync; nil if the model no longer allows it to be synced.
+    /// The database does not store the policies of the other engine.
+    static func ofOtherEngine(
+        _ name: String, number: Int, supportsCompositeIDs: Bool, sendsCascades: Bool, _ stack: DataStack
+    ) -> TrackedTable? {
+        let entity = EngineRegistration.Entity(
+            name: name, policy: .clientWins, deletions: .deleteWins, mergesWholeRow: false, naturalKey: [],
+            sendsCascades: sendsCascades)
+        return try? TrackedTable(
+            entity, number: number, supportsCompositeIDs: supportsCompositeIDs, stack.model, stack.layout)
     }
 
     private static func groups(
@@ -145,10 +151,10 @@ final class TrackedTable: Sendable {
         return try registration.groups.map { group in
             try group.map { member in
                 guard let column = known[member] else {
+                    let hint = SimilarName.hint(for: member, among: known.keys)
                     throw SyncError(
-                        .unknownAttribute,
-                        "unknown attribute or to-one relationship '\(member)' in a group"
-                            + SimilarName.hint(for: member, among: known.keys), entity: registration.name)
+                        .unknownAttribute, "unknown attribute or to-one relationship '\(member)' in a group" + hint,
+                        entity: registration.name)
                 }
                 guard seen.insert(column).inserted else {
                     throw SyncError(.invalidOption, "'\(member)' is in two groups", entity: registration.name)
@@ -170,21 +176,15 @@ final class TrackedTable: Sendable {
     // MARK: Rows
 
     /// Returns the SQL condition that a row of the table belongs to the entity or a subentity, beginning with `AND`;
-    /// empty if all rows do.
-    ///
-    /// - Parameter row: The alias of the table in the statement.
+    /// empty if all rows do. `row` is the alias of the table in the statement.
     func isOwn(_ row: String) -> String {
         isPart ? " AND \(row).\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
     }
 
-    func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool {
-        try db.finds(sql: rowSQL, arguments: [key])
-    }
+    func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool { try db.finds(rowSQL, key) }
 
-    /// Returns the outgoing schema of a stored row.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity` if the row is not of the entity or a subentity, or is of an abstract
-    ///   entity.
+    /// Returns the outgoing schema of a stored row. Throws ``SyncError`` `unknownEntity` if the row is not of the
+    /// entity or a subentity, or is of an abstract entity.
     func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingSchema {
         let kind = try kind(of: key, model, in: db)
         guard let shape = shapes[kind.id], !kind.isAbstract else {
@@ -194,17 +194,11 @@ final class TrackedTable: Sendable {
         return shape
     }
 
-    /// Returns the entity of a stored row.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity` if the entity is not in the model.
+    /// Returns the entity of a stored row. Throws ``SyncError`` `unknownEntity` if the entity is not in the model.
     func kind(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> CompiledEntity {
         guard table.hasEntityColumn else { return entity }
-        let name = try String.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT \(TableLayout.entityColumn.quoted) FROM \(table.name.quoted)
-                    WHERE \(table.keyColumn.quoted) = ?
-                    """), arguments: [key])
+        let name = try db.first(
+            String.self, "SELECT \(TableLayout.entityColumn.quoted) FROM \(sql) WHERE \(keySQL) = ?", key)
         guard let name else { return entity }
         guard let id = model.entityID(name) else {
             throw SyncError(
@@ -252,9 +246,7 @@ final class TrackedTable: Sendable {
 
     /// Returns the primary key of a row as JSON; null if ``TrackedKey/json(_:in:)`` returns nil. The service may spell
     /// the ID in another way.
-    func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue {
-        try self.key.json(key, in: db) ?? .null
-    }
+    func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue { try self.key.json(key, in: db) ?? .null }
 
     /// Returns an ID as the service spells it; nil if an export spells it the same, or if a part is a whole record.
     func spelling(of id: JSONValue, _ key: DatabaseValue, in db: Database) throws -> String? {
@@ -272,6 +264,67 @@ final class TrackedTable: Sendable {
     }
 }
 
+/// Reads the column values of one row. For a foreign key with a pending reference, the value is the key of the row that
+/// is not stored yet.
+///
+/// Code that writes the foreign key must delete the pending reference.
+struct FieldReader: Sendable {
+    private let names: [String]
+    /// The query, up to the list of keys.
+    private let select: String
+    /// The condition that rows belong to the entity, after the list of keys.
+    private let own: String
+
+    /// `family` is the SQL list of the names of the entities whose rows are read, `own` the SQL condition of their rows
+    /// `r`, beginning with `AND`.
+    init(_ columns: [TrackedTable.Column], of table: TableLayout, family: String, own: String) {
+        let key = table.keySQL
+        let values = columns.map { column in
+            guard let relationship = column.relationship else { return "r.\(column.sql)" }
+            return """
+                coalesce((SELECT target_key FROM sync_pending WHERE owner_entity IN (\(family))
+                  AND owner_key = +r.\(key) AND relationship = \(relationship.literal)), r.\(column.sql))
+                """
+        }
+        names = columns.map(\.name)
+        select =
+            "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.sql) AS r WHERE r.\(key) IN "
+        self.own = own
+    }
+
+    /// Returns the values by column; nil if the row is not stored.
+    func values(of key: DatabaseValue, in db: Database) throws -> [String: DatabaseValue]? {
+        try db.row("\(select)(?)\(own)", key).map(values)
+    }
+
+    /// Returns the values of the rows that are stored, by key and column.
+    func values(of keys: [DatabaseValue], in db: Database) throws -> [BinaryComparedValue: [String: DatabaseValue]] {
+        var found: [BinaryComparedValue: [String: DatabaseValue]] = [:]
+        for list in KeyList.lists(of: keys) {
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "\(select)(\(list.placeholders))\(own)"), arguments: list.arguments)
+            while let row = try rows.next() { found[(row[0] as DatabaseValue).exact] = try values(row) }
+        }
+        return found
+    }
+
+    private func values(_ row: Row) throws -> [String: DatabaseValue] {
+        Dictionary(uniqueKeysWithValues: try names.enumerated().map { ($1, try Self.value(row, $0 + 1)) })
+    }
+
+    /// Returns the complete text, including any part after a NUL character.
+    private static func value(_ row: Row, _ index: Int) throws -> DatabaseValue {
+        let value: DatabaseValue = row[index]
+        guard case .string = value.storage else { return value }
+        return try row.withUnsafeData(atIndex: index) { ColumnValue.text($0) }
+    }
+}
+
+extension TableLayout {
+    var sql: String { name.quoted }
+    var keySQL: String { keyColumn.quoted }
+}
+
 extension JSONValue {
     /// Whether no part of the ID is given as a whole record.
     fileprivate var isSpelledID: Bool {
@@ -284,18 +337,16 @@ extension JSONValue {
 }
 
 // Rows that are missing in the store without a captured deletion. The keys of the entries must be correct: see
-// `SurrogateKeyRepair`.
+// ``EngineLedger/repairSurrogateKeys(of:among:)``.
 extension TrackedTable {
     /// Records missing rows as deleted. If the entity was only imported, deletes their entries instead.
     func auditMissing(in db: Database) throws {
         if try isWatched(in: db) { try EngineLedger(db).insertMissing(self) } else { try deleteMissing(in: db) }
     }
 
-    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log.
-    ///
-    /// The deletion of these rows is not sent. The next pull gets all rows, and inserts the rows that the service has.
-    ///
-    /// - Returns: Whether there were such rows.
+    /// Deletes the entries of rows that are not stored and not recorded as deleted, except in the conflict log. The
+    /// deletion of these rows is not sent. The next pull gets all rows, and inserts the rows that the service has.
+    /// Returns whether there were such rows.
     @discardableResult
     func deleteMissing(in db: Database) throws -> Bool {
         guard try EngineLedger(db).deleteMissing(self) else { return false }
@@ -305,21 +356,18 @@ extension TrackedTable {
 
     /// Returns the number of stored rows of the entity.
     func count(in db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.name.quoted) AS r WHERE true\(isOwn("r"))") ?? 0
+        try db.first(Int.self, "SELECT count(*) FROM \(sql) AS r WHERE true\(isOwn("r"))") ?? 0
     }
 
     /// Returns whether the entity has triggers. An entity that was only imported has none.
-    func isWatched(in db: Database) throws -> Bool {
-        try !EngineLedger(db).triggerChecksums(of: number).isEmpty
-    }
+    func isWatched(in db: Database) throws -> Bool { try !EngineLedger(db).triggerChecksums(of: number).isEmpty }
 
-    /// Returns the SQL condition that no row with the key of an entry is stored.
-    ///
-    /// - Parameter row: The table or alias of the entry.
+    /// Returns the SQL condition that no row with the key of an entry is stored. `row` is the table or alias of the
+    /// entry.
     func isMissing(_ row: String) -> String {
         """
         NOT EXISTS (
-          SELECT 1 FROM \(table.name.quoted) AS r WHERE r.\(table.keyColumn.quoted) = +\(row).k\(isOwn("r")))
+          SELECT 1 FROM \(sql) AS r WHERE r.\(keySQL) = +\(row).k\(isOwn("r")))
         """
     }
 }

@@ -19,15 +19,12 @@ struct UnreadableValues {
     }
 
     /// Stores the values of a record that the model cannot read, and deletes stored values that it can read now. Does
-    /// nothing if requests contain only edited fields.
-    ///
-    /// - Parameter isAny: Whether writing the page returned diagnostics.
+    /// nothing if requests contain only edited fields. `isAny`: whether writing the page returned diagnostics.
     func record(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
         guard areSent, let record, case .object = record else { return }
-        guard
-            try isAny
-                || db.finds(sql: "SELECT 1 FROM sync_unreadable WHERE e = ? AND k = ?", arguments: [table.number, key])
-        else { return }
+        guard try isAny || db.finds("SELECT 1 FROM sync_unreadable WHERE e = ? AND k = ?", table.number, key) else {
+            return
+        }
         let attributes = engine.model.compiled[table.entity.table].attributes
         let said = try AttributeMapper(record, of: table.entity, in: engine.model).values
         for member in try table.shape(of: key, engine.model.compiled, in: db).members {
@@ -40,35 +37,29 @@ struct UnreadableValues {
     }
 
     private func set(_ value: JSONValue, _ field: String, of key: DatabaseValue) throws {
-        try db.executeCached(
-            sql: """
-                INSERT INTO sync_unreadable (e, k, field, value) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET value = excluded.value
-                """, arguments: [table.number, key, field, value.text])
+        try db.run(
+            """
+            INSERT INTO sync_unreadable (e, k, field, value) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET value = excluded.value
+            """, table.number, key, field, value.text)
     }
 
     private func delete(_ field: String, of key: DatabaseValue) throws {
-        try db.executeCached(
-            sql: "DELETE FROM sync_unreadable WHERE e = ? AND k = ? AND field = ?",
-            arguments: [table.number, key, field])
+        try db.run("DELETE FROM sync_unreadable WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
     }
 
     /// Deletes the unreadable value of an edited column, because the service has the edited value now.
     func resolve(_ field: String, of key: DatabaseValue) throws {
-        if areSent, try isEdited(field, key) { try delete(field, of: key) }
+        if areSent, try EngineLedger(db).hasBase(field, key, table) { try delete(field, of: key) }
     }
 
     /// Returns the unreadable remote value of a column; nil if there is none, or if the column was edited.
     func value(_ field: String, of key: DatabaseValue) throws -> JSONValue? {
-        guard areSent, try !isEdited(field, key) else { return nil }
-        let text = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM sync_unreadable WHERE e = ? AND k = ? AND field = ?"),
-            arguments: [table.number, key, field])
+        guard areSent, try !EngineLedger(db).hasBase(field, key, table) else { return nil }
+        let text = try db.first(
+            String.self, "SELECT value FROM sync_unreadable WHERE e = ? AND k = ? AND field = ?", table.number, key,
+            field)
         return try text.map { try EngineTableCheck.json($0) }
-    }
-
-    private func isEdited(_ field: String, _ key: DatabaseValue) throws -> Bool {
-        try EngineLedger(db).hasBase(field, key, table)
     }
 }
 

@@ -37,7 +37,7 @@ final class ExportReader {
     init(_ db: Database, _ layout: StoreLayout) throws {
         self.db = db
         self.layout = layout
-        hasPendingReferences = try db.finds(sql: "SELECT 1 FROM sync_pending")
+        hasPendingReferences = try db.finds("SELECT 1 FROM sync_pending")
     }
 
     /// Calls `body` with each row that a statement selects.

@@ -60,7 +60,7 @@ extension SQLiteSession: StoreSession {
         self.steps = steps
         lookups = tables.map { NodeLookup($0.batch) }
         danglingCandidates = [:]
-        hasReferences = try db.finds(sql: "SELECT 1 FROM sync_pending")
+        hasReferences = try db.finds("SELECT 1 FROM sync_pending")
         hadOpenLinks = hasOpenLinks
         let start = try StoreMonitor.Moment(db)
         self.start = start
