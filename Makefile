@@ -11,6 +11,7 @@
 # make fuzz         fuzz the code that reads payloads, ten minutes for each target (SECONDS=60: one minute)
 # make guard        count the instructions of syncdb, and compare them with the limits (UPDATE=1: write new limits)
 # make man          write the man pages of syncdb and its commands to .build/man (CONFIGURATION=debug: without a release build)
+# make dist         build the archive of syncdb for Linux in .build/dist: a static program, man pages, completions, checksum
 # make docs         build the DocC documentation: .build/docs/Sync.doccarchive, and .build/docs/site for a web server
 # make docs-preview build the documentation, and serve it on a free port of this machine
 # make bench        compare syncdb with other programs for 10,000 users, a few minutes; the page is in .build/benchmarks/short
@@ -25,7 +26,7 @@ export PATH := $(CURDIR)/.build/debug:$(PATH)
 # Without a limit, Swift Testing starts all tests at once, which takes twice the processor time.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 
-.PHONY: demo demo-engine services fuzz guard test check tsan soak portable man docs docs-preview bench bench-full
+.PHONY: demo demo-engine services fuzz guard test check tsan soak portable man dist docs docs-preview bench bench-full
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
@@ -70,6 +71,9 @@ man:
 	@rm -rf .build/man && mkdir -p .build/man
 	@find .build/plugins -path '*GenerateManual*' -name 'syncdb*.1' -exec cp {} .build/man \;
 	@ls .build/man/syncdb.1 && echo 'look at it with: man -l .build/man/syncdb.1'
+
+dist:
+	.ci/build-archive
 
 docs:
 	@.ci/install libsqlite3-dev zlib1g-dev python3

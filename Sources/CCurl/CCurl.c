@@ -2,7 +2,8 @@
 
 void sync_curl_cancel(int *is_cancelled) { __atomic_store_n(is_cancelled, 1, __ATOMIC_RELAXED); }
 
-#if defined(__linux__)
+// A statically linked program cannot load libcurl.
+#if defined(__linux__) && !defined(SYNC_STATIC)
 
 #include <dlfcn.h>
 #include <pthread.h>

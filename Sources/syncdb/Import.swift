@@ -17,8 +17,8 @@ struct Import: AsyncParsableCommand, PayloadCommand {
             A single object instead of a list deletes no other row, unless --where or --parent sets the scope. It is an error \
             if no record has a primary key, or if the file is empty.
 
-            Without --model, a new database gets a model inferred from the JSON. With --evolve, a later import adds new keys \
-            and wider types to the model.
+            Without --model, a new database gets a model inferred from the JSON. With --evolve, a later import adds new \
+            entities, new keys and wider types to the model.
 
             Example: syncdb import users.json --entity User --model model.json -d app.sqlite
             """)
@@ -86,11 +86,22 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         if !output.quiet { Terminal.writeError("note: --dry-run: nothing was written") }
     }
 
+    /// - Throws: An error with a hint if the model of the database does not have an entity of the payload.
+    private func requireEntities(in model: SyncModel) throws {
+        do {
+            let names = payload.entities.isEmpty ? [payload.entity] : payload.entities.values.sorted()
+            for name in names { _ = try model.compiled.entity(named: name) }
+        } catch let error as SyncError where payload.canEvolve {
+            throw HintedError(error: error, hint: "use --evolve to add the entities of the JSON to the model")
+        }
+    }
+
     private func importIntoExisting(
         _ payloads: [Payload], _ written: CommittedFiles
     ) async throws -> (SyncResult, SyncModel) {
         guard changes.model != nil || changes.evolve else {
             let stack = try DataStack(at: location.url, transformers: .optional)
+            try requireEntities(in: stack.model)
             try key.check(payload.entity, in: stack.model)
             return try await sync(payloads, into: stack, written)
         }

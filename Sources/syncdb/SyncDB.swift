@@ -204,7 +204,7 @@ struct AnnotatedError: LocalizedError {
 enum Suggestion {
     /// Returns the message of the parser, with a suggestion for an unknown command or value.
     ///
-    /// The parser itself makes suggestions for unknown options.
+    /// The parser itself makes suggestions for unknown options, except if an argument is missing too.
     static func added(to message: String, _ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> String {
         if let unknown = unknownCommand(in: arguments) {
             let rest = message.split(separator: "\n", omittingEmptySubsequences: false)
@@ -212,6 +212,10 @@ enum Suggestion {
             return SyncDB._errorPrefix + unknown + (rest.isEmpty ? "" : "\n" + rest)
         }
         var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines[0].contains("Missing expected argument"), let unknown = unknownOption(in: arguments) {
+            lines[0] = SyncDB._errorPrefix + unknown
+            return lines.filter { !$0.hasPrefix("Help:") }.joined(separator: "\n")
+        }
         guard let first = lines.first, first.contains("is invalid for '"), let words = quoted(in: message) else {
             return message
         }
@@ -249,6 +253,27 @@ enum Suggestion {
                     + (hintBelow(word, configuration) ?? SimilarName.hint(for: word, among: names))
             }
             (configuration, path) = (next, "\(path) \(word)")
+        }
+        return nil
+    }
+
+    /// Returns the error for the first option that the command does not have; nil if there is none.
+    ///
+    /// The parser reports a missing argument first, although its option may only be misspelled.
+    private static func unknownOption(in arguments: [String]) -> String? {
+        var command: any ParsableCommand.Type = SyncDB.self
+        for word in arguments {
+            guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
+            else { break }
+            command = next
+        }
+        let help = SyncDB.helpMessage(for: command, includeHidden: true)
+        let known = Set(help.matches(of: #/--[a-z][a-z0-9-]*/#).map { String($0.output) })
+        for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
+            let name = String(word.prefix { $0 != "=" })
+            if !known.contains(name) {
+                return "unknown option '\(name)'" + SimilarName.hint(for: name, among: known.sorted())
+            }
         }
         return nil
     }

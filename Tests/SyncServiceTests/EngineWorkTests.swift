@@ -171,14 +171,16 @@ struct EngineWorkTests {
         return (more.statements - less.statements, more.compiled - less.compiled)
     }
 
-    @Test("100 changed rows in a request need at most 60 statements, and SQLite compiles at most ten")
-    func statementsOfPush() async throws {
+    @Test(
+        "100 changed or deleted rows in a request need at most 60 statements, and SQLite compiles at most ten",
+        arguments: ["UPDATE Project SET name = name || remoteID", "DELETE FROM Project"])
+    func statementsOfPush(edit: String) async throws {
         let work = try await difference(100) { count in
             let service = service(batchSize: 100, pageSize: 1000)
             for id in 1...count { await service.set("Project", JSONValue(id), ["name": "p"]) }
             let device = try device(service, Self.schema, ["Project"])
             try await device.engine.sync()
-            try await device.write("UPDATE Project SET name = name || remoteID")
+            try await device.write(edit)
             let work = try await device.stack.counting { try await device.engine.push() }
             #expect(try await device.engine.pendingChangeCount() == 0)
             return work

@@ -5,6 +5,7 @@ import SyncCore
 import SyncSQLite
 import SyncStore
 import SyncTesting
+import TestSize
 import Testing
 
 @testable import SyncService
@@ -55,7 +56,7 @@ struct OutboxMachineTests {
     func illegal(state: OutboxState) async throws {
         let outcomes = OutboxEvent.allCases.filter(\.isOutcome)
         guard outcomes.allSatisfy({ OutboxMachine.next(state, $0) == nil }) else { return }
-        for event in outcomes {
+        for event in LongTests.some(outcomes, every: 3, of: LongTests.number(state)) {
             let row = try await OutboxRow(after: Self.paths[state] ?? [])
             let before = try await row.contents()
             try await row.apply(event)

@@ -185,7 +185,7 @@ struct RevivedRowTests {
         let way = ([.idempotencyKey, .markerField("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])[
             place]
         let cases = [false, true].flatMap { isPulledFirst in [[], [["points", "project"]]].map { (isPulledFirst, $0) } }
-        for (isPulledFirst, groups) in LongTests.some(cases, every: 2, of: LongTests.number(policy) + place) {
+        for (isPulledFirst, groups) in LongTests.some(cases, every: 4, of: LongTests.number(policy) + place) {
             let (service, devices) = try await Self.known(way, policy, groups: groups)
             try await devices[0].write("UPDATE Task SET title = 'mine'")
             try await devices[0].write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 3)")
@@ -212,9 +212,15 @@ struct RevivedRowTests {
 
     @Test(
         "A restored row that two devices edited in the same column is merged by the policy",
-        arguments: [(ConflictPolicy.clientWins, "B"), (.serverWins, "A"), (.lastWriterWins, "A")],
-        [.idempotencyKey, .markerField("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])
-    func conflict(_ winner: (ConflictPolicy, String), _ way: ServiceCapabilities.CreateIdempotency) async throws {
+        arguments: [(ConflictPolicy.clientWins, "B"), (.serverWins, "A"), (.lastWriterWins, "A")])
+    func conflict(_ winner: (ConflictPolicy, String)) async throws {
+        let ways: [ServiceCapabilities.CreateIdempotency] = [.idempotencyKey, .markerField("marker"), .clientID]
+        for way in LongTests.some(ways, every: 3, of: LongTests.number(winner.0)) { try await conflict(winner, way) }
+    }
+
+    private func conflict(
+        _ winner: (ConflictPolicy, String), _ way: ServiceCapabilities.CreateIdempotency
+    ) async throws {
         let (service, devices) = try await Self.known(way, winner.0)
         try await devices[0].write("UPDATE Task SET title = 'A'")
         try await devices[1].write("UPDATE Task SET title = 'B'")

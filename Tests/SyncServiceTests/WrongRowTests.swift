@@ -1,6 +1,7 @@
 import Foundation
 import Sync
 import SyncTesting
+import TestSize
 import Testing
 
 @testable import SyncService
@@ -94,7 +95,7 @@ struct WrongRowTests {
         "A new row is not matched with a known row that the answer has", arguments: [1, 3, 5],
         [.idempotencyKey, .markerField("birth"), .matchByContent] as [ServiceCapabilities.CreateIdempotency])
     func creation(_ other: Int, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
-        for changes in [1, 2] {
+        for changes in LongTests.some([1, 2], every: 2, of: other / 2) {
             let memory = await memory(idempotency)
             let service = Confused(memory, other: JSONValue(other), kind: .create, changes: changes)
             let device = try Device(service, entities: ["Project", "Task", "Tag"])

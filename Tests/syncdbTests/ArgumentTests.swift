@@ -38,6 +38,19 @@ struct ArgumentTests {
         #expect(MaximumDeletion(argument: text) == nil)
     }
 
+    @Test("A misspelled option is reported, not the argument that is missing because of it")
+    func misspelledOption() {
+        let missing =
+            "error: Missing expected argument '--entity <name> ...'\nHelp:  --entity <name>  The entity\nUsage: x"
+        func message(_ arguments: String...) -> String { Suggestion.added(to: missing, arguments) }
+        #expect(
+            message("import", "a.json", "--entitty", "User")
+                == "error: unknown option '--entitty'; did you mean '--entity'?\nUsage: x")
+        #expect(message("schema", "infer", "--entiti=User").contains("'--entiti'; did you mean '--entity'?"))
+        #expect(message("import", "a.json", "--quiet", "--max-delete=5") == missing)
+        #expect(message("import", "--", "--entitty") == missing)
+    }
+
     @Test("--operations takes a list of names")
     func operationsAreAList() {
         #expect(OperationList(argument: "insert,update")?.value == [.insert, .update])

@@ -99,6 +99,28 @@ struct EvolveTests {
         #expect(diff.errors == done.errors)
     }
 
+    @Test("--evolve adds the entity of the records, and links it to the entities of the model")
+    func evolveAddsTheEntity() throws {
+        let sandbox = try sandbox()
+        _ = try sandbox.file("stock.json", #"[{"sku": "a", "id": 5, "count": 2, "user": {"id": 1, "city": "Rome"}}]"#)
+        func stock(_ options: String...) throws -> Program.Run {
+            try sandbox.run(["import", "stock.json", "--entity", "Stock", "-d", "app.sqlite"] + options)
+        }
+        let refused = try stock()
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("error: unknown entity 'Stock'; the model has "), "\(refused.errors)")
+        #expect(
+            refused.errors.contains("hint: use --evolve to add the entities of the JSON to the model"),
+            "\(refused.errors)")
+        let done = try stock("--evolve")
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(done.errors.contains("evolved: Stock: new, with "), "\(done.errors)")
+        #expect(done.errors.contains("evolved: User.city: string, new"), "\(done.errors)")
+        #expect(try sandbox.count("Stock", where: "count == 2 AND user.city == 'Rome'") == "1")
+        #expect(try stock("--evolve").errors == "")
+        #expect(try stock().errors == "")
+    }
+
     @Test("--evolve reports additions only if the database accepts them")
     func failedEvolutionIsNotReported() throws {
         let sandbox = try sandbox()

@@ -174,7 +174,7 @@ package enum Coercion {
 
 /// The type of an attribute. The raw value is the name of the type in schema files.
 ///
-/// `Docs/MappingContract.md` lists the JSON that each type accepts, and the stored form of each type.
+/// `Docs/MappingValues.md` lists the JSON that each type accepts, and the stored form of each type.
 public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     /// A 64-bit integer.
     case integer

@@ -144,7 +144,7 @@ public enum AttributeFormat: Sendable, Hashable, ExpressibleByStringLiteral {
     /// ISO 8601 only, such as `2024-02-29T18:29:59.999Z`.
     case iso8601
     /// A pattern of Unicode Technical Standard 35, such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm:ss`. A date without a zone
-    /// is in UTC. `Docs/MappingContract.md` lists the supported letters. A model cannot be created with an invalid
+    /// is in UTC. `Docs/MappingDates.md` lists the supported letters. A model cannot be created with an invalid
     /// pattern.
     case pattern(String)
 

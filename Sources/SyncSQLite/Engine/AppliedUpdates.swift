@@ -78,3 +78,34 @@ struct AppliedUpdates {
         }
     }
 }
+
+/// Completes the deletions of one entity that the service applied, together. ``RequestCompletion`` completes the
+/// deletions of rows that were inserted again since.
+struct AppliedDeletions {
+    let table: TrackedTable
+    private let ledger: EngineLedger
+    /// The requests that are completed together.
+    let requests: Set<Int64>
+    /// The keys of the rows.
+    let keys: [DatabaseValue]
+
+    /// - Parameter replies: The outcomes of requests of the entity.
+    init(among replies: [RequestOutcome], _ table: TrackedTable, _ db: Database) throws {
+        (self.table, ledger) = (table, EngineLedger(db))
+        let ids = replies.compactMap { reply -> Int64? in
+            guard reply.request.operation.kind == .delete, case .applied = reply.outcome else { return nil }
+            return reply.request.id
+        }
+        let rows = ids.count > 1 ? try ledger.sentRows(ofRequests: ids) : [:]
+        let changes = try ledger.changes(of: rows.values.map(\.key), table)
+        let deleted = rows.filter { changes[$0.value.key.exact]?.kind ?? .delete == .delete }
+        requests = Set(deleted.keys)
+        keys = deleted.sorted { $0.key < $1.key }.map(\.value.key)
+    }
+
+    func complete() throws {
+        guard !keys.isEmpty else { return }
+        try ledger.deleteRequests(Array(requests))
+        try ledger.deleteEntries(of: keys, table)
+    }
+}

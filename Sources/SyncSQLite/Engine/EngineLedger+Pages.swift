@@ -122,10 +122,11 @@ extension EngineLedger {
         of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64,
         atMost count: Int
     ) throws -> [PendingChange] {
-        try db.rowsCached(
-            sql: Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT ?",
-            arguments: StatementArguments([lastEdit.databaseValue] + (key.isNull ? [] : [key]) + [count.databaseValue])
-        ).map(PendingChange.init)
+        var arguments: StatementArguments = [lastEdit]
+        if !key.isNull { arguments += [key] }
+        arguments += [count]
+        let sql = Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT ?"
+        return try db.rowsCached(sql: sql, arguments: arguments).map(PendingChange.init)
     }
 
     /// Returns the query for changes to send. Changes that have a request are excluded.
@@ -218,6 +219,15 @@ extension EngineLedger {
 
     func deleteAttemptedValues(of keys: [DatabaseValue], _ table: TrackedTable) throws {
         try execute("DELETE FROM sync_tried WHERE e = \(table.number) AND k IN ", keys)
+    }
+
+    /// Deletes all entries of rows, as ``deleteEntries(of:_:isKnown:)`` does.
+    func deleteEntries(of keys: [DatabaseValue], _ table: TrackedTable) throws {
+        for name in EngineSchema.changeTables + EngineSchema.knownTables {
+            try execute("DELETE FROM \(name) WHERE e = \(table.number) AND k IN ", keys)
+        }
+        guard !table.joinTables.isEmpty else { return }
+        try execute("DELETE FROM sync_link WHERE link IN (\(table.joinTableNames)) AND owner IN ", keys)
     }
 
     /// Deletes the base values of fields.

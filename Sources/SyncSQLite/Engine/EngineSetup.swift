@@ -257,12 +257,14 @@ struct UniqueColumns {
     init(_ table: TableLayout, _ db: Database) throws {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\"", arguments: [table.name])
-        indexes = try names.map { index in
-            try Row.fetchAll(db, sql: "SELECT name FROM pragma_index_info(?) ORDER BY seqno", arguments: [index])
-                .map { String.fromDatabaseValue($0[0]) }
+        let columns: [[String?]] = try names.map { index in
+            try Optional<String>.fetchAll(
+                db, sql: "SELECT name FROM pragma_index_info(?) ORDER BY seqno", arguments: [index])
         }
-        .filter { !$0.isEmpty && !$0.contains(nil) }
-        .map { $0.compactMap(\.self) }
-        .filter { $0 != [table.keyColumn] }
+        indexes = columns.compactMap { columns in
+            // An expression has no name.
+            let names: [String] = columns.compactMap { $0 }
+            return names.isEmpty || names.count < columns.count || names == [table.keyColumn] ? nil : names
+        }
     }
 }

@@ -32,14 +32,17 @@ extension SQLiteEngineStore {
             var answers: [RequestCompletion.Answer] = []
             try EngineLedger(db).increaseEdit()
             var updates: [AppliedUpdates] = []
+            var deletions: [AppliedDeletions] = []
             // A create may replace the keys in the values of other rows.
             let isTogether =
                 registration.handlesRowsTogether && !replies.contains { $0.request.operation.kind == .create }
             for table in isTogether ? tables : [] {
                 let own = replies.filter { $0.request.operation.entity == table.entity.name }
-                if own.count > 1 { updates.append(try AppliedUpdates(among: own, self, table, db)) }
+                guard own.count > 1 else { continue }
+                updates.append(try AppliedUpdates(among: own, self, table, db))
+                deletions.append(try AppliedDeletions(among: own, table, db))
             }
-            let together = updates.reduce(into: Set<Int64>()) { $0.formUnion($1.requests) }
+            let together = Set(updates.flatMap(\.requests) + deletions.flatMap(\.requests))
             for reply in replies where !together.contains(reply.request.id) {
                 var completion = try RequestCompletion(self, reply, serverTime, db)
                 let keys = [completion.key]
@@ -58,6 +61,13 @@ extension SQLiteEngineStore {
                         hasChange: update.changedKeys.contains(key.exact))
                 }
                 answers += update.answers
+            }
+            for deletion in deletions {
+                try deletion.complete()
+                for key in deletion.keys {
+                    memory.outboxScan.requeue(
+                        OutgoingRequestBuilder.RowName(table: deletion.table.number, key: key), hasChange: false)
+                }
             }
             outcome.add(try write(answers, serverTime, db))
             return outcome

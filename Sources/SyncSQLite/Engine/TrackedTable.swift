@@ -223,10 +223,14 @@ final class TrackedTable: Sendable {
 
     /// The key paths of all values that are sent.
     var memberPaths: [[String]] {
+        var paths: [[String]] = []
+        for (_, shape) in shapes.sorted(by: { $0.key < $1.key }) {
+            paths += shape.keyPaths
+            paths += shape.members.map(\.path)
+            if let kind = shape.kind { paths.append(kind.path) }
+        }
         var seen: Set<[String]> = []
-        return shapes.sorted { $0.key < $1.key }
-            .flatMap { $0.value.keyPaths + $0.value.members.map(\.path) + ($0.value.kind.map { [$0.path] } ?? []) }
-            .filter { seen.insert($0).inserted }
+        return paths.filter { seen.insert($0).inserted }
     }
 
     /// Returns the key path of a field in the records of each entity that has it, as a JSON array.

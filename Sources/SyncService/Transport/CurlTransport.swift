@@ -44,8 +44,13 @@
 
         private func sendNow(_ request: HTTPRequest, _ body: Data?, _ flag: Flag) throws -> (HTTPResponse, Data) {
             guard let connection = connections.take() else {
-                throw ServiceError.unreachable(
-                    "cannot load libcurl.so.4; install libcurl4, or pass another transport")
+                #if SYNC_STATIC
+                    throw ServiceError.unreachable(
+                        "this statically linked program sends no HTTP requests; build it from source with 'swift build'")
+                #else
+                    throw ServiceError.unreachable(
+                        "cannot load libcurl.so.4; install libcurl4, or pass another transport")
+                #endif
             }
             defer { connections.put(connection) }
             var response = sync_curl_response()

@@ -3,9 +3,9 @@ package import SyncCore
 /// A reference implementation of syncs, in simple code and with all rows in dictionaries. Tests compare the real store
 /// with it.
 ///
-/// The type implements `Docs/MappingContract.md` independently. The type shares only the model, the naming rules,
-/// predicates, and the conversion of single values and keys with the real store. A reference store is slow. Later syncs
-/// do not change a copy, because the store is a value type.
+/// The type implements the mapping contract (`Docs/MappingContract.md`) independently. The type shares only the model,
+/// the naming rules, predicates, and the conversion of single values and keys with the real store. A reference store is
+/// slow. Later syncs do not change a copy, because the store is a value type.
 package struct ReferenceStore: Sendable {
     /// The model of the store.
     package let model: SyncModel

@@ -37,17 +37,16 @@ package struct ModelEvolution: Sendable {
     /// - Parameter hasValues: A closure that returns whether a stored row has a value for an attribute for which
     ///   inference saw only null. Without stored values, such an attribute becomes a relationship if the new samples
     ///   have objects or IDs of rows.
-    /// - Throws: The errors of ``InferredModel/init(from:)`` and of `hasValues`; ``SyncError`` `unknownEntity` for a
-    ///   sample of an entity that the model does not have.
+    /// - Throws: The errors of ``InferredModel/init(from:)`` and of `hasValues`.
     package init(
         of model: SyncModel, by samples: [InferenceSample],
         hasValues: @escaping @Sendable (_ entity: String, _ attribute: String) throws -> Bool = { _, _ in false }
     ) throws {
         let samples = try samples.map { sample in
             var sample = sample
-            for entity in sample.rootEntities {
-                sample.prunings[entity] = try SamplePruning(model, entity: entity)
-            }
+            let known = sample.rootEntities.filter { model.entity(named: $0) != nil }
+            for entity in known { sample.prunings[entity] = try SamplePruning(model, entity: entity) }
+            if sample.entities.isEmpty, known.isEmpty { return sample }
             if sample.entities.isEmpty, sample.primaryKey == nil {
                 let parts = try model.primaryKeyParts(of: sample.entity).map { part in
                     let keys = RemoteKeyPath.keys(part.remote)
@@ -67,7 +66,7 @@ package struct ModelEvolution: Sendable {
         indexes = Dictionary(model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         inferred = try InferredModel(from: samples)
         origins = Dictionary(grouping: inferred.origins, by: \.entity)
-        for entity in samples.flatMap(\.rootEntities) { match(entity, with: entity) }
+        for entity in samples.flatMap(\.rootEntities) { _ = try destination(entity) }
         while let next = open.popLast() { try extend(next) }
         for (entity, names) in replaced { update(entity) { $0.attributes.removeAll { names.contains($0.name) } } }
         guard !notes.isEmpty else { return }

@@ -226,7 +226,7 @@ struct ModelOptions: ParsableArguments {
     var migration: MigrationPolicy { allowLoss ? .allowingDataLoss : .keepingData }
 
     @Flag(
-        help: "Add new keys and wider types of the JSON to the model of the database. Removes nothing.")
+        help: "Add new entities, new keys and wider types of the JSON to the model of the database. Removes nothing.")
     var evolve = false
 }
 

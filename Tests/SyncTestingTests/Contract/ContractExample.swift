@@ -10,13 +10,14 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
         case functions([JSONValue])
     }
 
-    /// The line of the fence in the document.
+    var page: String
+    /// The line of the fence in the page.
     var line: Int
     var section: String
     var model: ContractModel
     var content: Content
 
-    var testDescription: String { "line \(line), \(section)" }
+    var testDescription: String { "\(page), line \(line), \(section)" }
 
     /// Returns the example as cases of a scenario file next to its model.
     private func cases(model: JSONValue) -> [JSONValue] {
@@ -52,6 +53,6 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
         let (folder, path) = try model.folder()
         let file = try folder.write(cases(model: .string(path)))
         let report = await ScenarioRunner(features: Self.features, options: options).run(paths: [file])
-        return report.results.filter { $0.outcome != .passed }.map { "line \(line): \($0)" }
+        return report.results.filter { $0.outcome != .passed }.map { "\(page), line \(line): \($0)" }
     }
 }
