@@ -145,9 +145,10 @@ struct ConflictLog {
     private func close(
         _ condition: String, _ values: (any DatabaseValueConvertible)?..., as outcome: ConflictOutcome
     ) throws {
+        let assigned: [(any DatabaseValueConvertible)?] = [outcome.winner.rawValue, outcome.reason.code, outcome.note]
         try db.run(
             "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE \(condition)",
-            StatementArguments([outcome.winner.rawValue, outcome.reason.code, outcome.note] + values))
+            StatementArguments(assigned + values))
     }
 
     /// Updates both values of the open conflict of a field. Returns whether the field has an open conflict.
