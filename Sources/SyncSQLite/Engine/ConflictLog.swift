@@ -124,7 +124,6 @@ struct ConflictLog {
         try db.run("UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", here, id, here)
     }
 
-    /// Closes all open conflicts of a row.
     func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ resolution: ConflictOutcome) throws {
         try close("e = ? AND k = ? AND \(Self.isOpen)", table.number, key, as: resolution)
     }
@@ -146,9 +145,10 @@ struct ConflictLog {
     private func close(
         _ condition: String, _ values: (any DatabaseValueConvertible)?..., as outcome: ConflictOutcome
     ) throws {
+        let assigned: [(any DatabaseValueConvertible)?] = [outcome.winner.rawValue, outcome.reason.code, outcome.note]
         try db.run(
             "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE \(condition)",
-            StatementArguments([outcome.winner.rawValue, outcome.reason.code, outcome.note] + values))
+            StatementArguments(assigned + values))
     }
 
     /// Updates both values of the open conflict of a field. Returns whether the field has an open conflict.
@@ -172,7 +172,6 @@ struct ConflictLog {
 
     // MARK: Reading
 
-    /// Returns the ID of the last entry; 0 if the log is empty.
     func lastEntry() throws -> Int { try db.first(Int.self, "SELECT max(id) FROM sync_conflict") ?? 0 }
 
     /// Returns whether a deletion logged edited rows of entities after the entry `line`.

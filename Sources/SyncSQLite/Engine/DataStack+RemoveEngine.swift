@@ -50,7 +50,6 @@ extension DataStack {
         try db.execute(sql: "DELETE FROM \(layout[entity.table].sql)\(own)")
     }
 
-    /// Deletes the pending references of rows that are no longer stored.
     func deletePendingReferencesOfMissingRows(in db: Database) throws {
         let dangling = DanglingLinks(layout: layout, db: db)
         for table in Set(layout.model.entities.map(\.table)) {

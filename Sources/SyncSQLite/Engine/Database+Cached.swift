@@ -71,7 +71,6 @@ struct KeyList {
     let arguments: StatementArguments
     let placeholders: String
 
-    /// The largest number of keys in a list.
     private static let largest = 256
 
     /// Returns the range of integer keys of which most numbers are keys; nil for other keys. A scan of such a range

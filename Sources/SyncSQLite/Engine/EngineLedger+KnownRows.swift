@@ -47,9 +47,7 @@ struct KnownRow {
     func spelledID() throws -> JSONValue? { try spelled.map { try EngineTableCheck.json($0) } }
 
     static let isPreexisting = "\"origin\" = 'preexisting'"
-    /// The SQL condition that a row may have local edits from a time without change capture.
     static let mayHaveUncapturedEdits = "\"trust\" = 'uncaptured'"
-    /// The SQL condition that the service has returned the row only inside other records.
     static let isNestedOnly = "\"origin\" = 'nested'"
 }
 
@@ -334,7 +332,6 @@ extension EngineLedger {
         }
     }
 
-    /// Returns whether data was pulled from the service or sent to it.
     func hasExchangedData() throws -> Bool {
         try db.finds(
             """

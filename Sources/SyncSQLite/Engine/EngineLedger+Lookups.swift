@@ -34,7 +34,6 @@ extension EngineLedger {
 
     // MARK: Edited links
 
-    /// Returns whether a foreign key of a known row was edited.
     func isEdited(_ column: TrackedTable.Column, of key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
             """
@@ -43,7 +42,6 @@ extension EngineLedger {
             """, table.number, key, column.name)
     }
 
-    /// Returns whether a list of a known row was edited.
     func isEdited(_ joinTable: TrackedTable.JoinTable, of key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
             """
@@ -206,7 +204,6 @@ extension EngineLedger {
             """, table.number, key, column.name)
     }
 
-    /// Sets a foreign key to NULL, unless it was edited.
     func clearUnedited(_ column: TrackedTable.Column, of key: DatabaseValue, _ table: TrackedTable) throws {
         try db.run(
             """
@@ -285,12 +282,10 @@ extension EngineLedger {
         """
     }
 
-    /// Returns the numbers of the entities with rows that the service has returned only inside other records.
     func entitiesWithNestedOnlyRows() throws -> Set<Int> {
         try Set(db.all(Int.self, "SELECT DISTINCT e FROM sync_known WHERE \(KnownRow.isNestedOnly)"))
     }
 
-    /// Returns whether the current listing lacks a row that the service has returned only inside other records.
     func isNestedOnlyRowUnlisted(of table: TrackedTable) throws -> Bool {
         try db.finds(
             """

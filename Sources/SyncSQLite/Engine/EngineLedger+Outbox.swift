@@ -38,12 +38,10 @@ extension EngineLedger {
         }
     }
 
-    /// Returns the number of pending and blocked changes of an entity.
     func changeCount(of number: Int) throws -> Int {
         try db.first(Int.self, "SELECT count(*) FROM sync_outbox WHERE e = ?", number) ?? 0
     }
 
-    /// Returns the number of pending and blocked changes of a row: 0 or 1.
     func changeCount(of key: DatabaseValue, _ number: Int) throws -> Int {
         try db.first(Int.self, "SELECT count(*) FROM sync_outbox WHERE e = ? AND k = ?", number, key) ?? 0
     }
@@ -83,7 +81,6 @@ extension EngineLedger {
 
     // MARK: Recording changes
 
-    /// The SQL of the edit counter.
     static let currentEdit = "(SELECT seq FROM sync_engine)"
     /// The SQL of the columns of a change that is ready to be sent.
     private static let isReady = "state = 'ready', reason = NULL, message = NULL"
@@ -122,7 +119,6 @@ extension EngineLedger {
         try set("creation_id = ?", creationID.text, of: key, table, where: "kind = 'create'")
     }
 
-    /// Turns the change of a row into a deletion.
     func setDeletion(of key: DatabaseValue, _ table: TrackedTable) throws { try set("kind = 'delete'", of: key, table) }
 
     /// Records that the service has a locally deleted row. It may have carried out a create without a response.
@@ -255,9 +251,7 @@ extension EngineLedger {
     /// Blocks the change of a row. `message` is for users.
     func block(
         _ key: DatabaseValue, _ table: TrackedTable, _ reason: PendingChange.BlockReason, _ message: String
-    ) throws {
-        try set("state = 'blocked', reason = ?, message = ?", reason.rawValue, message, of: key, table)
-    }
+    ) throws { try set("state = 'blocked', reason = ?, message = ?", reason.rawValue, message, of: key, table) }
 
     /// Blocks the create of a row that an earlier attempt may have created, unless the row was deleted or edited after
     /// the request was built. Returns whether the change is blocked.

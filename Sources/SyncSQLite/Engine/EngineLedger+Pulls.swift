@@ -46,7 +46,6 @@ extension EngineLedger {
             """, table.number, cursor, filter, next)
     }
 
-    /// Makes the next pull of an entity start at its first page.
     func clearNextPage(of table: TrackedTable) throws {
         try db.run("UPDATE sync_cursor SET next = NULL WHERE e = ?", table.number)
     }
@@ -156,7 +155,6 @@ extension EngineLedger {
 
     // MARK: Join edits
 
-    /// Returns the rows that were added to a list or removed from it.
     func joinEdits(
         of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable
     ) throws -> [(other: DatabaseValue, isAdded: Bool)] {
@@ -169,7 +167,6 @@ extension EngineLedger {
         try db.finds("SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", joinTable.name, key)
     }
 
-    /// Records that a row was added to a list or removed from it.
     func insertJoinEdit(
         _ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable, isAdded: Bool
     ) throws {
@@ -220,7 +217,6 @@ extension EngineLedger {
             "UPDATE OR REPLACE sync_link SET \(column) = ? WHERE link = ? AND \(column) = ?", new, joinTable.name, old)
     }
 
-    /// The two rows of a join edit.
     enum JoinSide: String {
         case owner, other
     }

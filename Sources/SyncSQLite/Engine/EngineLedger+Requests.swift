@@ -3,7 +3,6 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// One field of a sent row, with its sent value.
 struct SentField {
     let name: String
     let value: DatabaseValue
@@ -184,7 +183,6 @@ extension EngineLedger {
         }
     }
 
-    /// Returns the base values of the edited fields of a row, by field.
     func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: Base] {
         try db.rows("SELECT \(Base.columns) FROM sync_base WHERE e = ? AND k = ?", table.number, key).reduce(into: [:])
         { $0[try $1.decode(atIndex: 0)] = try Base($1) }
@@ -234,9 +232,7 @@ extension EngineLedger {
     func setBaseOrder(
         _ keys: [DatabaseValue]?, of joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ table: TrackedTable,
         editTime: Int64 = SQLiteEngineStore.now
-    ) throws {
-        try setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, table, editTime: editTime)
-    }
+    ) throws { try setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, table, editTime: editTime) }
 
     /// Replaces the key of a linked row in the base orders of a relationship. If the row is stored, call this method
     /// after it has the new key. The statement reads only lists that contain the row or have a join edit of it. Other

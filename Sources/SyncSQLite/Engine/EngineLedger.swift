@@ -67,19 +67,16 @@ struct EngineLedger {
 
     // MARK: Entities
 
-    /// Returns the registered entities with their numbers, in the order of the numbers.
     func entities() throws -> [(number: Int, name: String)] {
         try db.rows("SELECT e, name FROM sync_entity ORDER BY e").map {
             (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1))
         }
     }
 
-    /// Returns the number of an entity; nil if it is not registered.
     func number(of entity: String) throws -> Int? {
         try db.first(Int.self, "SELECT e FROM sync_entity WHERE name = ?", entity)
     }
 
-    /// Registers an entity, and returns its number.
     func insertEntity(_ name: String) throws -> Int {
         try db.run("INSERT INTO sync_entity (name) VALUES (?)", name)
         return Int(db.lastInsertedRowID)
@@ -196,6 +193,12 @@ extension EngineLedger {
             "INSERT INTO sync_former_key (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k", e, old,
             new)
     }
+
+    /// Returns the current key of the row that had this key before; nil if no row had it. `entities` is the SQL of the
+    /// numbers of the entities that the row may belong to: a list or a query.
+    func laterKey(
+        than key: DatabaseValue, ofEntities entities: String, from table: String = "sync_former_key"
+    ) throws -> DatabaseValue? { try db.value("SELECT k FROM \(table) WHERE e IN (\(entities)) AND old = ?", key) }
 
     /// Corrects the entries after surrogate keys changed while changes were not captured. SQLite may have given the key
     /// of a deleted row to another row. `tables` has the tables whose rows may reference rows of the table.

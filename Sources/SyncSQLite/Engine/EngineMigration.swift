@@ -96,7 +96,6 @@ struct EngineMigration {
 
     // MARK: Links
 
-    /// Migrates pending join edits.
     private mutating func migrateLinks(of registered: [Registered]) throws {
         let rows = try Row.fetchAll(db, sql: "SELECT link, owner, other, op, edited FROM sync_link")
         guard !rows.isEmpty else { return }

@@ -172,7 +172,6 @@ struct EngineSetup {
         }
     }
 
-    /// Returns the statements that create the triggers of an entity.
     private func triggers(of table: TrackedTable, among tables: [TrackedTable]) throws -> [String] {
         try ChangeCaptureTriggers(
             table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout

@@ -54,7 +54,6 @@ enum EngineTableCheck {
         return nil
     }
 
-    /// Returns the SQL condition that a value is invalid.
     private static func isWrong(_ column: ColumnInfo, isJSON: Bool) -> String {
         let (name, isRequired) = (column.name.quoted, column.isNotNull || column.primaryKeyIndex > 0)
         var types = column.type == "ANY" ? [] : ["'\(column.type.lowercased())'"]
@@ -75,7 +74,6 @@ enum EngineTableCheck {
 }
 
 extension Row {
-    /// Decodes a state.
     func state<State: RawRepresentable<String>>(atIndex index: Int) throws -> State {
         guard let state = State(rawValue: try decode(atIndex: index)) else {
             throw EngineTableCheck.InvalidText(errorDescription: "invalid state in the engine's tables")

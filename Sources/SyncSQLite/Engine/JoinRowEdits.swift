@@ -13,7 +13,6 @@ struct JoinRowEdits {
     private struct Change {
         let joinTable: TrackedTable.JoinTable
         let other: DatabaseValue
-        /// Whether the join row was added. Otherwise it was removed.
         let isAdded: Bool
     }
 
@@ -33,11 +32,8 @@ struct JoinRowEdits {
         let local: [DatabaseValue]
     }
 
-    /// The result of reapplying the edits.
     struct Outcome {
-        /// The number of lists in conflict.
         var conflicts = 0
-        /// Whether one of the conflicts is open.
         var isOpen = false
     }
 

@@ -22,8 +22,7 @@ struct NestedListLinks {
     private var editedRows: [(table: TrackedTable, key: DatabaseValue)] = []
     /// The foreign keys of new rows. A nested list of the service does not apply to new rows.
     private var columns:
-        [(table: TrackedTable, column: TrackedTable.Column, key: DatabaseValue, value: DatabaseValue)] =
-            []
+        [(table: TrackedTable, column: TrackedTable.Column, key: DatabaseValue, value: DatabaseValue)] = []
     private var joinRows:
         [(table: TrackedTable, joinTable: TrackedTable.JoinTable, key: DatabaseValue, other: DatabaseValue)] = []
     /// The ordered lists of new rows.
@@ -36,11 +35,11 @@ struct NestedListLinks {
             guard try ledger.hasChanges(of: table) else { continue }
             for column in table.columns {
                 guard case .toOne(let link) = column.field else { continue }
-                let lists = try Self.lists(plan, link, of: .second, engine, db)
+                let lists = try nestedLists(of: link, at: .second, in: plan)
                 if !lists.owners.isEmpty { try find(column, of: table, lists) }
             }
             for joinTable in table.joinTables where !plan[joinTable.link].isEmpty {
-                let lists = try Self.lists(plan, joinTable.link, of: joinTable.end.other, engine, db)
+                let lists = try nestedLists(of: joinTable.link, at: joinTable.end.other, in: plan)
                 if !lists.isEmpty { try find(joinTable, of: table, lists) }
             }
         }
@@ -48,9 +47,8 @@ struct NestedListLinks {
 
     /// Returns the nested lists of one association. `end` is the end of the rows that own the lists. Links in the
     /// records of rows at the other end are not included: ``EditRebase`` merges them.
-    private static func lists(
-        _ plan: PayloadGraph, _ id: AssociationID, of end: CompiledAssociation.End, _ engine: SQLiteEngineStore,
-        _ db: Database
+    private func nestedLists(
+        of id: AssociationID, at end: CompiledAssociation.End, in plan: PayloadGraph
     ) throws -> Lists {
         let link = engine.model.compiled[id]
         var (named, owners): (Set<NodeID>, Set<NodeID>) = ([], [])
@@ -62,14 +60,12 @@ struct NestedListLinks {
             owners.insert(replacement.node)
         }
         return Lists(
-            named: try keys(of: named, plan, link.side(end.other).table, engine, db),
-            owners: try keys(of: owners, plan, link.side(end).table, engine, db))
+            named: try keys(of: named, plan, link.side(end.other).table),
+            owners: try keys(of: owners, plan, link.side(end).table))
     }
 
     /// Returns the keys of nodes in the engine's tables. Ignores nodes without a key.
-    private static func keys(
-        of nodes: Set<NodeID>, _ plan: PayloadGraph, _ id: TableID, _ engine: SQLiteEngineStore, _ db: Database
-    ) throws -> [DatabaseValue] {
+    private func keys(of nodes: Set<NodeID>, _ plan: PayloadGraph, _ id: TableID) throws -> [DatabaseValue] {
         let own = plan.withTexts { texts in nodes.sorted().compactMap { RowKey(plan[id].nodes[$0.index].key, texts) } }
         guard let key = engine.tables.first(where: { $0.entity.table == id })?.key else {
             return own.map(\.databaseValue)

@@ -19,7 +19,6 @@ final class OutboxScan {
     /// Whether the push found no cycle of new rows. The value becomes false when the push examines another row.
     var hasNoCycle = false
 
-    /// Whether the push has not examined any row yet.
     var isEmpty: Bool { lastKeys.isEmpty }
 
     func clear() {

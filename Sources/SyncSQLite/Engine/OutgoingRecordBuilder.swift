@@ -27,7 +27,6 @@ final class OutgoingRecordBuilder {
         try forEachRow(of: table.entity, withKeys: keys) { key, record in records[key.exact] = record }
     }
 
-    /// Discards the rows that were read together.
     func discard() { records = [:] }
 
     func record(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {

@@ -4,7 +4,6 @@ import SyncStore
 
 // Cycles of new rows that wait for each other. One row of a cycle may be sent without its reference.
 extension OutgoingRequestBuilder {
-    /// A row, identified by its table and key.
     struct RowName: Hashable {
         let table: Int
         private let exact: BinaryComparedValue

@@ -59,9 +59,7 @@ struct OutgoingRequestBuilder {
         }
         if requests.isEmpty {
             for table in order.reversed() where requests.isEmpty {
-                try forEachChange(of: table, .deletions, 1) {
-                    _ = try $0.prepareDeletion($1, table, breaksCycle: true)
-                }
+                try forEachChange(of: table, .deletions, 1) { _ = try $0.prepareDeletion($1, table, breaksCycle: true) }
             }
         }
         if requests.isEmpty { try blockCycles() }

@@ -52,9 +52,7 @@ struct PendingChange {
     let creationID: String?
     /// The edit counter of the last edit; 0 if the engine found the edit when it was set up.
     let edit: Int64
-    /// Why the change is blocked; nil if it is not.
     let reason: BlockReason?
-    /// The number of final rejections.
     let rejections: Int
     /// The number of consecutive responses with another version.
     let contentions: Int

@@ -126,7 +126,7 @@ extension SQLiteEngineStore {
     private func currentKey(_ key: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue? {
         guard let own = try table.key.k(of: key, in: db) else { return nil }
         if try table.isStored(own, in: db) { return own }
-        let alias = try KeyAliases.later(than: own, ofEntities: "\(table.number)", in: db)
+        let alias = try EngineLedger(db).laterKey(than: own, ofEntities: "\(table.number)")
         guard let alias, try table.isStored(alias, in: db) else { return nil }
         return alias
     }

@@ -31,7 +31,6 @@ extension SQLiteEngineStore {
         return own
     }
 
-    /// Returns the error for a row without an open conflict.
     private func nothingOpen(
         _ own: RowKey, _ key: DatabaseValue, _ field: String?, _ table: TrackedTable, in db: Database
     ) throws -> SyncError {

@@ -69,7 +69,7 @@ package struct SQLiteEngineStore: EngineStore {
     ) throws -> [DatabaseValue] {
         let numbers = tables.filter { $0.entity.table == joinTable.destination }.map { "\($0.number)" }
             .joined(separator: ", ")
-        return try LinkedRowList.keys(value).map { try KeyAliases.later(than: $0, ofEntities: numbers, in: db) ?? $0 }
+        return try LinkedRowList.keys(value).map { try EngineLedger(db).laterKey(than: $0, ofEntities: numbers) ?? $0 }
     }
 
     // MARK: Transactions
@@ -150,7 +150,6 @@ final class EngineRunCache: @unchecked Sendable {
     private let lock = NSLock()
     private var point: StoreMonitor.Moment?
     private var newRows: [Int: NewRows] = [:]
-    /// The progress of the push through the outbox.
     let outboxScan = OutboxScan()
 
     /// Runs `body`, inside a transaction. Discards the state first if it is out of date. `start` is the current moment.
@@ -176,7 +175,6 @@ final class EngineRunCache: @unchecked Sendable {
         newRows = [:]
     }
 
-    /// Returns the index of the new rows of an entity, given its number.
     func newRows(of table: Int, _ make: () -> NewRows) -> NewRows {
         lock.withLock {
             let rows = newRows[table] ?? make()

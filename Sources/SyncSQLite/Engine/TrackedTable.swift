@@ -170,7 +170,6 @@ final class TrackedTable: Sendable {
         return shapes.flatMap(\.members).map(\.field).filter { seen.insert($0).inserted }
     }
 
-    /// The SQL list of the names of the join tables.
     var joinTableNames: String { joinTables.map(\.name.literal).joined(separator: ", ") }
 
     // MARK: Rows
@@ -354,7 +353,6 @@ extension TrackedTable {
         return true
     }
 
-    /// Returns the number of stored rows of the entity.
     func count(in db: Database) throws -> Int {
         try db.first(Int.self, "SELECT count(*) FROM \(sql) AS r WHERE true\(isOwn("r"))") ?? 0
     }

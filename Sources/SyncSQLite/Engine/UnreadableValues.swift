@@ -69,7 +69,6 @@ struct UnreadableValues {
 /// Merging the value of that key would undo the edit.
 struct UnrecognizedFields {
     struct Member {
-        /// The name of the column.
         let field: String
         let reason: String
     }
