@@ -262,7 +262,8 @@ extension EngineLedger {
         of number: Int, _ fields: [String: MigratedFields.Field],
         lose: (MigratedFields.Field, _ key: DatabaseValue, _ base: DatabaseValue) throws -> Void
     ) throws {
-        /// `converted`: the number of columns whose values are converted, of which the first may not be lost.
+        /// `converted` is the number of columns whose values are converted. An entry is deleted if its first value cannot
+        /// be converted.
         func migrate(_ table: String, _ columns: [String], converted: Int = 0, if isOf: String = "e = ?") throws {
             let list = columns.joined(separator: ", ")
             let rows = try Row.fetchAll(
@@ -279,6 +280,9 @@ extension EngineLedger {
                     }
                     name = newName
                     values.replaceSubrange(..<converted, with: new.map { $0 ?? .null })
+                } else if table == "sync_base" || table == "sync_unreadable" {
+                    // The old model does not have the field.
+                    continue
                 }
                 let bound = values.map(ColumnValue.bound)
                 try db.execute(
@@ -294,6 +298,7 @@ extension EngineLedger {
         try migrate("sync_unreadable", ["k", "e", "value"])
         let isOfRequest = "request IN (SELECT id FROM sync_request WHERE e = ?)"
         try migrate("sync_sent", ["value", "request"], converted: 1, if: isOfRequest)
+        // The service may have carried out such a request.
         try migrate("sync_tried", ["value", "id", "e", "k"], converted: 1)
         try migrate("sync_made", ["k", "e", "edited", "is_restored"])
     }

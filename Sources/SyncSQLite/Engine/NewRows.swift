@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The new rows of a table, by creation ID and by natural key. A pulled record with one of the two is the new row: a
-/// request that timed out, another device, or an older copy of the store may have created the record.
+/// The new rows of a table, by creation ID and by natural key. A pulled record with one of the two is the new row.
+/// A request that timed out, another device, or an older copy of the store may have created the record.
 ///
 /// A run reads the rows once, unless the cache is discarded. Rows that are no longer new stay in the index, so each row
 /// that is found is checked.

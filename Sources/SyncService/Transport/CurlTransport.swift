@@ -46,7 +46,8 @@
             guard let connection = connections.take() else {
                 #if SYNC_STATIC
                     throw ServiceError.unreachable(
-                        "this statically linked program sends no HTTP requests; build it from source with 'swift build'")
+                        "this statically linked program sends no HTTP requests; build it from source with 'swift build'"
+                    )
                 #else
                     throw ServiceError.unreachable(
                         "cannot load libcurl.so.4; install libcurl4, or pass another transport")
