@@ -6,7 +6,8 @@ extension SyncError {
     /// The options `--key` for the lists that the JSON contains. A list has none if a key of its path is empty or has a
     /// dot.
     var keyOptions: [String] {
-        keyPaths.filter { $0.allSatisfy { !$0.isEmpty && !$0.contains(".") } }
+        var seen: Set<[String]> = []
+        return keyPaths.filter { $0.allSatisfy { !$0.isEmpty && !$0.contains(".") } && seen.insert($0).inserted }
             .map { "--key \(ShellWord.quoted($0.joined(separator: "."), keeping: "="))" }
     }
 

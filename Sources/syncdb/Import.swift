@@ -86,13 +86,17 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         if !output.quiet { Terminal.writeError("note: --dry-run: nothing was written") }
     }
 
-    /// - Throws: An error with a hint if the model of the database does not have an entity of the payload.
+    /// - Throws: An error if the model of the database does not have an entity of the payload, with a hint if the name
+    ///   is not similar to one of the model.
     private func requireEntities(in model: SyncModel) throws {
-        do {
-            let names = payload.entities.isEmpty ? [payload.entity] : payload.entities.values.sorted()
-            for name in names { _ = try model.compiled.entity(named: name) }
-        } catch let error as SyncError where payload.canEvolve {
-            throw HintedError(error: error, hint: "use --evolve to add the entities of the JSON to the model")
+        let known = model.entities.map(\.name)
+        for name in payload.entities.isEmpty ? [payload.entity] : payload.entities.values.sorted() {
+            do {
+                _ = try model.compiled.entity(named: name)
+            } catch let error as SyncError where payload.canEvolve && SimilarName.nearest(to: name, among: known) == nil
+            {
+                throw HintedError(error: error, hint: "use --evolve to add the entities of the JSON to the model")
+            }
         }
     }
 

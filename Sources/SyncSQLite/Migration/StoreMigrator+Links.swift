@@ -61,12 +61,15 @@ extension StoreMigrator {
         return try Int.fetchOne(statement, arguments: [key.value]) != nil
     }
 
-    /// Records the links that no new association took, except links of lost rows.
+    /// Records the links that no new association took. A link between two lost rows does not count.
     private mutating func recordLost(_ links: [MigratedLink], of link: CompiledAssociation) {
-        let lost = links.count { old in
-            !old.isAssigned && keys.row(of: old.first, in: link.first.table) != nil
-                && keys.row(of: old.second, in: link.second.table) != nil
+        var (lost, lostWithRow) = (0, 0)
+        for old in links where !old.isAssigned {
+            let first = keys.row(of: old.first, in: link.first.table)
+            let second = keys.row(of: old.second, in: link.second.table)
+            if first != nil, second != nil { lost += 1 } else if first != nil || second != nil { lostWithRow += 1 }
         }
+        lose(path(of: link, map.old), "one of the linked rows is lost", lostWithRow, "link")
         if let successor = map.linkSuccessors[link.id] {
             let newPath = path(of: map.new.model[successor], map.new)
             lose(newPath, "the relationship cannot store them", lost, "link")

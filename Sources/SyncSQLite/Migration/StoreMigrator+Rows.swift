@@ -51,7 +51,7 @@ extension StoreMigrator {
             let row = try insertion.insert(key, values, db)
             keys.record(oldKey, of: before.table, at: .init(table: entity.table, key: row))
         }
-        lose("entities.\(entity.name)", "rows without a key", lostRows, "row")
+        lose("entities.\(entity.name)", "rows without a key, or with the key of another row", lostRows, "row")
         for (slot, count) in misfits.sorted(by: { $0.key < $1.key }) {
             let type = map.new.model[entity.table].attributes[slot].type
             lose(path(of: slot, entity), "values that do not fit \(type)", count, "value")

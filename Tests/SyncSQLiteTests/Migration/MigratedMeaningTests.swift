@@ -80,6 +80,29 @@ struct MigratedMeaningTests {
         #expect(try store.rows("SELECT id, n FROM A") == ["1|NULL", "2|b"])
     }
 
+    @Test("A row with the same new key as another row is lost, and so are its links")
+    func equalKeysLoseRowsAndLinks() throws {
+        func schema(_ key: String) -> String {
+            #"""
+            "Member": {"primaryKey": "\#(key)", "attributes": {"id": "integer", "card": "string"}},
+            "Loan": {"attributes": {"id": "integer"}, "relationships": {"member": {"entity": "Member"}}}
+            """#
+        }
+        let store = try filled(
+            schema("id"),
+            [
+                "INSERT INTO Member (id, card) VALUES (1, 'M1'), (2, 'M1'), (3, 'M2')",
+                "INSERT INTO Loan (id, memberID) VALUES (1, 1), (2, 2), (3, 3), (4, NULL)",
+            ])
+        #expect(
+            try losses(store, schema("card")) == [
+                "entities.Member: rows without a key, or with the key of another row: 1 row would be lost",
+                "entities.Loan.relationships.member: one of the linked rows is lost: 1 link would be lost",
+            ])
+        let loans = try store.rows("SELECT id, memberID FROM Loan ORDER BY id")
+        #expect(loans == ["1|M1", "2|NULL", "3|M2", "4|NULL"])
+    }
+
     @Test("An entity that becomes abstract loses its rows")
     func abstractEntityLosesRows() throws {
         let before = #""A": {"attributes": {"id": "integer"}}, "B": {"parent": "A"}"#
