@@ -7,9 +7,11 @@ extension PageMerge {
     /// Merges a pulled row that was deleted locally. If the service changed the row since, the conflict is logged.
     /// Returns whether the row is restored.
     mutating func stays(_ row: RemoteRecord, _ standing: LocalRowState) throws -> Bool {
+        let changed = standing.version == nil ? try changedValues(row, standing) : [:]
         let isChanged =
-            try standing.version != nil && standing.version != recorded(row, standing).version
-            && !isAsSent(row, standing.key)
+            try !changed.isEmpty
+            || standing.version != nil && standing.version != recorded(row, standing).version
+                && !isAsSent(row, standing.key)
         let wentAlong = try ledger.change(of: standing.key, table)?.cause == .cascade
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
@@ -21,6 +23,8 @@ extension PageMerge {
         if comesBack {
             try deleteState(standing.key)
         } else {
+            // The next pull finds the same values again, and logs no second conflict.
+            for (field, value) in changed { try ledger.setBase(value, of: field, standing.key, table) }
             // A row that is not known was created by a request whose response was lost.
             if !standing.isKnown { try ledger.deleteOpenCreate(of: standing.key, table) }
             try recordLocalDelete(row, standing)
@@ -33,9 +37,43 @@ extension PageMerge {
         guard let record = row.record else { return false }
         let tried = try ledger.attemptedValues(of: key, table)
         let bases = try ledger.bases(of: key, table)
-        var isSame = false
+        return try withStored(record, key) { there in
+            try table.columns.allSatisfy { column in
+                guard let value = there[column.name] else { return true }
+                let known = tried[column.name, default: []] + (bases[column.name].map { [$0.value] } ?? [])
+                return known.contains(where: value.isExactly)
+            } && table.joinTables.allSatisfy { try hasAsSent($0, tried[$0.field] ?? [], of: key) }
+        } ?? false
+    }
+
+    /// Returns the values of a locally deleted row that differ from its base values and sent values, by column. The
+    /// service gives neither the record nor the known row a version. Only members of the record are compared.
+    ///
+    /// Lists are not compared.
+    private func changedValues(_ row: RemoteRecord, _ standing: LocalRowState) throws -> [String: DatabaseValue] {
+        guard let record = row.record, row.version == nil, standing.isKnown else { return [:] }
+        let bases = try ledger.bases(of: standing.key, table)
+        let columns = table.columns.filter { column in
+            bases[column.name] != nil && table.paths(of: column.field).contains { record.value(at: $0) != nil }
+        }
+        guard !columns.isEmpty else { return [:] }
+        let tried = try ledger.attemptedValues(of: standing.key, table)
+        return try withStored(record, standing.key) { there in
+            columns.reduce(into: [:]) { changed, column in
+                guard let value = there[column.name], let base = bases[column.name]?.value else { return }
+                let known = tried[column.name, default: []] + [base]
+                if !known.contains(where: value.isExactly) { changed[column.name] = value }
+            }
+        } ?? [:]
+    }
+
+    /// Calls a closure with the columns of a locally deleted row while a record of it is stored. Returns nil if the
+    /// record cannot be stored.
+    private func withStored<Result>(
+        _ record: JSONValue, _ key: DatabaseValue, _ read: ([String: DatabaseValue]) throws -> Result
+    ) throws -> Result? {
+        var result: Result?
         do {
-            // Write the record in a savepoint to compare its columns, then roll back.
             try db.inSavepoint {
                 let options = SyncOptions(deletionLimit: nil, resultDetail: .counts)
                 let builder = try PayloadGraphBuilder(
@@ -43,20 +81,13 @@ extension PageMerge {
                     operations: .all.subtracting(.delete), options: options)
                 let plan = try builder.map(.array([record])).plan.unlinking(engine.unlinkedTables)
                 _ = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: false)
-                guard let there = try table.fieldReader.values(of: key, in: db) else { return .rollback }
-                isSame =
-                    try table.columns.allSatisfy { column in
-                        guard let value = there[column.name] else { return true }
-                        let known = tried[column.name, default: []] + (bases[column.name].map { [$0.value] } ?? [])
-                        return known.contains(where: value.isExactly)
-                    } && table.joinTables.allSatisfy { try hasAsSent($0, tried[$0.field] ?? [], of: key) }
+                result = try table.fieldReader.values(of: key, in: db).map(read)
                 return .rollback
             }
         } catch let error where PageWriter.isRefusal(error) {
-            // The record cannot be stored, so it cannot be compared.
-            return false
+            return nil
         }
-        return isSame
+        return result
     }
 
     /// Returns whether the service has a list as it was sent, or with the rows that it had before the local edits and

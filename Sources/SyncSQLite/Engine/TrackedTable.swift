@@ -235,12 +235,14 @@ final class TrackedTable: Sendable {
 
     /// Returns the key path of a field in the records of each entity that has it, as a JSON array.
     func members(of field: OutgoingSchema.Field) -> String {
-        JSONValue.array(
-            shapes.sorted { $0.key < $1.key }.compactMap { _, shape in
-                let path = field == .kind ? shape.kind?.path : shape.members.first { $0.field == field }?.path
-                return path.map { .array($0.map(JSONValue.string)) }
-            }
-        ).text
+        JSONValue.array(paths(of: field).map { .array($0.map(JSONValue.string)) }).text
+    }
+
+    /// Returns the key path of a field in the records of each entity that has it.
+    func paths(of field: OutgoingSchema.Field) -> [[String]] {
+        shapes.sorted { $0.key < $1.key }.compactMap { _, shape in
+            field == .kind ? shape.kind?.path : shape.members.first { $0.field == field }?.path
+        }
     }
 
     /// Returns the primary key of a row as JSON; null if ``TrackedKey/json(_:in:)`` returns nil. The service may spell
