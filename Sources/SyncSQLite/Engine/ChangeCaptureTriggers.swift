@@ -219,21 +219,21 @@ enum CaptureSuppression: String {
     var isSet: String { "EXISTS (SELECT 1 FROM \"sync_capture_off\" WHERE \"mode\" = '\(rawValue)')" }
 
     func set(in db: Database) throws {
-        try db.executeCached(sql: "INSERT INTO sync_capture_off VALUES ('\(rawValue)') ON CONFLICT DO NOTHING")
+        try db.run("INSERT INTO sync_capture_off VALUES ('\(rawValue)') ON CONFLICT DO NOTHING")
     }
 
     func clear(in db: Database) throws {
-        try db.executeCached(sql: "DELETE FROM sync_capture_off WHERE mode = '\(rawValue)'")
+        try db.run("DELETE FROM sync_capture_off WHERE mode = '\(rawValue)'")
     }
 
     func isSet(in db: Database) throws -> Bool {
         guard try db.tableExists("sync_capture_off", in: "main") else { return false }
-        return try db.finds(sql: "SELECT 1 FROM sync_capture_off WHERE mode = '\(rawValue)'", arguments: [])
+        return try db.finds("SELECT 1 FROM sync_capture_off WHERE mode = '\(rawValue)'")
     }
 
     static func isAnySet(in db: Database) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_capture_off)") ?? false
     }
 
-    static func clearAll(in db: Database) throws { try db.executeCached(sql: "DELETE FROM sync_capture_off") }
+    static func clearAll(in db: Database) throws { try db.run("DELETE FROM sync_capture_off") }
 }

@@ -56,14 +56,6 @@ extension Database {
     func finds(_ sql: String, _ values: StatementArguments) throws -> Bool {
         try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: values) ?? false
     }
-
-    func executeCached(sql: String, arguments: StatementArguments = []) throws { try run(sql, arguments) }
-
-    func rowsCached(sql: String, arguments: StatementArguments = []) throws -> [Row] { try rows(sql, arguments) }
-
-    func rowCached(sql: String, arguments: StatementArguments = []) throws -> Row? { try row(sql, arguments) }
-
-    func finds(sql: String, arguments: StatementArguments = []) throws -> Bool { try finds(sql, arguments) }
 }
 
 /// Keys for a condition `IN (…)` of one statement.

@@ -14,9 +14,9 @@ extension EngineLedger {
 
     func facts(of table: TrackedTable) throws -> Facts {
         let tables = ["sync_known", "sync_outbox", "sync_tombstone", "sync_quarantine"]
-        let row = try db.rowCached(
-            sql: "SELECT " + tables.map { "EXISTS (SELECT 1 FROM \($0) WHERE e = :e)" }.joined(separator: ", "),
-            arguments: ["e": table.number])
+        let row = try db.row(
+            "SELECT " + tables.map { "EXISTS (SELECT 1 FROM \($0) WHERE e = :e)" }.joined(separator: ", "),
+            ["e": table.number])
         func has(_ index: Int) throws -> Bool { try row?.decode(Bool.self, atIndex: index) ?? true }
         return Facts(
             hasKnownRows: try has(0), hasChanges: try has(1), hasTombstones: try has(2),
@@ -126,7 +126,7 @@ extension EngineLedger {
         if !key.isNull { arguments += [key] }
         arguments += [count]
         let sql = Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT ?"
-        return try db.rowsCached(sql: sql, arguments: arguments).map(PendingChange.init)
+        return try db.rows(sql, arguments).map(PendingChange.init)
     }
 
     /// Returns the query for changes to send. Changes that have a request are excluded.
@@ -221,9 +221,10 @@ extension EngineLedger {
         try execute("DELETE FROM sync_tried WHERE e = \(table.number) AND k IN ", keys)
     }
 
-    /// Deletes all entries of rows, as ``deleteEntries(of:_:isKnown:)`` does.
-    func deleteEntries(of keys: [DatabaseValue], _ table: TrackedTable) throws {
-        for name in EngineSchema.changeTables + EngineSchema.knownTables {
+    /// Deletes the pending changes, base values, attempted values and join edits of rows. `isKnown` is whether the rows
+    /// stay known. If false, their known versions, unreadable values and former keys are deleted too.
+    func deleteEntries(of keys: [DatabaseValue], _ table: TrackedTable, isKnown: Bool = false) throws {
+        for name in EngineSchema.changeTables + (isKnown ? [] : EngineSchema.knownTables) {
             try execute("DELETE FROM \(name) WHERE e = \(table.number) AND k IN ", keys)
         }
         guard !table.joinTables.isEmpty else { return }
@@ -271,7 +272,7 @@ extension EngineLedger {
 
     private func execute(_ start: String, _ keys: [DatabaseValue]) throws {
         for list in KeyList.lists(of: keys) {
-            try db.executeCached(sql: "\(start)(\(list.placeholders))", arguments: list.arguments)
+            try db.run("\(start)(\(list.placeholders))", list.arguments)
         }
     }
 

@@ -114,12 +114,9 @@ struct EngineLedger {
 extension EngineLedger {
     // MARK: Deleting entries
 
-    /// Deletes the pending change, base values, attempted values and join edits of a row. `isKnown`: whether the row
-    /// stays known. If false, its known version, unreadable values and former keys are deleted too.
+    /// Deletes the entries of a row. See ``deleteEntries(of:_:isKnown:)-([DatabaseValue],_,_)``.
     func deleteEntries(of key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false) throws {
-        let names = EngineSchema.changeTables + (isKnown ? [] : EngineSchema.knownTables)
-        try deleteEntries(in: names, of: table.number, key)
-        for joinTable in table.joinTables { try deleteJoinEdits(of: key, joinTable) }
+        try deleteEntries(of: [key], table, isKnown: isKnown)
     }
 
     /// Deletes all entries of an entity, except its row in `sync_entity` and its join edits. ``deleteJoinEdits(of:)``

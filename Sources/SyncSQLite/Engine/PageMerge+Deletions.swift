@@ -75,12 +75,8 @@ extension PageMerge {
         var result: Result?
         do {
             try db.inSavepoint {
-                let options = SyncOptions(deletionLimit: nil, resultDetail: .counts)
-                let builder = try PayloadGraphBuilder(
-                    inEntity: table.entity.name, of: engine.model, parent: nil,
-                    operations: .all.subtracting(.delete), options: options)
-                let plan = try builder.map(.array([record])).plan.unlinking(engine.unlinkedTables)
-                _ = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: false)
+                let plan = try graph(of: [record])
+                _ = try engine.stack.sync(MappedPayload(plan), Self.options, in: db, isOwn: false)
                 result = try table.fieldReader.values(of: key, in: db).map(read)
                 return .rollback
             }

@@ -118,15 +118,21 @@ struct PageMerge {
 
     // MARK: Writing
 
-    private mutating func write(_ rows: [PulledRow], _ editedRows: [PulledRow]) throws {
-        let records = rows.compactMap(\.row.record)
-        let options = SyncOptions(deletionLimit: nil, resultDetail: .counts)
+    static var options: SyncOptions { SyncOptions(deletionLimit: nil, resultDetail: .counts) }
+
+    /// Maps records for a sync that deletes no rows.
+    ///
+    /// Registered entities are pulled separately. So a nested list only links and unlinks their rows, and deletes none.
+    func graph(of records: [JSONValue]) throws -> PayloadGraph {
         let builder = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil,
-            operations: .all.subtracting(.delete), options: options)
-        // Registered entities are pulled separately. So a nested list only links and unlinks their rows, and deletes
-        // none.
-        let plan = try builder.map(.array(records)).plan.unlinking(engine.unlinkedTables)
+            operations: .all.subtracting(.delete), options: Self.options)
+        return try builder.map(.array(records)).plan.unlinking(engine.unlinkedTables)
+    }
+
+    private mutating func write(_ rows: [PulledRow], _ editedRows: [PulledRow]) throws {
+        let records = rows.compactMap(\.row.record)
+        let plan = try graph(of: records)
         let nested = try NestedRecordMerge(plan, engine, db)
         var edits = EditRebase(engine, db, clock: clock)
         for (row, standing) in editedRows {
@@ -140,7 +146,7 @@ struct PageMerge {
         let links = try NestedListLinks(plan, engine, db)
         try links.revertEdits(&edits)
         for (row, standing) in rows { try migrateKind(row, standing) }
-        let result = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: true)
+        let result = try engine.stack.sync(MappedPayload(plan), Self.options, in: db, isOwn: true)
         recordUnreadable(result.diagnostics)
         try record(rows, result, plan)
         try nested.record()

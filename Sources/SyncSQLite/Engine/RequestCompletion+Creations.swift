@@ -147,7 +147,7 @@ extension RequestCompletion {
     private func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue) throws -> Bool {
         try ledger.wasDeleted(old, before: new, table)
             && !engine.references(to: table).contains { _, names in
-                try db.finds(sql: "SELECT 1 FROM \(names.table) WHERE \(names.mine) = ?", arguments: [new])
+                try db.finds("SELECT 1 FROM \(names.table) WHERE \(names.mine) = ?", new)
             }
     }
 }
