@@ -97,9 +97,7 @@ struct NestedListLinks {
     }
 
     func revertEdits(_ edits: inout EditRebase) throws {
-        for (table, key) in editedRows {
-            try edits.revert(key, of: table, changed: nil, known: nil, isCurrent: false, mayHaveUncapturedEdits: false)
-        }
+        for (table, key) in editedRows { try edits.revert(key, of: table) }
     }
 
     /// Restores the links of the new rows that are still new after the page.

@@ -135,12 +135,7 @@ struct PageMerge {
         let plan = try graph(of: records)
         let nested = try NestedRecordMerge(plan, engine, db)
         var edits = EditRebase(engine, db, clock: clock)
-        for (row, standing) in editedRows {
-            try edits.revert(
-                standing.key, of: table, changed: row.time, known: standing.time,
-                isCurrent: row.version != nil && row.version == standing.version,
-                mayHaveUncapturedEdits: standing.mayHaveUncapturedEdits)
-        }
+        for (row, standing) in editedRows { try edits.revert(standing.key, of: table, standing, pulled: row) }
         try nested.revertEdits(&edits)
         try nested.insertPreexisting(in: &preexisting)
         let links = try NestedListLinks(plan, engine, db)
@@ -281,10 +276,7 @@ struct NestedRecordMerge {
                 try KeyReplacement(engine, table, db).giveLocalKey(to: row.key)
             case .absent, .deleted: break
             case .clean where !row.mayHaveUncapturedEdits: break
-            case .created, .updated, .clean:
-                try edits.revert(
-                    row.key, of: table, changed: nil, known: row.time, isCurrent: false,
-                    mayHaveUncapturedEdits: row.mayHaveUncapturedEdits)
+            case .created, .updated, .clean: try edits.revert(row.key, of: table, row)
             }
         }
     }

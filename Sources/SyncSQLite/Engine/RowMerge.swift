@@ -1,0 +1,294 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The merge of one row's local edits with the service's values: the state before the edits were removed, and the
+/// result. ``EditRebase`` creates it before a page is written, and reapplies it afterwards.
+struct RowMerge {
+    let engine: SQLiteEngineStore
+    let db: Database
+    let table: TrackedTable
+    let key: DatabaseValue
+    /// The difference between the service's clock and the local clock, in milliseconds.
+    private let clock: Int64
+    /// The pulled record of the row; nil if the row is in the page only inside another record.
+    private let pulled: RemoteRecord?
+    /// The state of the row before the page; nil for a row that is only linked to rows of the page.
+    private let standing: LocalRowState?
+    /// The kind of the pending change; nil if the outbox has none for the row.
+    private let kind: PendingChange.Kind?
+    /// The columns and join tables that were pulled for all rows. See ``SyncedColumns``.
+    let syncedColumns: Set<String>
+    /// The edit times of a row to be created at the service; nil for other rows.
+    private let creationTimes: LocalEditTimes?
+    /// The values of each field that were sent and not confirmed. See ``EngineLedger/attemptedValues(of:_:)``.
+    let triedValues: [String: [DatabaseValue]]
+    /// The base value of each edited field, and when the field was edited.
+    private(set) var bases: [String: EngineLedger.Base]
+    /// The value of each column before the edits were removed.
+    private let local: [String: DatabaseValue]
+    /// The columns that could not be reset to their base value, because a constraint rejects that value.
+    private var unrevertedColumns: Set<String> = []
+    /// The columns whose base value is a sent value that the service has.
+    private var agreed: Set<String> = []
+    var lists: [JoinRowEdits] = []
+
+    /// The value of each column at the service.
+    private var remote: [String: DatabaseValue] = [:]
+    /// The values to write to the row.
+    private var reapplied: [String: DatabaseValue] = [:]
+    /// The new base values; nil for a column that has the service's value. Other columns keep their base values.
+    private var newBases: [String: DatabaseValue?] = [:]
+    /// The number of values in conflict.
+    var conflicts = 0
+    /// Whether a conflict is left to the user.
+    var isOpen = false
+
+    var ledger: EngineLedger { EngineLedger(db) }
+    var log: ConflictLog { ConflictLog(db) }
+
+    /// Reads the edits of a stored row. `local` has the value of each column.
+    init(
+        _ key: DatabaseValue, _ table: TrackedTable, _ local: [String: DatabaseValue], _ standing: LocalRowState?,
+        _ pulled: RemoteRecord?, syncedColumns: Set<String>, clock: Int64, _ engine: SQLiteEngineStore, _ db: Database
+    ) throws {
+        (self.engine, self.db, self.table, self.key, self.clock) = (engine, db, table, key, clock)
+        (self.standing, self.pulled, self.syncedColumns, self.local) = (standing, pulled, syncedColumns, local)
+        let ledger = EngineLedger(db)
+        kind = try ledger.change(of: key, table)?.kind
+        bases = try ledger.bases(of: key, table)
+        creationTimes = kind == .create ? try LocalEditTimes(of: key, table, db) : nil
+        triedValues = kind == nil ? [:] : try ledger.attemptedValues(of: key, table)
+        lists = try table.joinTables.map { try JoinRowEdits($0, of: self) }
+    }
+
+    /// Whether the version at the service is the known version, so the service did not change the row.
+    var isCurrent: Bool { pulled?.version != nil && pulled?.version == standing?.version }
+
+    /// Whether the row may have local edits from a time without change capture.
+    var mayHaveUncapturedEdits: Bool { standing?.mayHaveUncapturedEdits ?? false }
+
+    /// Whether the row was created locally and has no base values. A row to be created again has base values.
+    var isNew: Bool { creationTimes.map { !$0.isRestored } ?? false }
+
+    /// Returns whether a column without a base value counts as edited.
+    private func isEdited(_ name: String) -> Bool { isNew || creationTimes?.isSet(name) == true }
+
+    /// Returns when a column was edited, or 0 if that is not known. Nil if the column has no base value and the row is
+    /// not to be created at the service.
+    private func editTime(of name: String) -> Int64? {
+        bases[name]?.editTime ?? creationTimes?.editTime(of: name, holding: local[name] ?? .null)
+    }
+
+    // MARK: Removing edits
+
+    /// Resets the edited columns and lists to their base values. A column keeps its value if a constraint rejects the
+    /// base value.
+    mutating func revert() throws {
+        let former = bases.filter { local[$0.key] != nil }.mapValues(\.value)
+        if try !write(former, orIgnore: true) {
+            for (name, value) in former.sorted(by: { $0.key < $1.key })
+            where try !write([name: value], orIgnore: true) { unrevertedColumns.insert(name) }
+        }
+        try revertLists()
+    }
+
+    // MARK: Reapplying edits
+
+    /// Merges the edits into the row that the page wrote. Does nothing if the row is not stored any more.
+    mutating func reapply() throws {
+        guard let remote = try table.fieldReader.values(of: key, in: db) else { return }
+        self.remote = remote
+        agree()
+        for group in table.groups { try mergeAsOne(group) }
+        let grouped = Set(table.groups.joined())
+        for column in table.columns where !grouped.contains(column.name) { try merge(column.name) }
+        try write(reapplied)
+        try dropReferences()
+        try reapplyLists()
+        try record()
+        if kind == .create { try ledger.deleteOpenCreate(of: key, table) }
+        try ledger.finishMerge(key, table)
+    }
+
+    /// Makes a sent value the base value of its column if the service has that value.
+    private mutating func agree() {
+        for (name, values) in triedValues
+        where !unrevertedColumns.contains(name) && (bases[name] != nil || kind == .create) {
+            guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
+            bases[name] = EngineLedger.Base(value: there, editTime: editTime(of: name) ?? SQLiteEngineStore.now)
+            agreed.insert(name)
+        }
+    }
+
+    private mutating func merge(_ name: String) throws {
+        guard let here = local[name], var there = remote[name] else { return }
+        // A constraint kept the column at its local value, and the page did not change it. So the service still has
+        // the base value.
+        if unrevertedColumns.contains(name), there.isExactly(here), let base = bases[name] { there = base.value }
+        guard let base = bases[name] else {
+            // A column without a base value was not edited and takes the remote value, unless the row is new.
+            if here.isExactly(there) { return }
+            if isEdited(name) {
+                return try resolveConflict(name, base: .null, here, there, editTime(of: name) ?? 0)
+            }
+            return try mergeMissedEdit(name, here, there)
+        }
+        switch ThreeWayMerge.outcome(base: base.value.exact, local: here.exact, remote: there.exact) {
+        case .same, .remote: newBases[name] = .some(nil)
+        case .local:
+            reapplied[name] = here
+            if agreed.contains(name) { newBases[name] = .some(base.value) }
+        // The engine cleared the foreign key because it deleted the referenced row. See
+        // `ChangeCaptureTriggers.unlinked`.
+        case .conflict where base.cause == .cascade: newBases[name] = .some(nil)
+        case .conflict: try resolveConflict(name, base: base.value, here, there, base.editTime)
+        }
+        try log.closeReverted(name, key, table, local: here, remote: there)
+    }
+
+    /// Merges a column without a base value that may have been edited while changes were not captured. At the known
+    /// version, the difference is such an edit. At another version, the remote value applies, and the local value is
+    /// logged.
+    private mutating func mergeMissedEdit(_ name: String, _ here: DatabaseValue, _ there: DatabaseValue) throws {
+        guard mayHaveUncapturedEdits, syncedColumns.contains(name) else { return }
+        if isCurrent {
+            reapplied[name] = here
+            newBases[name] = .some(there)
+        } else {
+            conflicts += 1
+            try log.add(table, key, field: name, base: .null, local: here, remote: there, .missedEdits)
+        }
+    }
+
+    /// Merges the columns of a group as one field. If both sides changed the group, each column that differs is in
+    /// conflict.
+    private mutating func mergeAsOne(_ group: [String]) throws {
+        func before(_ name: String) -> DatabaseValue? { bases[name]?.value ?? local[name] }
+        func areSame(_ left: DatabaseValue?, _ right: DatabaseValue?) -> Bool { left?.exact == right?.exact }
+        // A new row has base values only where the service has a sent value.
+        let isNew = group.contains { isEdited($0) && bases[$0] == nil && !areSame(local[$0], remote[$0]) }
+        let names = group.filter { creationTimes != nil || bases[$0] != nil || syncedColumns.contains($0) }
+        let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
+        let isChangedHere =
+            names.contains { !areSame(local[$0], before($0)) && bases[$0]?.cause != .cascade } || isNew
+        guard isChangedHere, isChangedThere, names.contains(where: { !areSame(local[$0], remote[$0]) }) else {
+            for name in names { try merge(name) }
+            return
+        }
+        let editTime = names.compactMap(editTime).max() ?? SQLiteEngineStore.now
+        for name in names {
+            guard let here = local[name], let there = remote[name], !here.isExactly(there) else {
+                newBases[name] = .some(nil)
+                continue
+            }
+            try resolveConflict(name, base: before(name) ?? .null, here, there, editTime)
+        }
+    }
+
+    private mutating func resolveConflict(
+        _ name: String, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue, _ editTime: Int64
+    ) throws {
+        let (resolution, own) = try resolve(
+            name, base: base.json, here: here.json, there: there.json, editTime: editTime)
+        if resolution.winner == .remote {
+            newBases[name] = .some(nil)
+        } else {
+            reapplied[name] = own?.columnValue ?? here
+            newBases[name] = .some(there)
+        }
+        try add(resolution, field: name, base: base, local: here, remote: there)
+    }
+
+    /// Logs the conflict of a field, or updates the open conflict that the field already has.
+    mutating func add(
+        _ resolution: ConflictOutcome, field: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
+    ) throws {
+        if resolution.winner == .open {
+            isOpen = true
+            if try log.update(field, key, table, local: local, remote: remote) { return }
+        }
+        conflicts += 1
+        try log.add(table, key, field: field, base: base, local: local, remote: remote, resolution)
+    }
+
+    // MARK: Writing
+
+    private func record() throws {
+        for (name, base) in newBases {
+            let editTime = editTime(of: name) ?? SQLiteEngineStore.now
+            try ledger.setBase(base, of: name, key, table, editTime: editTime)
+        }
+        if kind == nil, !newBases.isEmpty { try ledger.insertUpdate(of: key, table) }
+        if isOpen { try ledger.setConflicted(key, table) }
+    }
+
+    /// Writes columns of the row. `orIgnore`: whether to keep the row unchanged if a constraint rejects the values.
+    /// Returns whether the values were written.
+    @discardableResult
+    private func write(_ values: [String: DatabaseValue], orIgnore: Bool = false) throws -> Bool {
+        let values = values.sorted { $0.key < $1.key }
+        guard !values.isEmpty else { return true }
+        let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
+        try db.run(
+            "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
+            StatementArguments(values.map(\.value) + [key]))
+        return db.changesCount > 0
+    }
+
+    /// Deletes the pending references of foreign keys whose values were reapplied.
+    private func dropReferences() throws {
+        for column in table.columns where reapplied[column.name] != nil {
+            guard let relationship = column.relationship else { continue }
+            try db.run(
+                """
+                DELETE FROM sync_pending
+                WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ?
+                """, key, relationship)
+        }
+    }
+}
+
+// Conflicts are resolved by the app's resolver, or else by the conflict policy.
+extension RowMerge {
+    /// Returns the outcome of a conflict of a field. `editTime`: when the field was edited locally, in milliseconds
+    /// since 1970; 0 if not known. `own` is the merged value that the app's resolver returned; nil if it returned none.
+    func resolve(
+        _ field: String, base: JSONValue, here: JSONValue, there: JSONValue, editTime: Int64
+    ) throws -> (ConflictOutcome, own: JSONValue?) {
+        let conflict = SyncConflict(
+            entity: table.entity.name, key: try table.recordKey(key, in: db), field: table.displayName(ofField: field),
+            base: base, local: here, remote: there,
+            localEditDate: editTime == 0 ? nil : Date(milliseconds: editTime))
+        switch engine.registration.resolver?(conflict) ?? .usePolicy {
+        case .local: return (ConflictOutcome(winner: .local, reason: .resolver), nil)
+        case .remote: return (ConflictOutcome(winner: .remote, reason: .resolver), nil)
+        case .manual: return (ConflictOutcome(winner: .open, reason: .resolver), nil)
+        case .merged(let json):
+            guard fits(json, field) else {
+                let note = "\(json) does not fit the attribute"
+                return (ConflictOutcome(winner: .open, reason: .resolver, note: note), nil)
+            }
+            return (ConflictOutcome(winner: .local, reason: .resolver, note: "\(json)"), json)
+        case .usePolicy:
+            let outcome = ConflictOutcome(
+                table.registration.policy, editTime: editTime, changed: pulled?.time, known: standing?.time,
+                now: SQLiteEngineStore.now, clock: clock)
+            return (outcome, nil)
+        }
+    }
+
+    /// Returns whether the column of an attribute can store a merged value.
+    private func fits(_ value: JSONValue, _ field: String) -> Bool {
+        guard case .attribute(let slot) = table.columns.first(where: { $0.name == field })?.field else { return true }
+        let attribute = engine.model.compiled[table.entity.table].attributes[slot]
+        return value == .null ? attribute.isOptional : value.columnValue.isReadable(as: attribute.type)
+    }
+}
+
+extension ConflictOutcome {
+    /// The outcome for values that may have been edited while changes were not captured, at another version than the
+    /// known one.
+    static let missedEdits = ConflictOutcome(winner: .remote, reason: .editedWhileUncaptured)
+}
