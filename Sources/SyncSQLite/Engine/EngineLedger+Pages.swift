@@ -4,12 +4,12 @@ import SyncStore
 
 // Entries of many rows, read and written by a few statements.
 extension EngineLedger {
-    /// What an entity has entries of. A page need not look for entries that do not exist.
+    /// What an entity may have entries of. A page need not look for entries that do not exist.
     struct Facts {
-        let hasKnownRows: Bool
-        let hasChanges: Bool
-        let hasTombstones: Bool
-        let hasQuarantinedRecords: Bool
+        var hasKnownRows = true
+        var hasChanges = true
+        var hasTombstones = true
+        var hasQuarantinedRecords = true
     }
 
     func facts(of table: TrackedTable) throws -> Facts {

@@ -24,15 +24,9 @@ struct LocalRowState {
     /// rejected.
     let isTried: Bool
 
-    init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
-        let ledger = EngineLedger(db)
-        try self.init(of: key, table, ledger.knownRow(key, table), ledger.change(of: key, table), ledger)
-    }
-
-    init(
-        of key: DatabaseValue, _ table: TrackedTable, _ known: KnownRow?, _ change: PendingChange?,
-        _ ledger: EngineLedger
-    ) throws {
+    init(of key: DatabaseValue, _ table: TrackedTable, _ entries: RowEntries) throws {
+        let (known, change) = (try entries.known(key, table), try entries.change(key, table))
+        let ledger = entries.ledger
         var state: LocalState = known == nil ? .absent : .clean
         switch change?.kind {
         case .create: state = .created
@@ -43,6 +37,87 @@ struct LocalRowState {
         (self.key, self.state, self.known, self.change) = (key, state, known, change)
         isTried = try state != .clean && state != .absent && ledger.mayBeCreated(key, table)
     }
+}
+
+/// The values and entries of the rows that a page merges, or that a push examines next, read together. The entries of
+/// other rows are read when they are needed.
+///
+/// A merge that changes the entries of a row must call ``discard(_:)``. The entries of that row are then read again.
+final class RowEntries {
+    let ledger: EngineLedger
+    let facts: EngineLedger.Facts
+    /// The table of the rows that were read together. Rows of other tables may have the same keys.
+    private let table: TrackedTable?
+    /// The keys of the rows whose entries are up to date.
+    private var read: Set<BinaryComparedValue> = []
+    private var known: [BinaryComparedValue: KnownRow] = [:]
+    /// The pending changes; nil if they were not read. The same applies to the properties that follow.
+    private var changes: [BinaryComparedValue: PendingChange]?
+    private var values: [BinaryComparedValue: [String: DatabaseValue]]?
+    private var bases: [BinaryComparedValue: [String: EngineLedger.Base]]?
+    private var keysWithRequests: Set<BinaryComparedValue>?
+
+    /// Creates entries of no rows.
+    init(_ db: Database) { (ledger, facts, table) = (EngineLedger(db), EngineLedger.Facts(), nil) }
+
+    /// Reads the entries of rows to be merged. `isTogether`: whether to read them now.
+    init(merging rows: [RemoteRecord], _ table: TrackedTable, isTogether: Bool, _ db: Database) throws {
+        (ledger, self.table) = (EngineLedger(db), table)
+        facts = try ledger.facts(of: table)
+        // The key of a row with a surrogate key depends on whether the row is stored.
+        guard isTogether, !table.key.isSurrogate, rows.count > 1 else { return }
+        let keys = try rows.compactMap { try table.key.k(of: $0.id, in: db) }
+        if facts.hasKnownRows { known = try ledger.knownRows(keys, table) }
+        changes = facts.hasChanges ? try ledger.changes(of: keys, table) : [:]
+        read = Set(keys.map(\.exact))
+    }
+
+    /// Reads the values and entries of rows to be sent. Requests of deletions contain no values.
+    init(sending keys: [DatabaseValue], _ table: TrackedTable, isDeleted: Bool, _ db: Database) throws {
+        (ledger, facts, self.table) = (EngineLedger(db), EngineLedger.Facts(), table)
+        if !isDeleted {
+            values = try table.fieldReader.values(of: keys, in: db)
+            bases = try ledger.bases(of: keys, table)
+        }
+        known = try ledger.knownRows(keys, table)
+        keysWithRequests = try ledger.hasRequests() ? ledger.keysWithRequests(among: keys, table) : []
+        read = Set(keys.map(\.exact))
+    }
+
+    private func isRead(_ key: DatabaseValue, _ table: TrackedTable) -> Bool {
+        self.table?.number == table.number && read.contains(key.exact)
+    }
+
+    func known(_ key: DatabaseValue, _ table: TrackedTable) throws -> KnownRow? {
+        isRead(key, table) ? known[key.exact] : try ledger.knownRow(key, table)
+    }
+
+    func change(_ key: DatabaseValue, _ table: TrackedTable) throws -> PendingChange? {
+        guard isRead(key, table), let changes else { return try ledger.change(of: key, table) }
+        return changes[key.exact]
+    }
+
+    /// Returns the values of a row by column; nil if the row is not stored.
+    func values(_ key: DatabaseValue, _ table: TrackedTable) throws -> [String: DatabaseValue]? {
+        guard isRead(key, table), let values else { return try table.fieldReader.values(of: key, in: ledger.db) }
+        return values[key.exact]
+    }
+
+    func bases(_ key: DatabaseValue, _ table: TrackedTable) throws -> [String: EngineLedger.Base] {
+        guard isRead(key, table), let bases else { return try ledger.bases(of: key, table) }
+        return bases[key.exact] ?? [:]
+    }
+
+    func mayHaveRequest(_ key: DatabaseValue, _ table: TrackedTable) -> Bool {
+        guard isRead(key, table), let keysWithRequests else { return true }
+        return keysWithRequests.contains(key.exact)
+    }
+
+    /// Discards the entries of a row, because they change.
+    func discard(_ key: DatabaseValue) { read.remove(key.exact) }
+
+    /// Discards the entries of all rows, because the keys of rows change.
+    func discardAll() { read = [] }
 }
 
 /// The edit times of a row to be created at the service: when the row was created locally, and when its columns were

@@ -21,7 +21,7 @@ struct OutgoingRequestBuilder {
     private let tablesWithTombstones: Set<Int>
     private let scan: OutboxScan
     /// The values and entries of the rows that are examined next.
-    private var entries: OutgoingEntries
+    private var entries: RowEntries
     private var requests: [EngineLedger.NewRequest] = []
     private var preparedRows: Set<RowName> = []
     private var nextID: Int64
@@ -44,7 +44,7 @@ struct OutgoingRequestBuilder {
         ) { first, _ in first }
         tablesWithTombstones = try Set(order.filter(EngineLedger(db).hasTombstones).map(\.number))
         scan = engine.memory.outboxScan
-        entries = OutgoingEntries(db)
+        entries = RowEntries(db)
         nextID = try EngineLedger(db).nextRequestID()
     }
 
@@ -133,12 +133,12 @@ struct OutgoingRequestBuilder {
     ) throws -> ArraySlice<Change> {
         // Later calls may change the entries that were read together.
         defer {
-            entries = OutgoingEntries(db)
+            entries = RowEntries(db)
             bodies.discard()
         }
         if engine.registration.handlesRowsTogether {
             let keys = changes.map(\.key)
-            entries = try OutgoingEntries(of: keys, table, isDeleted: selection == .deletions, db)
+            entries = try RowEntries(sending: keys, table, isDeleted: selection == .deletions, db)
             if selection != .deletions { try bodies.load(keys, table) }
         }
         var rest = changes
@@ -155,7 +155,7 @@ struct OutgoingRequestBuilder {
         var cycles: [(change: Change, table: TrackedTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
             try forEachChange(of: table, .newRows, 1) { builder, change in
-                guard let values = try builder.entries.values(of: change.key, table) else { return }
+                guard let values = try builder.entries.values(change.key, table) else { return }
                 let fields = try builder.edits[table.number]?.all(of: change.key, values) ?? []
                 let pending = try fields.filter { try builder.isPending($0) }
                 guard let first = pending.first(where: { $0.column?.isOptional == false }),
@@ -180,14 +180,14 @@ struct OutgoingRequestBuilder {
     ) throws -> [RowName] {
         guard let edits = edits[table.number] else { return [] }
         let isNew = change.kind == .create
-        guard let values = try entries.values(of: change.key, table) else {
+        guard let values = try entries.values(change.key, table) else {
             if isNew { try drop(change, table) } else { try ledger.setDeletion(of: change.key, table) }
             return []
         }
         let outgoing =
             try isNew
             ? edits.all(of: change.key, values)
-            : edits.dirty(of: change.key, values, entries.bases(of: change.key, table))
+            : edits.dirty(of: change.key, values, entries.bases(change.key, table))
         guard var fields = outgoing else { return [] }
         if fields.isEmpty, !isNew {
             try drop(change, table)

@@ -14,7 +14,7 @@ struct PageMerge {
     let engine: SQLiteEngineStore
     let table: TrackedTable
     private let clock: Int64
-    private let entries: PageEntries
+    private let entries: RowEntries
     let db: Database
     var ledger: EngineLedger { EngineLedger(db) }
     /// Whether a locally created row with the key of a pulled row is that row.
@@ -31,7 +31,7 @@ struct PageMerge {
     /// The edits of locally deleted rows that are restored.
     var lost: [(edits: [ConflictLog.DeletedEdit], resolution: ConflictOutcome)] = []
 
-    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: PageEntries, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: RowEntries, _ db: Database) {
         (self.engine, self.table, self.clock, self.entries, self.db) = (engine, table, clock, entries, db)
         preexisting = PreexistingRows(db)
     }
@@ -54,7 +54,7 @@ struct PageMerge {
                 key = matched
             }
             let isOurs = isSame || marked != nil || engine.registration.clientAssignsIDs || table.key.hasParts
-            let standing = try entries.state(of: key)
+            let standing = try LocalRowState(of: key, table, entries)
             if standing.state != .clean, standing.state != .absent { entries.discard(key) }
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
             // The deletion shows that the row was created at the service.
@@ -253,6 +253,7 @@ struct NestedRecordMerge {
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
         (self.engine, self.db) = (engine, db)
+        let entries = RowEntries(db)
         for table in engine.tables + engine.otherTables {
             let batch = plan[table.entity.table]
             let family = Set(table.entity.family)
@@ -262,7 +263,7 @@ struct NestedRecordMerge {
             }
             for key in keys {
                 guard let k = try table.key.k(of: key, in: db) else { continue }
-                rows.append((table, key, try LocalRowState(of: k, table, db)))
+                rows.append((table, key, try LocalRowState(of: k, table, entries)))
             }
         }
     }

@@ -54,8 +54,8 @@ struct PageWriter {
         try apply(current(rows, entries), entries)
     }
 
-    private func entries(of rows: [RemoteRecord]) throws -> PageEntries {
-        try PageEntries(of: rows, table, isTogether: engine.registration.handlesRowsTogether, db)
+    private func entries(of rows: [RemoteRecord]) throws -> RowEntries {
+        try RowEntries(merging: rows, table, isTogether: engine.registration.handlesRowsTogether, db)
     }
 
     /// Returns whether the ID of a record is not a valid key and the same record is not quarantined yet. The service
@@ -67,17 +67,17 @@ struct PageWriter {
 
     /// Returns the rows. If versions are ordered, omits rows in an older version than the known version, which come
     /// from a stale replica.
-    private func current(_ rows: [RemoteRecord], _ entries: PageEntries) throws -> [RemoteRecord] {
+    private func current(_ rows: [RemoteRecord], _ entries: RowEntries) throws -> [RemoteRecord] {
         guard engine.registration.ordersVersions else { return rows }
         return try rows.filter { row in
             guard let key = try table.key.k(of: row.id, in: db) else { return true }
-            return try !engine.isBehind(row, entries.knownRow(key), serverTime)
+            return try !engine.isBehind(row, entries.known(key, table), serverTime)
         }
     }
 
     /// Writes rows together. If a row cannot be stored, writes each half separately, and finally quarantines the record
     /// of that row.
-    private mutating func apply(_ rows: [RemoteRecord], _ entries: PageEntries) throws {
+    private mutating func apply(_ rows: [RemoteRecord], _ entries: RowEntries) throws {
         guard let first = rows.first else { return }
         do {
             try attempt(rows, entries)
@@ -90,7 +90,7 @@ struct PageWriter {
         }
     }
 
-    private mutating func attempt(_ rows: [RemoteRecord], _ entries: PageEntries) throws {
+    private mutating func attempt(_ rows: [RemoteRecord], _ entries: RowEntries) throws {
         var merge = PageMerge(engine, table, clock: clock, entries, db)
         merge.isSame = isSame
         merge.isMissing = isMissing
