@@ -186,14 +186,6 @@ extension RowMerge {
     }
 
     private func set(_ isLinked: Bool, _ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws {
-        let destination = engine.stack.layout[joinTable.destination]
-        let sql =
-            isLinked
-            ? """
-            INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
-            WHERE EXISTS (SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?)
-            """
-            : "DELETE FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?"
-        try db.run(sql, isLinked ? [key, other, other] : [key, other])
+        try engine.setLinked(isLinked, key, to: other, joinTable, in: db)
     }
 }

@@ -30,7 +30,7 @@ struct KeyReplacement {
     /// of different entities.
     func isOfAnotherEntity(_ k: DatabaseValue) throws -> Bool {
         guard table.isPart, try !table.isStored(k, in: db) else { return false }
-        return try db.finds("SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?", k)
+        return try table.table.hasRow(k, in: db)
     }
 
     /// Gives rows the keys that the service assigned, if rows of other entities had these keys before and no longer
@@ -93,7 +93,7 @@ struct KeyReplacement {
         }
         // Record the pulled row as deleted, so that the trigger does not log it.
         try ledger.setDeletion(of: new, table)
-        try db.run("DELETE FROM \(table.sql) WHERE \(table.keySQL) = ?", new)
+        try table.table.deleteRow(new, in: db)
         try ledger.deleteEntries(of: new, table)
         // A deleted row with a surrogate key has its entries under its name.
         if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {
@@ -169,9 +169,8 @@ extension DataStack {
     /// row has it.
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
         guard key.isLocal, entity.keySlot != nil, let names = try EngineSchema.names(in: db) else { return nil }
-        let (table, own) = (layout[entity.table], key.databaseValue)
-        let isStored = "SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?"
-        if try db.finds(isStored, own) { return nil }
+        let own = key.databaseValue
+        if try layout[entity.table].hasRow(own, in: db) { return nil }
         let numbers = model.compiled.engineNumbers(of: entity.table)
         return try EngineLedger(db).laterKey(than: own, ofEntities: numbers, from: names.formerKeys).flatMap {
             RowKey($0)

@@ -109,12 +109,7 @@ struct NestedListLinks {
                 key)
         }
         for (table, joinTable, key, other) in joinRows where try isNew(key, table) {
-            let destination = engine.stack.layout[joinTable.destination]
-            try db.run(
-                """
-                INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
-                WHERE EXISTS (SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?)
-                """, key, other, other)
+            try engine.setLinked(true, key, to: other, joinTable, in: db)
         }
         for (joinTable, key, others) in lists {
             let stored = try LinkedRowList(joinTable).others(of: key, in: db)
@@ -184,6 +179,24 @@ struct LinkedRowList {
             default: .null
             }
         }
+    }
+}
+
+extension SQLiteEngineStore {
+    /// Adds a row to a list if it is stored, or removes it from the list. `key` is the key of the row that has the list.
+    func setLinked(
+        _ isLinked: Bool, _ key: DatabaseValue, to other: DatabaseValue, _ joinTable: TrackedTable.JoinTable,
+        in db: Database
+    ) throws {
+        let (names, destination) = (joinTable.table, stack.layout[joinTable.destination])
+        guard isLinked else {
+            return try db.run("DELETE FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?", key, other)
+        }
+        try db.run(
+            """
+            INSERT OR IGNORE INTO \(names.table) (\(names.mine), \(names.other)) SELECT ?, ?
+            WHERE EXISTS (SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?)
+            """, key, other, other)
     }
 }
 

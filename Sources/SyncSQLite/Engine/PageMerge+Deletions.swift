@@ -342,14 +342,9 @@ struct LocallyMovedRows {
         try ledger.unblock(.row(table, move.key))
     }
 
-    private func isThere(_ move: Move) throws -> Bool {
-        guard let destination = move.column.destination.map({ engine.stack.layout[$0] }) else { return false }
-        return try db.finds("SELECT 1 FROM \(destination.sql) WHERE \(destination.keySQL) = ?", move.target)
-    }
+    private func isThere(_ move: Move) throws -> Bool { try engine.isThere(move.target, move.column, in: db) }
 
     private func set(_ value: DatabaseValue, _ move: Move) throws {
-        try db.run(
-            "UPDATE OR IGNORE \(move.table.sql) SET \(move.column.sql) = ? WHERE \(move.table.keySQL) = ?", value,
-            move.key)
+        try move.table.table.set(move.column.name, to: value, ofRow: move.key, orIgnore: true, in: db)
     }
 }

@@ -310,7 +310,7 @@ struct NestedRecordMerge {
                 try db.run("UPDATE \(other.sql) SET \(name) = NULL WHERE \(name) = ?", key)
             }
         }
-        try db.run("DELETE FROM \(table.sql) WHERE \(table.keySQL) = ?", key)
+        try table.table.deleteRow(key, in: db)
     }
 }
 

@@ -90,7 +90,7 @@ extension SQLiteEngineStore {
             let base = try EngineLedger(db).storedBase(of: column, key, table, destination)
             try ConflictLog(db).add(
                 table, key, field: column.name, base: base ?? .null, local: value, remote: .null, .danglingReference)
-            try db.run("UPDATE \(table.sql) SET \(column.sql) = ? WHERE \(table.keySQL) = ?", base, key)
+            try table.table.set(column.name, to: base, ofRow: key, in: db)
         }
     }
 }
@@ -138,28 +138,21 @@ struct PreservedReferences {
     /// Resets edited foreign keys to removed rows to their base values, and logs the edits. The value becomes NULL if
     /// the row with that key is not stored.
     private func revert(_ column: TrackedTable.Column) throws {
-        let (name, own, key) = (owners.sql, column.sql, owners.keySQL)
-        let rows = try ledger.editedReferences(of: owners, column, to: targets)
-        for row in rows {
+        for row in try ledger.editedReferences(of: owners, column, to: targets) {
             let base = row[1] as DatabaseValue
             try log(row[0], column.name, base: base, local: row[2], remote: base)
             try ledger.setBase(nil, of: column.name, row[0], owners)
             let former = try row.decode(Bool.self, atIndex: 3) || !column.isOptional ? base : .null
-            try db.run("UPDATE OR IGNORE \(name) SET \(own) = ? WHERE \(key) = ?", former, row[0])
+            try owners.table.set(column.name, to: former, ofRow: row[0], orIgnore: true, in: db)
         }
     }
 
     private func revert(_ joinTable: TrackedTable.JoinTable) throws {
-        let names = joinTable.table
         let edits = try ledger.editedLinks(of: owners, joinTable, to: targets)
         for (owner, edits) in Dictionary(grouping: edits, by: \.owner.exact) {
             let local = try LinkedRowList(joinTable).others(of: owner.value, in: db)
             for edit in edits {
-                try db.run(
-                    edit.isAdded
-                        ? "DELETE FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?"
-                        : "INSERT OR IGNORE INTO \(names.table) (\(names.mine), \(names.other)) VALUES (?, ?)",
-                    owner.value, edit.other)
+                try engine.setLinked(!edit.isAdded, owner.value, to: edit.other, joinTable, in: db)
                 try ledger.deleteJoinEdit(edit.other, of: owner.value, joinTable)
             }
             let remote = LinkedRowList.text(try LinkedRowList(joinTable).others(of: owner.value, in: db))

@@ -126,11 +126,7 @@ extension RequestCompletion {
         // The sent row is deleted locally, and a row with the assigned key was created or pulled since. Both are the
         // same row.
         if try !table.isStored(old, in: db), isTaken || table.key.hasParts {
-            if try isTaken && wasDeleted(old, before: new) {
-                try db.execute(
-                    sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?",
-                    arguments: [new])
-            }
+            if try isTaken && wasDeleted(old, before: new) { try table.table.deleteRow(new, in: db) }
             try ledger.deleteEntries(of: old, table)
             return new
         }

@@ -71,9 +71,7 @@ extension SQLiteEngineStore {
                     .rowNotFound, "the row that the service references by '\(field)' is not stored",
                     entity: table.entity.name)
             }
-            try muted(in: db) {
-                try db.run("UPDATE \(table.sql) SET \(field.quoted) = ? WHERE \(table.keySQL) = ?", value, key)
-            }
+            try muted(in: db) { try table.table.set(field, to: value, ofRow: key, in: db) }
         }
         try EngineLedger(db).setBase(nil, of: field, key, table)
     }
@@ -145,9 +143,8 @@ extension SQLiteEngineStore {
     }
 
     /// Returns whether a column can have a value. A foreign key cannot if the referenced row is not stored.
-    private func isThere(_ value: DatabaseValue, _ column: TrackedTable.Column, in db: Database) throws -> Bool {
+    func isThere(_ value: DatabaseValue, _ column: TrackedTable.Column, in db: Database) throws -> Bool {
         guard let destination = column.destination, !value.isNull else { return true }
-        let table = stack.layout[destination]
-        return try db.finds("SELECT 1 FROM \(table.sql) WHERE \(table.keySQL) = ?", value)
+        return try stack.layout[destination].hasRow(value, in: db)
     }
 }

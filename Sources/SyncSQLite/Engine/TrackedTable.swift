@@ -324,6 +324,23 @@ struct FieldReader: Sendable {
 extension TableLayout {
     var sql: String { name.quoted }
     var keySQL: String { keyColumn.quoted }
+
+    /// Returns whether the table has a row with a key, of whatever entity.
+    func hasRow(_ key: DatabaseValue, in db: Database) throws -> Bool {
+        try db.finds("SELECT 1 FROM \(sql) WHERE \(keySQL) = ?", key)
+    }
+
+    func deleteRow(_ key: DatabaseValue, in db: Database) throws {
+        try db.run("DELETE FROM \(sql) WHERE \(keySQL) = ?", key)
+    }
+
+    /// Sets a column of a row. `orIgnore`: whether to keep the row unchanged if a constraint rejects the value.
+    func set(
+        _ column: String, to value: DatabaseValue?, ofRow key: DatabaseValue, orIgnore: Bool = false, in db: Database
+    ) throws {
+        try db.run(
+            "UPDATE \(orIgnore ? "OR IGNORE " : "")\(sql) SET \(column.quoted) = ? WHERE \(keySQL) = ?", value, key)
+    }
 }
 
 extension JSONValue {
