@@ -27,7 +27,12 @@ extension PageMerge {
             for (field, value) in changed { try ledger.setBase(value, of: field, standing.key, table) }
             // A row that is not known was created by a request whose response was lost.
             if !standing.isKnown { try ledger.deleteOpenCreate(of: standing.key, table) }
-            try recordLocalDelete(row, standing)
+            // The deletion is sent for the pulled version.
+            let (version, time) = recorded(row, standing)
+            try ledger.insertDeleted(
+                standing.key, table, version: version, time: time,
+                spelled: table.spelling(of: row.id, standing.key, in: db))
+            try ledger.setKnownDeletion(of: standing.key, table)
         }
         return comesBack
     }
@@ -76,7 +81,7 @@ extension PageMerge {
         do {
             try db.inSavepoint {
                 let plan = try graph(of: [record])
-                _ = try engine.stack.sync(MappedPayload(plan), Self.options, in: db, isOwn: false)
+                _ = try engine.stack.sync(MappedPayload(plan), Self.syncOptions, in: db, isOwn: false)
                 result = try table.fieldReader.values(of: key, in: db).map(read)
                 return .rollback
             }
@@ -97,16 +102,6 @@ extension PageMerge {
         // The join rows that were deleted with the row.
         let before = try ledger.joinEdits(of: key, joinTable).filter { !$0.isAdded }.map(\.other)
         return Set(before) == Set(there)
-    }
-
-    /// Records the pulled version of a locally deleted row, so that the deletion is sent for this version. The row need
-    /// not be known, since the response to its create may be lost.
-    private func recordLocalDelete(_ row: RemoteRecord, _ standing: LocalRowState) throws {
-        let (version, time) = recorded(row, standing)
-        try ledger.insertDeleted(
-            standing.key, table, version: version, time: time,
-            spelled: table.spelling(of: row.id, standing.key, in: db))
-        try ledger.setKnownDeletion(of: standing.key, table)
     }
 
     /// Turns a row that the service deleted into a new row, so that it is created again with all values. `note` is for
@@ -161,12 +156,13 @@ extension PageMerge {
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
         var taken: [LocallyMovedRows.Move] = []
+        let restored = engine.tables.filter { $0.registration.deletions == .editWins }
         var isDone = keys.isEmpty
         while !isDone {
             var followed: [LocallyMovedRows.Move] = []
             try db.inSavepoint {
                 result = try deleteByRules(keys)
-                keepsEdits = try deletedEditedRows(since: before)
+                keepsEdits = try ConflictLog(db).hasEdits(of: restored, since: before)
                 // Triggers log edited rows when they are deleted. Without new log entries, no moved row was deleted.
                 if try !keepsEdits && ConflictLog(db).lastEntry() > before {
                     followed = try moved.cascaded(by: keys, excluding: taken)
@@ -183,7 +179,7 @@ extension PageMerge {
         }
         for table in pulledAgain { try ledger.clearCursor(of: table) }
         for name in names { try ConflictLog(db).recordDeleted(name, table, since: before) }
-        if isMissing { try ConflictLog(db).recordMissing(since: before) }
+        if options.isMissing { try ConflictLog(db).recordMissing(since: before) }
         for (_, standing) in rows { try deleteState(standing.key) }
         outcome.add(try ConflictLog(db).counts(since: before, engine.tables))
         for (entity, changes) in result.entities { outcome[entity].pulledDeletes += changes.deletedCount }
@@ -199,12 +195,6 @@ extension PageMerge {
         for checksum in [CaptureSuppression.cascading, .deleting] { try checksum.clear(in: db) }
         try ledger.deleteRemovedJoinRows()
         return result
-    }
-
-    /// Returns whether a deletion also deleted edited rows of entities with `editWins`.
-    private func deletedEditedRows(since conflict: Int) throws -> Bool {
-        try ConflictLog(db).hasEdits(
-            of: engine.tables.filter { $0.registration.deletions == .editWins }, since: conflict)
     }
 
     /// Deletes the open create request of a row, and the entries that ``EngineLedger/deleteEntries(of:_:isKnown:)``

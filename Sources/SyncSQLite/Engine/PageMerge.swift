@@ -11,19 +11,23 @@ import SyncStore
 struct PageMerge {
     typealias PulledRow = (row: RemoteRecord, standing: LocalRowState)
 
+    struct Options {
+        /// Whether a locally created row with the key of a pulled row is that row.
+        var isSame = false
+        /// Whether the service lacks the rows without a record. If false, the service reported these rows as deleted.
+        var isMissing = false
+        /// Whether a row keeps its known version if its record has none. The service then rejects a change of the row if
+        /// it has another version.
+        var keepsVersions = false
+    }
+
     let engine: SQLiteEngineStore
     let table: TrackedTable
+    let options: Options
     private let clock: Int64
     private let entries: RowEntries
     let db: Database
     var ledger: EngineLedger { EngineLedger(db) }
-    /// Whether a locally created row with the key of a pulled row is that row.
-    var isSame = false
-    /// Whether the service lacks the rows without a record. If false, the service reported these rows as deleted.
-    var isMissing = false
-    /// Whether a row keeps its known version if its record has none. The service then rejects a change of the row if it
-    /// has another version.
-    var keepsVersions = false
     var outcome = SyncReport()
     /// The rows that could not be stored, with the reason.
     private(set) var refused: [(row: RemoteRecord, reason: String)] = []
@@ -31,8 +35,12 @@ struct PageMerge {
     /// The edits of locally deleted rows that are restored.
     var lost: [(edits: [ConflictLog.DeletedEdit], resolution: ConflictOutcome)] = []
 
-    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ entries: RowEntries, _ db: Database) {
-        (self.engine, self.table, self.clock, self.entries, self.db) = (engine, table, clock, entries, db)
+    init(
+        _ engine: SQLiteEngineStore, _ table: TrackedTable, _ options: Options, clock: Int64, _ entries: RowEntries,
+        _ db: Database
+    ) {
+        (self.engine, self.table, self.options, self.clock) = (engine, table, options, clock)
+        (self.entries, self.db) = (entries, db)
         preexisting = PreexistingRows(db)
     }
 
@@ -53,7 +61,7 @@ struct PageMerge {
                 entries.discardAll()
                 key = matched
             }
-            let isOurs = isSame || marked != nil || engine.registration.clientAssignsIDs || table.key.hasParts
+            let isOurs = options.isSame || marked != nil || engine.registration.clientAssignsIDs || table.key.hasParts
             let standing = try LocalRowState(of: key, table, entries)
             if standing.state != .clean, standing.state != .absent { entries.discard(key) }
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
@@ -84,7 +92,7 @@ struct PageMerge {
             case .localDelete:
                 if try stays(row, standing) { written.append((row, standing)) }
             case .remoteDelete where table.registration.deletions == .editWins:
-                let reason: SyncConflict.Reason = isMissing ? .missingRemotely : .deletedRemotely
+                let reason: SyncConflict.Reason = options.isMissing ? .missingRemotely : .deletedRemotely
                 try bringBack(row, standing, reason.rawValue)
             case .remoteDelete, .delete, .deleteWithinLimit: deleted.append((row, standing))
             case .clear:
@@ -118,7 +126,7 @@ struct PageMerge {
 
     // MARK: Writing
 
-    static var options: SyncOptions { SyncOptions(deletionLimit: nil, resultDetail: .counts) }
+    static var syncOptions: SyncOptions { SyncOptions(deletionLimit: nil, resultDetail: .counts) }
 
     /// Maps records for a sync that deletes no rows.
     ///
@@ -126,7 +134,7 @@ struct PageMerge {
     func graph(of records: [JSONValue]) throws -> PayloadGraph {
         let builder = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil,
-            operations: .all.subtracting(.delete), options: Self.options)
+            operations: .all.subtracting(.delete), options: Self.syncOptions)
         return try builder.map(.array(records)).plan.unlinking(engine.unlinkedTables)
     }
 
@@ -141,7 +149,7 @@ struct PageMerge {
         let links = try NestedListLinks(plan, engine, db)
         try links.revertEdits(&edits)
         for (row, standing) in rows { try migrateKind(row, standing) }
-        let result = try engine.stack.sync(MappedPayload(plan), Self.options, in: db, isOwn: true)
+        let result = try engine.stack.sync(MappedPayload(plan), Self.syncOptions, in: db, isOwn: true)
         recordUnreadable(result.diagnostics)
         try record(rows, result, plan)
         try nested.record()
@@ -188,7 +196,7 @@ struct PageMerge {
     }
 
     func recorded(_ row: RemoteRecord, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
-        guard keepsVersions, row.version == nil else { return (row.version, row.time) }
+        guard options.keepsVersions, row.version == nil else { return (row.version, row.time) }
         return (standing.version, standing.time)
     }
 

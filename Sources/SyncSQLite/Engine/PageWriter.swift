@@ -9,10 +9,7 @@ struct PageWriter {
     let engine: SQLiteEngineStore
     let table: TrackedTable
     let db: Database
-    // See the properties of ``PageMerge``.
-    var isSame = false
-    var isMissing = false
-    var keepsVersions = false
+    var options = PageMerge.Options()
     private(set) var outcome = SyncReport()
     private var ledger: EngineLedger { EngineLedger(db) }
     private let clock: Int64
@@ -34,14 +31,25 @@ struct PageWriter {
     mutating func apply(_ page: PulledPage) throws {
         let entries = try entries(of: page.rows)
         let rows = page.acceptsOlderVersions ? page.rows : try current(page.rows, entries)
-        keepsVersions = page.keepsVersions
+        options.keepsVersions = page.keepsVersions
         if case .none = page.end { return try apply(rows, entries) }
         let hasUnreadableIDs = try !page.acceptsOlderVersions && rows.contains { try isNewAndWithoutKey($0) }
         try apply(rows.filter { $0.record != nil }, entries)
         if entries.facts.hasTombstones || rows.contains(where: { $0.record == nil }) {
-            for row in rows { try record(row) }
+            // Rows with a tombstone are deleted after the whole pull, since later pages may move rows that reference
+            // them.
+            for row in rows {
+                if row.record != nil {
+                    try ledger.deleteTombstone(row.id, of: table)
+                } else {
+                    try insertTombstone(row.id, .reported, time: row.time)
+                }
+            }
         }
-        if page.isListing { try insertListed(page.rows) }
+        if page.isListing {
+            let listed = page.rows.filter { $0.record != nil }
+            try ledger.insertListed(listed.map { try QuarantinedRecords.listed($0.id, table, in: db) }, table)
+        }
         try recordEnd(page, hasUnreadableIDs: hasUnreadableIDs)
     }
 
@@ -83,7 +91,9 @@ struct PageWriter {
             try attempt(rows, entries)
         } catch {
             guard Self.isRefusal(error) else { throw error }
-            guard rows.count > 1 else { return try setAside(first, Self.reason(error)) }
+            guard rows.count > 1 else {
+                return try setAside(first, (error as? DatabaseError).map(DatabaseErrorMapper.text) ?? "\(error)")
+            }
             let half = rows.count / 2
             try apply(Array(rows[..<half]))
             try apply(Array(rows[half...]))
@@ -91,23 +101,13 @@ struct PageWriter {
     }
 
     private mutating func attempt(_ rows: [RemoteRecord], _ entries: RowEntries) throws {
-        var merge = PageMerge(engine, table, clock: clock, entries, db)
-        merge.isSame = isSame
-        merge.isMissing = isMissing
-        merge.keepsVersions = keepsVersions
+        var merge = PageMerge(engine, table, options, clock: clock, entries, db)
         try engine.muted(in: db) { try merge.apply(rows) }
         outcome.add(merge.outcome)
         for (row, reason) in merge.refused { try setAside(row, reason) }
     }
 
     // MARK: Deletions
-
-    /// Records the tombstone of a deleted row, or removes the tombstone of an existing row. Rows with a tombstone are
-    /// deleted after the whole pull, since later pages may move rows that reference them.
-    private func record(_ row: RemoteRecord) throws {
-        guard row.record != nil else { return try insertTombstone(row.id, .reported, time: row.time) }
-        try ledger.deleteTombstone(row.id, of: table)
-    }
 
     /// Records the tombstone of a row. `time`: when the service deleted the row, in milliseconds since 1970; nil if not
     /// known.
@@ -134,21 +134,12 @@ struct PageWriter {
         return error.message == DatabaseErrorMapper.constraint(DatabaseError()).message
     }
 
-    private static func reason(_ error: any Error) -> String {
-        (error as? DatabaseError).map(DatabaseErrorMapper.text) ?? "\(error)"
-    }
-
     private mutating func setAside(_ row: RemoteRecord, _ reason: String) throws {
         try QuarantinedRecords(engine, table, db).insert(row, reason)
         outcome[table.entity.name].blockedChanges += 1
     }
 
     // MARK: Pull progress
-
-    private func insertListed(_ rows: [RemoteRecord]) throws {
-        let keys = try rows.filter { $0.record != nil }.map { try QuarantinedRecords.listed($0.id, table, in: db) }
-        try ledger.insertListed(keys, table)
-    }
 
     /// Records where the pull continues. `hasUnreadableIDs`: whether a record that is not quarantined yet has an ID
     /// that is not a valid key. The next pull then gets all rows. It returns the row that was meant, and quarantined
@@ -239,7 +230,7 @@ struct QuarantinedRecords {
         var outcome = SyncReport()
         while true {
             var round = try PageWriter(engine, table, nil, db)
-            round.keepsVersions = true
+            round.options.keepsVersions = true
             for row in rows {
                 try remove(row.id)
                 try round.apply([row])
@@ -271,7 +262,7 @@ struct QuarantinedRecords {
         var outcome: SyncReport?
         try db.inSavepoint {
             var writer = try PageWriter(engine, table, nil, db)
-            writer.keepsVersions = true
+            writer.options.keepsVersions = true
             for row in rows {
                 try remove(row.id)
                 try clearUniqueValues(row)

@@ -85,7 +85,7 @@ extension SQLiteEngineStore {
                 let rows = answers.filter { $0.table.number == table.number && $0.isSame == isSame }.map(\.row)
                 guard !rows.isEmpty else { continue }
                 var writer = try PageWriter(self, table, serverTime, db)
-                writer.isSame = isSame
+                writer.options.isSame = isSame
                 try writer.applyCurrent(rows)
                 outcome.add(writer.outcome)
             }

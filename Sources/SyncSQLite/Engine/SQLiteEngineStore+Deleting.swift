@@ -51,7 +51,7 @@ extension SQLiteEngineStore {
             let tombstones = try EngineLedger(db).tombstones(of: table, source)
             guard !tombstones.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
-            writer.isMissing = source == .missing
+            writer.options.isMissing = source == .missing
             try writer.apply(
                 tombstones.map {
                     RemoteRecord(id: $0.id, record: nil, modifiedAt: $0.time.map(Date.init(milliseconds:)))
