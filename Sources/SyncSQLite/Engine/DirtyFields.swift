@@ -16,7 +16,8 @@ struct DirtyFields {
     }
 
     func all(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField] {
-        try table.columns.map { field($0, values) } + table.joinTables.map { try field($0, key) }
+        try table.columns.map { OutgoingField($0, values) }
+            + table.joinTables.map { try OutgoingField($0, of: key, in: db) }
     }
 
     /// Returns the fields to send: the edited fields, and the fields that are sent with them. Deletes the base value of
@@ -50,8 +51,8 @@ struct DirtyFields {
                 names.contains(field.name) || syncedColumns.contains(field.joinTable?.name ?? field.name)
             }
         }
-        return table.columns.filter { names.contains($0.name) }.map { field($0, values) }
-            + (try joinTables.map { try field($0, key) })
+        return table.columns.filter { names.contains($0.name) }.map { OutgoingField($0, values) }
+            + (try joinTables.map { try OutgoingField($0, of: key, in: db) })
     }
 
     /// Returns whether rows were added to, removed from or moved in a list. If not, deletes the base order of the list.
@@ -66,16 +67,6 @@ struct DirtyFields {
         if !isEdited { try ledger.setBaseOrder(nil, of: joinTable, key, table) }
         return isEdited
     }
-
-    private func field(_ column: TrackedTable.Column, _ values: [String: DatabaseValue]) -> OutgoingField {
-        OutgoingField(name: column.name, column: column, value: values[column.name] ?? .null)
-    }
-
-    private func field(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> OutgoingField {
-        let others = try LinkedRowList(joinTable).others(of: key, in: db)
-        return OutgoingField(
-            name: joinTable.field, joinTable: joinTable, value: LinkedRowList.text(others), others: others)
-    }
 }
 
 /// One field of a row, with its current value.
@@ -86,6 +77,16 @@ struct OutgoingField {
     let value: DatabaseValue
     /// The keys of the linked rows, if the field is a list.
     var others: [DatabaseValue] = []
+
+    init(_ column: TrackedTable.Column, _ values: [String: DatabaseValue]) {
+        (name, self.column, value) = (column.name, column, values[column.name] ?? .null)
+    }
+
+    init(_ joinTable: TrackedTable.JoinTable, of key: DatabaseValue, in db: Database) throws {
+        (name, self.joinTable) = (joinTable.field, joinTable)
+        others = try LinkedRowList(joinTable).others(of: key, in: db)
+        value = LinkedRowList.text(others)
+    }
 
     func matches(_ field: OutgoingSchema.Field) -> Bool {
         switch field {

@@ -10,7 +10,7 @@ struct EditRebase {
     /// The difference between the service's clock and the local clock, in milliseconds.
     private let clock: Int64
     private var rows: [RowMerge] = []
-    private var revertedKeys: [Int: Set<BinaryComparedValue>] = [:]
+    private var revertedRows: Set<TrackedRow> = []
     private var syncedColumns: [Int: Set<String>] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
@@ -23,7 +23,7 @@ struct EditRebase {
     mutating func revert(
         _ key: DatabaseValue, of table: TrackedTable, _ standing: LocalRowState? = nil, pulled: RemoteRecord? = nil
     ) throws {
-        guard revertedKeys[table.number, default: []].insert(key.exact).inserted,
+        guard revertedRows.insert(TrackedRow(table, key)).inserted,
             let local = try table.fieldReader.values(of: key, in: db)
         else { return }
         var row = try RowMerge(
@@ -66,7 +66,7 @@ struct PreexistingRows {
 
     private let db: Database
     private var rows: [Candidate] = []
-    private var recorded: [Int: Set<BinaryComparedValue>] = [:]
+    private var recorded: Set<TrackedRow> = []
 
     init(_ db: Database) { self.db = db }
 
@@ -74,7 +74,7 @@ struct PreexistingRows {
     /// ``EditRebase`` merges.
     mutating func insert(_ standing: LocalRowState, of table: TrackedTable) throws {
         guard standing.isPreexisting, standing.state == .clean,
-            recorded[table.number, default: []].insert(standing.key.exact).inserted,
+            recorded.insert(TrackedRow(table, standing.key)).inserted,
             let values = try table.fieldReader.values(of: standing.key, in: db)
         else { return }
         rows.append(Candidate(table: table, key: standing.key, values: values))

@@ -23,7 +23,7 @@ struct OutgoingRequestBuilder {
     /// The values and entries of the rows that are examined next.
     private var entries: RowEntries
     private var requests: [EngineLedger.NewRequest] = []
-    private var preparedRows: Set<RowName> = []
+    private var preparedRows: Set<TrackedRow> = []
     private var nextID: Int64
     /// The changes that were blocked because they cannot be sent.
     private(set) var blocked: [BlockedChange] = []
@@ -90,7 +90,7 @@ struct OutgoingRequestBuilder {
                 try pass == .rows
                 ? builder.prepareRequest(change, table, breaksCycle: false)
                 : builder.prepareDeletion(change, table, breaksCycle: false)
-            builder.scan.add(RowName(table: table.number, key: change.key), dependingOn: pending)
+            builder.scan.add(TrackedRow(table, change.key), dependingOn: pending)
         }
         while requests.count < limit {
             let keys = scan.takeRequeued(pass, table.number, Self.rowsReadTogether)
@@ -143,8 +143,7 @@ struct OutgoingRequestBuilder {
         }
         var rest = changes
         while requests.count < limit, let change = rest.popFirst() {
-            let isPrepared = preparedRows.contains(RowName(table: table.number, key: change.key))
-            if !isPrepared { try body(&self, change) }
+            if !preparedRows.contains(TrackedRow(table, change.key)) { try body(&self, change) }
         }
         return rest
     }
@@ -177,11 +176,15 @@ struct OutgoingRequestBuilder {
     /// waits for; empty if it does not wait.
     private mutating func prepareRequest(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
-    ) throws -> [RowName] {
+    ) throws -> [TrackedRow] {
         guard let edits = edits[table.number] else { return [] }
         let isNew = change.kind == .create
         guard let values = try entries.values(change.key, table) else {
-            if isNew { try drop(change, table) } else { try ledger.setDeletion(of: change.key, table) }
+            if isNew {
+                try ledger.deleteEntries(of: change.key, table, isKnown: true)
+            } else {
+                try ledger.setDeletion(of: change.key, table)
+            }
             return []
         }
         let outgoing =
@@ -190,7 +193,7 @@ struct OutgoingRequestBuilder {
             : edits.dirty(of: change.key, values, entries.bases(change.key, table))
         guard var fields = outgoing else { return [] }
         if fields.isEmpty, !isNew {
-            try drop(change, table)
+            try ledger.deleteEntries(of: change.key, table, isKnown: true)
             return []
         }
         let pending = try fields.filter { try isPending($0) }
@@ -260,12 +263,12 @@ struct OutgoingRequestBuilder {
         _ fields: [OutgoingField]
     ) throws {
         let version = try entries.known(change.key, table)?.version
-        let creationID = change.creationID ?? UUID().uuidString.lowercased()
-        let own = try table.json(change.key, in: db)
         let open = try entries.mayHaveRequest(change.key, table) ? ledger.takeRequest(of: change.key, table) : nil
         let isRestoration =
-            try creationID == CreationID(reviving: own.text, of: table.entity.name).text
-            || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored
+            try change.creationID.map {
+                try $0 == CreationID(reviving: table.json(change.key, in: db).text, of: table.entity.name).text
+            } ?? false || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored
+        let creationID = change.creationID ?? UUID().uuidString.lowercased()
         // All devices that create the row again must use the same key, so the key of a restoration has no attempt
         // number.
         let idem =
@@ -273,7 +276,7 @@ struct OutgoingRequestBuilder {
         let now = SQLiteEngineStore.now
         let id = nextID
         nextID += 1
-        preparedRows.insert(RowName(table: table.number, key: change.key))
+        preparedRows.insert(TrackedRow(table, change.key))
         let operation = PushOperation(
             entity: table.entity.name, kind: change.kind, id: remoteID, record: body, fieldPaths: [], version: version,
             idempotencyKey: idem)
@@ -292,9 +295,9 @@ struct OutgoingRequestBuilder {
     /// referencing row; empty if there is none.
     private mutating func prepareDeletion(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
-    ) throws -> [RowName] {
+    ) throws -> [TrackedRow] {
         guard let known = try entries.known(change.key, table) else {
-            try drop(change, table)
+            try ledger.deleteEntries(of: change.key, table, isKnown: true)
             return []
         }
         if !breaksCycle, let row = try referencingRow(to: change, table) { return [row] }
@@ -305,19 +308,13 @@ struct OutgoingRequestBuilder {
 
     /// Returns a row of the same table that referenced this row and whose deletion is pending. That deletion is sent
     /// first.
-    private func referencingRow(to change: Change, _ table: TrackedTable) throws -> RowName? {
+    private func referencingRow(to change: Change, _ table: TrackedTable) throws -> TrackedRow? {
         for column in table.columns where column.destination == table.entity.table {
             if let key = try ledger.deletedRow(of: table, referencing: change.key, in: column) {
-                return RowName(table: table.number, key: key)
+                return TrackedRow(table, key)
             }
         }
         return nil
-    }
-
-    // MARK: Changes without a request
-
-    private func drop(_ change: Change, _ table: TrackedTable) throws {
-        try ledger.deleteEntries(of: change.key, table, isKnown: true)
     }
 
     private mutating func block(
@@ -326,5 +323,58 @@ struct OutgoingRequestBuilder {
         try ledger.block(change.key, table, reason, message)
         blocked.append(
             BlockedChange(entity: table.entity.name, key: try table.recordKey(change.key, in: db), reason: message))
+    }
+}
+
+// Cycles of new rows that wait for each other. One row of a cycle may be sent without its reference.
+extension OutgoingRequestBuilder {
+    /// Returns the rows that fields reference and that the service does not have: new rows, and rows that the service
+    /// deleted or lacks. The result includes new rows of entities that another engine syncs. That engine sends them.
+    func pendingRows(of fields: [OutgoingField]) throws -> [TrackedRow] {
+        let tables = engine.tables + engine.otherTables
+        return try fields.flatMap { field in
+            let destination = field.column?.destination ?? field.joinTable?.destination
+            return try (field.joinTable == nil ? [field.value] : field.others).compactMap { key -> TrackedRow? in
+                guard !key.isNull, let table = try engine.table(destination, holding: key, among: tables, in: db),
+                    try hasTombstone(key, table) || ledger.change(of: key, table)?.creationID != nil
+                else { return nil }
+                return TrackedRow(table, key)
+            }
+        }
+    }
+
+    /// Returns whether every row that a new row waits for also waits for the new row, directly or through other rows.
+    /// Returns false if one of these rows cannot be sent. Only a row in such a cycle is sent without its reference.
+    func isInCycle(_ key: DatabaseValue, _ table: TrackedTable, _ pending: [OutgoingField]) throws -> Bool {
+        let own = TrackedRow(table, key)
+        var pendingByTarget: [TrackedRow: [TrackedRow]] = [:]
+        var rest = [own]
+        while let row = rest.popLast() {
+            guard pendingByTarget[row] == nil else { continue }
+            guard let table = order.first(where: { $0.number == row.table }), let edits = edits[row.table],
+                try isSendable(row, table), let values = try table.fieldReader.values(of: row.key, in: db)
+            else { return false }
+            let next = try pendingRows(of: edits.all(of: row.key, values))
+            pendingByTarget[row] = next
+            rest += next
+        }
+        return try pendingRows(of: pending).allSatisfy { reaches(own, from: $0, pendingByTarget) }
+    }
+
+    private func reaches(_ row: TrackedRow, from first: TrackedRow, _ pendingByTarget: [TrackedRow: [TrackedRow]])
+        -> Bool
+    {
+        var (seen, rest): (Set<TrackedRow>, [TrackedRow]) = ([], [first])
+        while let next = rest.popLast() {
+            if next == row { return true }
+            if seen.insert(next).inserted { rest += pendingByTarget[next] ?? [] }
+        }
+        return false
+    }
+
+    /// Returns whether a new row will be sent: its create is neither blocked nor in conflict.
+    private func isSendable(_ row: TrackedRow, _ table: TrackedTable) throws -> Bool {
+        guard let change = try ledger.change(of: row.key, table) else { return false }
+        return change.kind == .create && change.state == .ready
     }
 }

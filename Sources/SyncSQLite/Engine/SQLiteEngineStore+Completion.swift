@@ -48,7 +48,7 @@ extension SQLiteEngineStore {
                 let keys = [completion.key]
                 try completion.complete()
                 for key in (keys + [completion.key]).compactMap(\.self) {
-                    memory.outboxScan.requeue(OutgoingRequestBuilder.RowName(table: completion.table.number, key: key))
+                    memory.outboxScan.requeue(TrackedRow(completion.table, key))
                 }
                 outcome.add(completion.outcome)
                 if let answer = completion.answer { answers.append(answer) }
@@ -57,16 +57,14 @@ extension SQLiteEngineStore {
                 try update.complete()
                 for key in update.keys {
                     memory.outboxScan.requeue(
-                        OutgoingRequestBuilder.RowName(table: update.table.number, key: key),
-                        hasChange: update.changedKeys.contains(key.exact))
+                        TrackedRow(update.table, key), hasChange: update.changedKeys.contains(key.exact))
                 }
                 answers += update.answers
             }
             for deletion in deletions {
                 try deletion.complete()
                 for key in deletion.keys {
-                    memory.outboxScan.requeue(
-                        OutgoingRequestBuilder.RowName(table: deletion.table.number, key: key), hasChange: false)
+                    memory.outboxScan.requeue(TrackedRow(deletion.table, key), hasChange: false)
                 }
             }
             outcome.add(try write(answers, serverTime, db))

@@ -143,6 +143,17 @@ struct TrackedKey: Sendable {
     }
 }
 
+/// A row by its entity and its key in the engine's tables.
+struct TrackedRow: Hashable {
+    /// The number of the entity.
+    let table: Int
+    private let exact: BinaryComparedValue
+
+    var key: DatabaseValue { exact.value }
+
+    init(_ table: TrackedTable, _ key: DatabaseValue) { (self.table, exact) = (table.number, key.exact) }
+}
+
 extension KeyColumns {
     /// Returns key parts in the structure of the key. The parts of a referenced row's composite key form a nested
     /// array.

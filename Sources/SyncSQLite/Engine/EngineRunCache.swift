@@ -1,4 +1,47 @@
+import Foundation
 import GRDB
+
+/// The state that the transactions of a run share, so that each transaction need not read it again. The cache discards
+/// the state if another writer wrote between two transactions.
+///
+/// `@unchecked Sendable`: only write transactions use the cache, one at a time. `lock` protects its variables.
+final class EngineRunCache: @unchecked Sendable {
+    private let lock = NSLock()
+    private var point: StoreMonitor.Moment?
+    private var newRows: [Int: NewRows] = [:]
+    let outboxScan = OutboxScan()
+
+    /// Runs `body`, inside a transaction. Discards the state first if it is out of date. `start` is the current moment.
+    /// `isPreserved`: whether `body` keeps the state up to date. If false, the state is discarded.
+    func during<T>(
+        _ db: Database, since start: StoreMonitor.Moment, isPreserved: Bool, _ transactionEnd: TransactionEndObserver,
+        _ body: () throws -> T
+    ) throws -> T {
+        lock.withLock {
+            if point != start || !isPreserved { clear() }
+            point = nil
+        }
+        let result = try body()
+        let end = start.after(writesOf: db)
+        if isPreserved {
+            transactionEnd.afterTransaction(of: db, onCommit: { [self] _ in lock.withLock { point = end } })
+        }
+        return result
+    }
+
+    private func clear() {
+        outboxScan.clear()
+        newRows = [:]
+    }
+
+    func newRows(of table: Int, _ make: () -> NewRows) -> NewRows {
+        lock.withLock {
+            let rows = newRows[table] ?? make()
+            newRows[table] = rows
+            return rows
+        }
+    }
+}
 
 /// The progress of a push through the outbox. The push examines rows by key, and continues after the last examined row.
 /// If a row waits for another row, the push examines it again once the request of the other row is completed.
@@ -14,7 +57,7 @@ final class OutboxScan {
     /// The key of the last examined row of each table.
     private var lastKeys: [Position: DatabaseValue] = [:]
     /// The waiting rows, by the row that they wait for.
-    private var dependents: [OutgoingRequestBuilder.RowName: [OutgoingRequestBuilder.RowName]] = [:]
+    private var dependents: [TrackedRow: [TrackedRow]] = [:]
     private var requeued: [Position: [DatabaseValue]] = [:]
     /// Whether the push found no cycle of new rows. The value becomes false when the push examines another row.
     var hasNoCycle = false
@@ -50,12 +93,12 @@ final class OutboxScan {
 
     // MARK: Waiting rows
 
-    func add(_ row: OutgoingRequestBuilder.RowName, dependingOn others: [OutgoingRequestBuilder.RowName]) {
+    func add(_ row: TrackedRow, dependingOn others: [TrackedRow]) {
         for other in others { dependents[other, default: []].append(row) }
     }
 
     /// Marks the rows that wait for a row to be examined again, and the row itself if it still has a change.
-    func requeue(_ row: OutgoingRequestBuilder.RowName, hasChange: Bool = true) {
+    func requeue(_ row: TrackedRow, hasChange: Bool = true) {
         for row in (hasChange ? [row] : []) + (dependents.removeValue(forKey: row) ?? []) {
             for pass in [Pass.rows, .deletions] {
                 requeued[Position(pass: pass, table: row.table), default: []].append(row.key)
