@@ -55,13 +55,8 @@ struct AppliedUpdates {
         guard !updates.isEmpty else { return }
         try ledger.deleteRequests(updates.map(\.request.id))
         try ledger.deleteAttemptedValues(of: keys, table)
-        try ledger.insertUpdated(
-            updates.map { update in
-                let spelled = update.row?.id ?? update.request.operation.id
-                return EngineLedger.PulledEntry(
-                    key: update.key, version: update.row?.version, time: update.row?.time, isWhole: false,
-                    spelled: try spelled.flatMap { try table.spelling(of: $0, update.key, in: db) })
-            }, table)
+        let entries = try updates.map { try EngineLedger.KnownEntry($0.key, $0.request, $0.row, table, in: db) }
+        try ledger.insertKnown(entries, table, .sent(isCreated: false))
         // The keys of rows without later edits, by their sent fields.
         var finished: [Set<String>: [DatabaseValue]] = [:]
         for update in updates {
@@ -76,6 +71,19 @@ struct AppliedUpdates {
             guard let row = update.row, row.record != nil else { continue }
             answers.append(RequestCompletion.Answer(table: table, row: row, isSame: false))
         }
+    }
+}
+
+extension EngineLedger.KnownEntry {
+    /// Creates the entry of a row whose request the service applied. `row` is the service's version; nil if the response
+    /// has none.
+    init(
+        _ key: DatabaseValue, _ request: OutgoingRequest, _ row: RemoteRecord?, _ table: TrackedTable, in db: Database
+    ) throws {
+        let id = row?.id ?? request.operation.id
+        self.init(
+            key: key, version: row?.version, time: row?.time,
+            spelled: try id.flatMap { try table.spelling(of: $0, key, in: db) })
     }
 }
 

@@ -58,6 +58,52 @@ extension Database {
     }
 }
 
+/// Methods that read and write many rows by few statements.
+extension Database {
+    /// Calls `body` with each row that a query returns. `select` is the query up to the list of keys, and `end` the rest
+    /// of it. `head` has the arguments before the keys.
+    func forEachRow(
+        _ select: String, head: StatementArguments = [], _ keys: [DatabaseValue], end: String = "",
+        _ body: (Row) throws -> Void
+    ) throws {
+        for list in KeyList.lists(of: keys) {
+            let rows = try Row.fetchCursor(
+                cachedStatement(sql: "\(select)(\(list.placeholders))\(end)"), arguments: head + list.arguments)
+            while let row = try rows.next() { try body(row) }
+        }
+    }
+
+    /// Runs a statement that ends before a list of keys.
+    func run(_ start: String, keys: [DatabaseValue]) throws {
+        for list in KeyList.lists(of: keys) { try run("\(start)(\(list.placeholders))", list.arguments) }
+    }
+
+    /// Inserts rows. `start` and `end` are the SQL before and after the rows, `row` is the SQL of one row, with a
+    /// parameter for each of its values.
+    func insert<Entry>(
+        _ entries: [Entry], _ start: String, row: String, _ end: String, _ values: (Entry) -> [DatabaseValue]
+    ) throws {
+        var rest = entries[...]
+        while !rest.isEmpty {
+            // After the full statements, the number of rows is a power of two, so that few statements are compiled.
+            var size = 100
+            if size > rest.count { size = 64 }
+            while size > rest.count { size /= 2 }
+            let rows = row + String(repeating: ", \(row)", count: size - 1)
+            let statement = try RawStatement(cachedIn: self, start + rows + end)
+            var parameter = 0
+            for entry in rest.prefix(size) {
+                for value in values(entry) {
+                    parameter += 1
+                    statement.bind(value, at: parameter)
+                }
+            }
+            try statement.execute()
+            rest = rest.dropFirst(size)
+        }
+    }
+}
+
 /// Keys for a condition `IN (…)` of one statement.
 struct KeyList {
     let arguments: StatementArguments

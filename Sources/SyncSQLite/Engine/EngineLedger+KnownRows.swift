@@ -79,26 +79,6 @@ extension EngineLedger {
 
     // MARK: Recording known rows
 
-    /// The clause that updates a known row whose request the service applied.
-    static let sentAgain = """
-         ON CONFLICT DO UPDATE SET version = coalesce(excluded.version, version), time = coalesce(excluded.time, time),
-          origin = 'pulled', trust = 'recheck', remote = coalesce(excluded.remote, remote)
-        """
-
-    /// Records a row as known, because the service applied a request. The next record of the row is merged, whatever
-    /// its version. `isCreated`: whether the request created the row.
-    func insertSent(
-        _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, spelled: String?, isCreated: Bool
-    ) throws {
-        try db.run(
-            """
-            INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
-            VALUES (?, ?, ?, ?, 'pulled', \(Self.currentEdit), ?)
-            \(Self.sentAgain)\(isCreated ? ", heard = excluded.heard" : "")
-            """, table.number, key, version, time, spelled)
-        try insertName(of: key, table)
-    }
-
     /// Records a row as known only from inside other records. A record that contains the row confirms a preexisting row.
     /// The merge of the page handles edits that were not captured.
     func insertNested(_ key: DatabaseValue, _ table: TrackedTable) throws {
@@ -111,19 +91,6 @@ extension EngineLedger {
         try insertName(of: key, table)
         // Count the row as listed, because a record contains it.
         try insertListed([key], table)
-    }
-
-    /// Records the pulled version of a locally deleted row, so that the deletion is sent for this version. The row need
-    /// not be known, since the response to its create may be lost.
-    func insertDeleted(
-        _ key: DatabaseValue, _ table: TrackedTable, version: String?, time: Int64?, spelled: String?
-    ) throws {
-        try db.run(
-            """
-            INSERT INTO sync_known (e, k, version, time, origin, heard, remote)
-            VALUES (?, ?, ?, ?, 'pulled', \(Self.currentEdit), ?)
-            ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
-            """, table.number, key, version, time, spelled)
     }
 
     /// Records the name of a known row, if the table has a surrogate key and no name is recorded. See ``TrackedKey``.

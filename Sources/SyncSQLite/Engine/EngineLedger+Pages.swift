@@ -23,9 +23,6 @@ extension EngineLedger {
             hasQuarantinedRecords: try has(3))
     }
 
-    /// The largest number of rows that one statement inserts.
-    private static let rowsPerStatement = 100
-
     func knownRows(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: KnownRow] {
         var rows: [BinaryComparedValue: KnownRow] = [:]
         try forEachEntry(
@@ -46,7 +43,7 @@ extension EngineLedger {
     func storedKeys(among keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
         var stored: Set<BinaryComparedValue> = []
         let key = "r.\(table.table.keyColumn.quoted)"
-        try forEachRow(
+        try db.forEachRow(
             "SELECT \(key) FROM \(table.table.name.quoted) AS r WHERE true\(table.isOwn("r")) AND \(key) IN ", keys
         ) { stored.insert(($0[0] as DatabaseValue).exact) }
         return stored
@@ -56,28 +53,15 @@ extension EngineLedger {
     ///
     /// - Parameter select: A query that ends before the condition for the column `k`.
     private func forEachEntry(_ select: String, _ keys: [DatabaseValue], _ body: (Row) throws -> Void) throws {
-        guard let range = KeyList.denseRange(of: keys) else { return try forEachRow("\(select)k IN ", keys, body) }
+        guard let range = KeyList.denseRange(of: keys) else { return try db.forEachRow("\(select)k IN ", keys, body) }
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: "\(select)k BETWEEN ? AND ?"), arguments: [range.lowerBound, range.upperBound])
         while let row = try rows.next() { try body(row) }
     }
 
-    /// - Parameters:
-    ///   - select: A query that ends before the list of keys.
-    ///   - head: The arguments before the keys.
-    private func forEachRow(
-        _ select: String, head: StatementArguments = [], _ keys: [DatabaseValue], _ body: (Row) throws -> Void
-    ) throws {
-        for list in KeyList.lists(of: keys) {
-            let rows = try Row.fetchCursor(
-                db.cachedStatement(sql: "\(select)(\(list.placeholders))"), arguments: head + list.arguments)
-            while let row = try rows.next() { try body(row) }
-        }
-    }
-
     func bases(of keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: [String: Base]] {
         var bases: [BinaryComparedValue: [String: Base]] = [:]
-        try forEachRow("SELECT \(Base.columns), k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) { row in
+        try db.forEachRow("SELECT \(Base.columns), k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) { row in
             bases[(row[6] as DatabaseValue).exact, default: [:]][try row.decode(atIndex: 0)] = try Base(row)
         }
         return bases
@@ -86,7 +70,7 @@ extension EngineLedger {
     /// Returns the keys of the rows that have a request.
     func keysWithRequests(among keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
         var found: Set<BinaryComparedValue> = []
-        try forEachRow("SELECT k FROM sync_request WHERE e = \(table.number) AND k IN ", keys) {
+        try db.forEachRow("SELECT k FROM sync_request WHERE e = \(table.number) AND k IN ", keys) {
             found.insert(($0[0] as DatabaseValue).exact)
         }
         return found
@@ -146,7 +130,7 @@ extension EngineLedger {
         of keys: [DatabaseValue], _ table: TrackedTable, _ selection: Selection, upTo lastEdit: Int64
     ) throws -> [PendingChange] {
         var changes: [PendingChange] = []
-        try forEachRow(Self.changesToSend(of: table, selection) + " AND k IN ", head: [lastEdit], keys) {
+        try db.forEachRow(Self.changesToSend(of: table, selection) + " AND k IN ", head: [lastEdit], keys) {
             changes.append(try PendingChange($0))
         }
         return changes
@@ -167,7 +151,7 @@ extension EngineLedger {
     }
 
     func insertRequests(_ requests: [NewRequest]) throws {
-        try insert(
+        try db.insert(
             requests,
             """
             INSERT INTO sync_request
@@ -183,7 +167,7 @@ extension EngineLedger {
                 request.preparedAt.databaseValue, request.attempts.databaseValue,
             ]
         }
-        try insert(
+        try db.insert(
             requests.flatMap { new in new.sent.map { (new.request.id, $0) } },
             "INSERT INTO sync_sent (request, field, value) VALUES ", row: "(?, ?, ?)", ""
         ) { id, field in [id.databaseValue, field.name.databaseValue, field.value] }
@@ -192,7 +176,7 @@ extension EngineLedger {
     /// Returns the current keys of the rows of requests, and whether their changes are the changes that were sent.
     func sentRows(ofRequests ids: [Int64]) throws -> [Int64: (key: DatabaseValue, isUnchanged: Bool)] {
         var rows: [Int64: (key: DatabaseValue, isUnchanged: Bool)] = [:]
-        try forEachRow(
+        try db.forEachRow(
             """
             SELECT r.id, r.k, c.kind IS r.kind AND c.seq <= r.seq FROM sync_request AS r
             LEFT JOIN sync_outbox AS c ON c.e = r.e AND c.k = r.k WHERE r.id IN\u{20}
@@ -203,7 +187,7 @@ extension EngineLedger {
 
     func sentFields(ofRequests ids: [Int64]) throws -> [Int64: [SentField]] {
         var fields: [Int64: [SentField]] = [:]
-        try forEachRow("SELECT request, field, value FROM sync_sent WHERE request IN ", ids.map(\.databaseValue)) {
+        try db.forEachRow("SELECT request, field, value FROM sync_sent WHERE request IN ", ids.map(\.databaseValue)) {
             row in
             fields[try row.decode(atIndex: 0), default: []].append(
                 SentField(name: try row.decode(atIndex: 1), value: row[2]))
@@ -213,38 +197,28 @@ extension EngineLedger {
 
     func deleteRequests(_ ids: [Int64]) throws {
         for start in ["sync_sent WHERE request", "sync_request WHERE id"] {
-            try execute("DELETE FROM \(start) IN ", ids.map(\.databaseValue))
+            try db.run("DELETE FROM \(start) IN ", keys: ids.map(\.databaseValue))
         }
     }
 
     func deleteAttemptedValues(of keys: [DatabaseValue], _ table: TrackedTable) throws {
-        try execute("DELETE FROM sync_tried WHERE e = \(table.number) AND k IN ", keys)
+        try db.run("DELETE FROM sync_tried WHERE e = \(table.number) AND k IN ", keys: keys)
     }
 
     /// Deletes the pending changes, base values, attempted values and join edits of rows. `isKnown` is whether the rows
     /// stay known. If false, their known versions, unreadable values and former keys are deleted too.
     func deleteEntries(of keys: [DatabaseValue], _ table: TrackedTable, isKnown: Bool = false) throws {
         for name in EngineSchema.changeTables + (isKnown ? [] : EngineSchema.knownTables) {
-            try execute("DELETE FROM \(name) WHERE e = \(table.number) AND k IN ", keys)
+            try db.run("DELETE FROM \(name) WHERE e = \(table.number) AND k IN ", keys: keys)
         }
         guard !table.joinTables.isEmpty else { return }
-        try execute("DELETE FROM sync_link WHERE link IN (\(table.joinTableNames)) AND owner IN ", keys)
+        try db.run("DELETE FROM sync_link WHERE link IN (\(table.joinTableNames)) AND owner IN ", keys: keys)
     }
 
     /// Deletes the base values of fields.
     func deleteBases(of fields: Set<String>, _ keys: [DatabaseValue], _ table: TrackedTable) throws {
         let names = fields.sorted().map(\.literal).joined(separator: ", ")
-        try execute("DELETE FROM sync_base WHERE e = \(table.number) AND field IN (\(names)) AND k IN ", keys)
-    }
-
-    /// Records rows as known, because the service applied updates. The next record of a row is merged, whatever its
-    /// version.
-    func insertUpdated(_ entries: [PulledEntry], _ table: TrackedTable) throws {
-        let edit = try edit().databaseValue
-        try insert(
-            entries, "INSERT INTO sync_known (e, k, version, time, origin, heard, remote) VALUES ",
-            row: "(\(table.number), ?, ?, ?, 'pulled', ?, ?)", Self.sentAgain
-        ) { [$0.key, $0.version.databaseValue, $0.time.databaseValue, edit, $0.spelled.databaseValue] }
+        try db.run("DELETE FROM sync_base WHERE e = \(table.number) AND field IN (\(names)) AND k IN ", keys: keys)
     }
 
     /// Updates the changes of rows whose requests the service applied. See ``finishSent(_:_:)-(DatabaseValue,_)``.
@@ -252,92 +226,94 @@ extension EngineLedger {
     /// - Returns: The keys of rows that still have a change.
     func finishSent(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
         var left: Set<BinaryComparedValue> = []
-        try forEachRow("SELECT DISTINCT k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) {
+        try db.forEachRow("SELECT DISTINCT k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) {
             left.insert(($0[0] as DatabaseValue).exact)
         }
         if !table.joinTables.isEmpty {
-            try forEachRow(
+            try db.forEachRow(
                 "SELECT DISTINCT owner FROM sync_link WHERE link IN (\(table.joinTableNames)) AND owner IN ", keys
             ) {
                 left.insert(($0[0] as DatabaseValue).exact)
             }
         }
-        try execute(
+        try db.run(
             "UPDATE sync_outbox SET \(Self.stillPending) WHERE e = \(table.number) AND k IN ",
-            keys.filter { left.contains($0.exact) })
-        try execute(
-            "DELETE FROM sync_outbox WHERE e = \(table.number) AND k IN ", keys.filter { !left.contains($0.exact) })
+            keys: keys.filter { left.contains($0.exact) })
+        try db.run(
+            "DELETE FROM sync_outbox WHERE e = \(table.number) AND k IN ",
+            keys: keys.filter { !left.contains($0.exact) })
         return left
     }
 
-    private func execute(_ start: String, _ keys: [DatabaseValue]) throws {
-        for list in KeyList.lists(of: keys) {
-            try db.run("\(start)(\(list.placeholders))", list.arguments)
-        }
-    }
+    // MARK: Known rows
 
-    // MARK: Pulled rows
-
-    /// A pulled row that is recorded as known.
-    struct PulledEntry {
+    /// A row to record as known.
+    struct KnownEntry {
         let key: DatabaseValue
         let version: String?
         let time: Int64?
-        let isWhole: Bool
+        /// Whether the store has all values of the version.
+        var isWhole = false
         /// The remote ID as the service spells it; nil if an export spells it the same.
         let spelled: String?
     }
 
-    /// Records pulled rows as known.
-    func insertPulled(_ entries: [PulledEntry], _ table: TrackedTable) throws {
-        let edit = try edit().databaseValue
-        try insert(
-            entries, "INSERT INTO sync_known (e, k, version, time, origin, trust, heard, remote) VALUES ",
-            row: "(\(table.number), ?, ?, ?, 'pulled', ?, ?, ?)",
-            """
-             ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, origin = 'pulled',
-              trust = excluded.trust, remote = excluded.remote
-            WHERE origin <> 'pulled' OR version IS NOT excluded.version OR time IS NOT excluded.time
-              OR trust <> excluded.trust OR remote IS NOT excluded.remote
-            """
+    /// How the engine learned that the service has a row.
+    enum Source {
+        /// The service returned a record, which is stored now.
+        case pulled
+        /// The service applied a request. The next record of the row is merged, whatever its version.
+        case sent(isCreated: Bool)
+        /// The service returned a record of a locally deleted row, whose deletion is sent for the version of the record.
+        /// The row need not be known, since the response to its create may be lost.
+        case pulledDeleted
+
+        /// The assignments for a row that is already known.
+        fileprivate var update: String {
+            switch self {
+            case .pulled:
+                """
+                version = excluded.version, time = excluded.time, origin = 'pulled', trust = excluded.trust,
+                  remote = excluded.remote
+                WHERE origin <> 'pulled' OR version IS NOT excluded.version OR time IS NOT excluded.time
+                  OR trust <> excluded.trust OR remote IS NOT excluded.remote
+                """
+            case .sent(let isCreated):
+                """
+                version = coalesce(excluded.version, version), time = coalesce(excluded.time, time), origin = 'pulled',
+                  trust = 'recheck', remote = coalesce(excluded.remote, remote)
+                """ + (isCreated ? ", heard = excluded.heard" : "")
+            case .pulledDeleted: "version = excluded.version, time = excluded.time"
+            }
+        }
+    }
+
+    /// Records rows as known.
+    func insertKnown(_ entries: [KnownEntry], _ table: TrackedTable, _ source: Source) throws {
+        // For many rows, the counter is read once.
+        let edit = entries.count == 1 ? nil : try edit().databaseValue
+        try db.insert(
+            entries, "INSERT INTO sync_known (e, k, version, time, origin, trust, remote, heard) VALUES ",
+            row: "(\(table.number), ?, ?, ?, 'pulled', ?, ?, \(edit == nil ? Self.currentEdit : "?"))",
+            " ON CONFLICT DO UPDATE SET \(source.update)"
         ) { entry in
-            [
-                entry.key, entry.version.databaseValue, entry.time.databaseValue,
-                (entry.isWhole ? KnownRow.Trust.current : .recheck).rawValue.databaseValue, edit,
+            let trust = entry.isWhole ? KnownRow.Trust.current : .recheck
+            let values = [
+                entry.key, entry.version.databaseValue, entry.time.databaseValue, trust.rawValue.databaseValue,
                 entry.spelled.databaseValue,
             ]
+            return edit.map { values + [$0] } ?? values
         }
+        // The name of a deleted row cannot be read.
+        if case .pulledDeleted = source { return }
         guard table.key.isSurrogate else { return }
         for entry in entries { try insertName(of: entry.key, table) }
     }
 
     /// Records that a listing has rows.
     func insertListed(_ keys: [DatabaseValue], _ table: TrackedTable) throws {
-        try insert(
+        try db.insert(
             keys, "INSERT INTO sync_listed (e, k) VALUES ", row: "(\(table.number), ?)", " ON CONFLICT DO NOTHING"
         ) { [$0] }
-    }
-
-    private func insert<Entry>(
-        _ entries: [Entry], _ start: String, row: String, _ end: String, _ values: (Entry) -> [DatabaseValue]
-    ) throws {
-        var rest = entries[...]
-        while !rest.isEmpty {
-            // After the full statements, the number of rows is a power of two, so that few statements are compiled.
-            var size = Self.rowsPerStatement
-            if size > rest.count { size = 64 }
-            while size > rest.count { size /= 2 }
-            let rows = row + String(repeating: ", \(row)", count: size - 1)
-            let statement = try RawStatement(cachedIn: db, start + rows + end)
-            var parameter = 0
-            for entry in rest.prefix(size) {
-                for value in values(entry) {
-                    parameter += 1
-                    statement.bind(value, at: parameter)
-                }
-            }
-            try statement.execute()
-            rest = rest.dropFirst(size)
-        }
     }
 }

@@ -27,11 +27,7 @@ extension PageMerge {
             for (field, value) in changed { try ledger.setBase(value, of: field, standing.key, table) }
             // A row that is not known was created by a request whose response was lost.
             if !standing.isKnown { try ledger.deleteOpenCreate(of: standing.key, table) }
-            // The deletion is sent for the pulled version.
-            let (version, time) = recorded(row, standing)
-            try ledger.insertDeleted(
-                standing.key, table, version: version, time: time,
-                spelled: table.spelling(of: row.id, standing.key, in: db))
+            try ledger.insertKnown([known(row, standing, standing.key, isWhole: false)], table, .pulledDeleted)
             try ledger.setKnownDeletion(of: standing.key, table)
         }
         return comesBack

@@ -200,13 +200,23 @@ struct PageMerge {
         return (standing.version, standing.time)
     }
 
+    /// Returns the entry that records a pulled row as known. `isWhole`: whether the store has all values of its version.
+    func known(
+        _ row: RemoteRecord, _ standing: LocalRowState, _ key: DatabaseValue, isWhole: Bool
+    ) throws -> EngineLedger.KnownEntry {
+        let (version, time) = recorded(row, standing)
+        return EngineLedger.KnownEntry(
+            key: key, version: version, time: time, isWhole: isWhole,
+            spelled: try table.spelling(of: row.id, key, in: db))
+    }
+
     /// Records the rows as known that are stored now.
     private mutating func record(_ rows: [PulledRow], _ result: SyncResult, _ plan: PayloadGraph) throws {
         // A surrogate key exists once the row is stored.
         let keys = try rows.map { try table.key.k(of: $0.row.id, in: db) }
         let stored = try storedKeys(among: keys.compactMap(\.self), result, plan)
         let unreadable = UnreadableValues(engine, table, db)
-        var pulled: [EngineLedger.PulledEntry] = []
+        var pulled: [EngineLedger.KnownEntry] = []
         pulled.reserveCapacity(rows.count)
         for ((row, standing), key) in zip(rows, keys) {
             guard let key, stored.contains(key.exact) else {
@@ -214,14 +224,10 @@ struct PageMerge {
                 continue
             }
             if entries.facts.hasQuarantinedRecords { try QuarantinedRecords(engine, table, db).remove(row.id) }
-            let (version, time) = recorded(row, standing)
-            pulled.append(
-                EngineLedger.PulledEntry(
-                    key: key, version: version, time: time, isWhole: row.isComplete,
-                    spelled: try table.spelling(of: row.id, key, in: db)))
+            pulled.append(try known(row, standing, key, isWhole: row.isComplete))
             try unreadable.record(row.record, of: key, isAny: !result.diagnostics.isEmpty)
         }
-        try ledger.insertPulled(pulled, table)
+        try ledger.insertKnown(pulled, table, .pulled)
     }
 
     /// Returns the keys of the rows that are stored. If the sync reports no problem, it has stored all records, unless a

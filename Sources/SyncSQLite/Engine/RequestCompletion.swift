@@ -152,11 +152,8 @@ struct RequestCompletion {
     }
 
     func record(_ row: RemoteRecord?, _ key: DatabaseValue) throws {
-        let spelled = row?.id ?? reply.request.operation.id
-        try ledger.insertSent(
-            key, table, version: row?.version, time: row?.time,
-            spelled: spelled.flatMap { try table.spelling(of: $0, key, in: db) },
-            isCreated: reply.request.operation.kind == .create)
+        let entry = try EngineLedger.KnownEntry(key, reply.request, row, table, in: db)
+        try ledger.insertKnown([entry], table, .sent(isCreated: reply.request.operation.kind == .create))
     }
 
     /// Returns whether the request creates a row again that the service deleted. Another device may have created it

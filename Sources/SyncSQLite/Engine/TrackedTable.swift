@@ -301,11 +301,7 @@ struct FieldReader: Sendable {
     /// Returns the values of the rows that are stored, by key and column.
     func values(of keys: [DatabaseValue], in db: Database) throws -> [BinaryComparedValue: [String: DatabaseValue]] {
         var found: [BinaryComparedValue: [String: DatabaseValue]] = [:]
-        for list in KeyList.lists(of: keys) {
-            let rows = try Row.fetchCursor(
-                db.cachedStatement(sql: "\(select)(\(list.placeholders))\(own)"), arguments: list.arguments)
-            while let row = try rows.next() { found[(row[0] as DatabaseValue).exact] = try values(row) }
-        }
+        try db.forEachRow(select, keys, end: own) { found[($0[0] as DatabaseValue).exact] = try values($0) }
         return found
     }
 
