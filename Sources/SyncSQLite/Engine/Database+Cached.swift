@@ -73,6 +73,15 @@ extension Database {
         }
     }
 
+    /// Calls `body` with the entries of rows, and possibly with those of rows with keys in between. `select` is a query
+    /// that ends before the condition for the column `k`.
+    func forEachEntry(_ select: String, _ keys: [DatabaseValue], _ body: (Row) throws -> Void) throws {
+        guard let range = KeyList.denseRange(of: keys) else { return try forEachRow("\(select)k IN ", keys, body) }
+        let rows = try Row.fetchCursor(
+            cachedStatement(sql: "\(select)k BETWEEN ? AND ?"), arguments: [range.lowerBound, range.upperBound])
+        while let row = try rows.next() { try body(row) }
+    }
+
     /// Runs a statement that ends before a list of keys.
     func run(_ start: String, keys: [DatabaseValue]) throws {
         for list in KeyList.lists(of: keys) { try run("\(start)(\(list.placeholders))", list.arguments) }

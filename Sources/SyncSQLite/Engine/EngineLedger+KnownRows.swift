@@ -2,60 +2,19 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// A row that the service has, as far as the engine knows.
-struct KnownRow {
-    let version: String?
-    /// When the service last changed the known version, in milliseconds since 1970; nil if not known.
-    let time: Int64?
-    /// How the engine learned of the row.
-    let origin: Origin
-    /// Whether the store has the values of the known version.
-    let trust: Trust
-
-    enum Origin: String {
-        /// The service returned a record of the row.
-        case pulled
-        /// The service returned the row only inside other records.
-        case nested
-        /// The row was stored before the engine first ran, and the service has not confirmed that it has the row.
-        case preexisting
-    }
-
-    enum Trust: String {
-        /// The store has all values of the known version. A record of that version need not be merged.
-        case current
-        /// The next record is merged, whatever its version.
-        case recheck
-        /// The row may have local edits from a time without change capture.
-        case uncaptured
-    }
-
-    /// The remote ID as the service spells it, as JSON; nil if an export spells it the same.
-    private let spelled: String?
-
-    static let columns = "version, time, origin, trust, remote"
-
-    init(_ row: Row) throws {
-        version = try row.decode(atIndex: 0)
-        time = try row.decode(atIndex: 1)
-        origin = try row.state(atIndex: 2)
-        trust = try row.state(atIndex: 3)
-        spelled = try row.decode(atIndex: 4)
-    }
-
-    /// Returns the remote ID as the service spells it; nil if an export spells it the same.
-    func spelledID() throws -> JSONValue? { try spelled.map { try EngineTableCheck.json($0) } }
-
-    static let isPreexisting = "\"origin\" = 'preexisting'"
-    static let mayHaveUncapturedEdits = "\"trust\" = 'uncaptured'"
-    static let isNestedOnly = "\"origin\" = 'nested'"
-}
-
 // Known rows, and the sets of rows in which the store and the entries differ.
 extension EngineLedger {
     func knownRow(_ key: DatabaseValue, _ table: TrackedTable) throws -> KnownRow? {
         try db.row("SELECT \(KnownRow.columns) FROM sync_known WHERE e = ? AND k = ?", table.number, key).map(
             KnownRow.init)
+    }
+
+    func knownRows(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: KnownRow] {
+        var rows: [BinaryComparedValue: KnownRow] = [:]
+        try db.forEachEntry(
+            "SELECT \(KnownRow.columns), k FROM sync_known WHERE e = \(table.number) AND ", keys
+        ) { rows[($0[5] as DatabaseValue).exact] = try KnownRow($0) }
+        return rows
     }
 
     func isKnown(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
@@ -77,7 +36,51 @@ extension EngineLedger {
             """, table.number, key, edit, edit)
     }
 
+    /// Returns the number of stored rows that are known or preexisting.
+    func knownCount(of table: TrackedTable) throws -> Int {
+        try db.first(
+            Int.self,
+            """
+            SELECT count(*) FROM sync_known AS n WHERE e = ? AND EXISTS (
+              SELECT 1 FROM \(table.sql) AS r
+              WHERE r.\(table.keySQL) = +n.k\(table.isOwn("r")))
+            """, table.number) ?? 0
+    }
+
+    func facts(of table: TrackedTable) throws -> RowEntries.Facts {
+        let tables = ["sync_known", "sync_outbox", "sync_tombstone", "sync_quarantine"]
+        let row = try db.row(
+            "SELECT " + tables.map { "EXISTS (SELECT 1 FROM \($0) WHERE e = :e)" }.joined(separator: ", "),
+            ["e": table.number])
+        func has(_ index: Int) throws -> Bool { try row?.decode(Bool.self, atIndex: index) ?? true }
+        return RowEntries.Facts(
+            hasKnownRows: try has(0), hasChanges: try has(1), hasTombstones: try has(2),
+            hasQuarantinedRecords: try has(3))
+    }
+
     // MARK: Recording known rows
+
+    /// Records rows as known.
+    func insertKnown(_ entries: [KnownEntry], _ table: TrackedTable, _ source: Source) throws {
+        // For many rows, the counter is read once.
+        let edit = entries.count == 1 ? nil : try edit().databaseValue
+        try db.insert(
+            entries, "INSERT INTO sync_known (e, k, version, time, origin, trust, remote, heard) VALUES ",
+            row: "(\(table.number), ?, ?, ?, 'pulled', ?, ?, \(edit == nil ? Self.currentEdit : "?"))",
+            " ON CONFLICT DO UPDATE SET \(source.update)"
+        ) { entry in
+            let trust = entry.isWhole ? KnownRow.Trust.current : .recheck
+            let values = [
+                entry.key, entry.version.databaseValue, entry.time.databaseValue, trust.rawValue.databaseValue,
+                entry.spelled.databaseValue,
+            ]
+            return edit.map { values + [$0] } ?? values
+        }
+        // The name of a deleted row cannot be read.
+        if case .pulledDeleted = source { return }
+        guard table.key.isSurrogate else { return }
+        for entry in entries { try insertName(of: entry.key, table) }
+    }
 
     /// Records a row as known only from inside other records. A record that contains the row confirms a preexisting row.
     /// The merge of the page handles edits that were not captured.
@@ -306,4 +309,78 @@ extension EngineLedger {
             UNION ALL SELECT 1 FROM sync_known WHERE origin <> 'preexisting'
             """)
     }
+
+    // MARK: Listings
+
+    /// Returns the SQL condition that an entry is of a row that the service has returned only inside other records.
+    static func isNestedOnly(_ entry: String) -> String {
+        """
+        EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = \(entry).e AND n.k = \(entry).k AND n.\(KnownRow.isNestedOnly))
+        """
+    }
+
+    func entitiesWithNestedOnlyRows() throws -> Set<Int> {
+        try Set(db.all(Int.self, "SELECT DISTINCT e FROM sync_known WHERE \(KnownRow.isNestedOnly)"))
+    }
+
+    func isNestedOnlyRowUnlisted(of table: TrackedTable) throws -> Bool {
+        try db.finds(
+            """
+            SELECT 1 FROM sync_known AS n WHERE e = ? AND \(KnownRow.isNestedOnly)
+              AND NOT EXISTS (SELECT 1 FROM sync_listed AS s WHERE s.e = n.e AND s.k = n.k)
+            """, table.number)
+    }
+
+    /// Returns the keys of the known rows that the current listing lacks, except new rows and retained rows. `ways` has
+    /// the relationships through which stored rows retain rows that are known only from inside other records.
+    func missingKeys(of table: TrackedTable, _ ways: [SQLiteEngineStore.NestingWay]?) throws -> [DatabaseValue] {
+        let isNotRetained =
+            "(NOT n.\(KnownRow.isNestedOnly) OR n.k NOT IN (SELECT held.k FROM held WHERE held.e = n.e))"
+        return try db.values(
+            """
+            \(ways.map(Self.held) ?? "")
+            SELECT k FROM sync_known AS n WHERE e = ? AND heard <= (SELECT seq FROM sync_sweep WHERE e = n.e)
+              AND NOT EXISTS (SELECT 1 FROM sync_listed AS s WHERE s.e = n.e AND s.k = n.k)
+              AND NOT EXISTS (SELECT 1 FROM sync_outbox AS c WHERE c.e = n.e AND c.k = n.k AND c.kind = 'create')
+              AND \(ways == nil ? "true" : isNotRetained)
+            """, table.number)
+    }
+
+    /// Returns the common table expression `held`: the rows known only from inside other records that are linked to a
+    /// stored row. The stored row itself is not known only from inside other records. The link may lead through other
+    /// rows of `held`.
+    private static func held(_ ways: [SQLiteEngineStore.NestingWay]) -> String {
+        let first = ways.map { way in
+            """
+            SELECT n.e, n.k FROM sync_known AS n JOIN \(way.names.table) AS l ON l.\(way.names.other) = +n.k
+              JOIN \(way.outer.sql) AS r ON r.\(way.outer.keySQL) = l.\(way.names.mine)
+            WHERE n.e = \(way.inner.number) AND n.\(KnownRow.isNestedOnly) AND NOT EXISTS (
+              SELECT 1 FROM sync_known AS o
+              WHERE o.e IN (\(way.outerNumbers)) AND o.k = +l.\(way.names.mine) AND o.\(KnownRow.isNestedOnly))
+            """
+        }
+        let next = ways.map { way in
+            """
+            SELECT n.e, n.k FROM held AS h JOIN \(way.names.table) AS l ON l.\(way.names.mine) = +h.k
+              JOIN sync_known AS n ON n.e = \(way.inner.number) AND n.k = +l.\(way.names.other) AND n.\(KnownRow.isNestedOnly)
+            WHERE h.e IN (\(way.outerNumbers))
+            """
+        }
+        let all = ["SELECT NULL, NULL WHERE 0"] + first + next
+        return "WITH RECURSIVE held(e, k) AS (\(all.joined(separator: "\nUNION\n")))"
+    }
+
+    /// Returns the version of a listed row: of the quarantined record, or of the known row. Returns nil if the row is
+    /// neither known nor quarantined. The inner value is nil without a version.
+    func listedVersion(of id: JSONValue, _ key: DatabaseValue, _ table: TrackedTable) throws -> String?? {
+        try db.row(
+            """
+            SELECT version FROM sync_quarantine WHERE e = ? AND k = ?
+            UNION ALL SELECT version FROM sync_known WHERE e = ? AND k = ?
+            """, table.number, id.text, table.number, key
+        ).map { try $0.decode(String?.self, atIndex: 0) }
+    }
+
+    /// Returns the condition that the service has the row of an entry `f`.
+    static let isKnownEntry = "EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = f.e AND n.k = f.k)"
 }

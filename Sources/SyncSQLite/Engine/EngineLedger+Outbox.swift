@@ -11,6 +11,26 @@ extension EngineLedger {
             PendingChange.init)
     }
 
+    func changes(of keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: PendingChange] {
+        var changes: [BinaryComparedValue: PendingChange] = [:]
+        try db.forEachEntry(
+            "SELECT \(PendingChange.columns) FROM sync_outbox WHERE e = \(table.number) AND ", keys
+        ) { changes[($0[0] as DatabaseValue).exact] = try PendingChange($0) }
+        return changes
+    }
+
+    /// Returns whether a deletion also applies to a pulled row with another key: the row was deleted before it was
+    /// pulled, and the pulled row was not edited since.
+    func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue, _ table: TrackedTable) throws -> Bool {
+        try db.finds(
+            """
+            SELECT 1 FROM sync_outbox AS c JOIN sync_known AS n ON n.e = c.e
+            WHERE c.e = ? AND c.k = ? AND n.k = ? AND c.kind = 'delete' AND n.heard >= c.seq
+              AND n.origin <> 'preexisting'
+              AND NOT EXISTS (SELECT 1 FROM sync_outbox AS own WHERE own.e = n.e AND own.k = n.k)
+            """, table.number, old, new)
+    }
+
     /// Returns the creation IDs of the new rows of an entity. `key`: nil to read all new rows.
     func creationIDs(of table: TrackedTable, _ key: DatabaseValue? = nil) throws -> [(id: String, key: DatabaseValue)] {
         try db.rows(
@@ -190,6 +210,30 @@ extension EngineLedger {
             """, table.number, key, key)
         if isLeft { return try set(Self.stillPending, of: key, table) }
         try db.run("DELETE FROM sync_outbox WHERE e = ? AND k = ?", table.number, key)
+    }
+
+    /// Updates the changes of rows whose requests the service applied. See ``finishSent(_:_:)-(DatabaseValue,_)``.
+    ///
+    /// - Returns: The keys of rows that still have a change.
+    func finishSent(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
+        var left: Set<BinaryComparedValue> = []
+        try db.forEachRow("SELECT DISTINCT k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) {
+            left.insert(($0[0] as DatabaseValue).exact)
+        }
+        if !table.joinTables.isEmpty {
+            try db.forEachRow(
+                "SELECT DISTINCT owner FROM sync_link WHERE link IN (\(table.joinTableNames)) AND owner IN ", keys
+            ) {
+                left.insert(($0[0] as DatabaseValue).exact)
+            }
+        }
+        try db.run(
+            "UPDATE sync_outbox SET \(Self.stillPending) WHERE e = \(table.number) AND k IN ",
+            keys: keys.filter { left.contains($0.exact) })
+        try db.run(
+            "DELETE FROM sync_outbox WHERE e = \(table.number) AND k IN ",
+            keys: keys.filter { !left.contains($0.exact) })
+        return left
     }
 
     /// The SQL of the columns of a change of which the service applied an earlier part.

@@ -99,6 +99,13 @@ extension EngineLedger {
         try db.run("DELETE FROM sync_sweep WHERE e = ?", number)
     }
 
+    /// Records that a listing has rows.
+    func insertListed(_ keys: [DatabaseValue], _ table: TrackedTable) throws {
+        try db.insert(
+            keys, "INSERT INTO sync_listed (e, k) VALUES ", row: "(\(table.number), ?)", " ON CONFLICT DO NOTHING"
+        ) { [$0] }
+    }
+
     func isListed(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds("SELECT 1 FROM sync_listed WHERE e = ? AND k = ?", table.number, key)
     }

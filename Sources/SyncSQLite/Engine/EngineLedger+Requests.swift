@@ -8,7 +8,7 @@ struct SentField {
     let value: DatabaseValue
 }
 
-// Requests whose outcome is not final, and the values of fields: sent values, attempted values and base values.
+// Requests whose outcome is not final, the changes for which requests are built, and the values that were sent.
 extension EngineLedger {
     func hasRequests() throws -> Bool { try db.finds("SELECT 1 FROM sync_request") }
 
@@ -37,10 +37,13 @@ extension EngineLedger {
         }
     }
 
-    /// Returns the current key of the row of a request, and whether its change is the change that was sent. Returns nil
-    /// if the request was completed before.
-    func sentRow(ofRequest id: Int64) throws -> (key: DatabaseValue, isUnchanged: Bool)? {
-        try sentRows(ofRequests: [id])[id]
+    /// Returns the keys of the rows that have a request.
+    func keysWithRequests(among keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
+        var found: Set<BinaryComparedValue> = []
+        try db.forEachRow("SELECT k FROM sync_request WHERE e = \(table.number) AND k IN ", keys) {
+            found.insert(($0[0] as DatabaseValue).exact)
+        }
+        return found
     }
 
     /// Returns whether a request without an attempt of unknown outcome is in flight.
@@ -54,6 +57,198 @@ extension EngineLedger {
     func mayBeCreated(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         try db.finds(
             "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0", table.number, key)
+    }
+
+    /// Returns the current keys of the rows of requests, and whether their changes are the changes that were sent.
+    func sentRows(ofRequests ids: [Int64]) throws -> [Int64: (key: DatabaseValue, isUnchanged: Bool)] {
+        var rows: [Int64: (key: DatabaseValue, isUnchanged: Bool)] = [:]
+        try db.forEachRow(
+            """
+            SELECT r.id, r.k, c.kind IS r.kind AND c.seq <= r.seq FROM sync_request AS r
+            LEFT JOIN sync_outbox AS c ON c.e = r.e AND c.k = r.k WHERE r.id IN\u{20}
+            """, ids.map(\.databaseValue)
+        ) { rows[try $0.decode(atIndex: 0)] = ($0[1], try $0.decode(atIndex: 2)) }
+        return rows
+    }
+
+    // MARK: Changes to send
+
+    /// The changes that one pass of a push examines.
+    enum Selection {
+        /// New and changed rows.
+        case rows
+        case newRows
+        case deletions
+
+        /// The clause that names the index. Without it, SQLite would also scan the deletions.
+        fileprivate var index: String { self == .deletions ? "" : " INDEXED BY sync_outbox_row" }
+
+        fileprivate var condition: String {
+            switch self {
+            case .rows: "kind <> 'delete'"
+            case .newRows: "kind <> 'delete' AND kind = 'create'"
+            case .deletions: "kind = 'delete'"
+            }
+        }
+    }
+
+    /// Returns the next changes that can be sent, in the order of their keys.
+    ///
+    /// - Parameters:
+    ///   - key: The key after which the changes begin; NULL for the first changes.
+    ///   - count: The largest number of changes to return.
+    func changesToSend(
+        of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64,
+        atMost count: Int
+    ) throws -> [PendingChange] {
+        var arguments: StatementArguments = [lastEdit]
+        if !key.isNull { arguments += [key] }
+        arguments += [count]
+        let sql = Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT ?"
+        return try db.rows(sql, arguments).map(PendingChange.init)
+    }
+
+    /// Returns the query for changes to send. Changes that have a request are excluded.
+    ///
+    /// A create with an earlier attempt is not excluded if its outcome is unknown and the row was edited since.
+    private static func changesToSend(of table: TrackedTable, _ selection: Selection) -> String {
+        """
+        SELECT \(PendingChange.columns) FROM sync_outbox AS c\(selection.index)
+        WHERE e = \(table.number) AND seq <= ? AND state = 'ready' AND \(selection.condition)
+          AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
+            AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.accepted_seq IS NULL))
+        """
+    }
+
+    /// Returns the changes of rows that can be sent, and whose last edit is not after `lastEdit`.
+    func changesToSend(
+        of keys: [DatabaseValue], _ table: TrackedTable, _ selection: Selection, upTo lastEdit: Int64
+    ) throws -> [PendingChange] {
+        var changes: [PendingChange] = []
+        try db.forEachRow(Self.changesToSend(of: table, selection) + " AND k IN ", head: [lastEdit], keys) {
+            changes.append(try PendingChange($0))
+        }
+        return changes
+    }
+
+    /// Returns a row of the same table that referenced a row and whose deletion is pending.
+    func deletedRow(
+        of table: TrackedTable, referencing key: DatabaseValue, in column: TrackedTable.Column
+    ) throws -> DatabaseValue? {
+        try db.row(
+            """
+            SELECT c.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k
+            WHERE b.e = :e AND b.field = :field AND \(EngineSchema.isBase("b", ":key"))
+              AND c.kind = 'delete' AND c.state = 'ready' AND c.k IS NOT :key
+            LIMIT 1
+            """, ["e": table.number, "field": column.name, "key": key])?[0]
+    }
+
+    // MARK: New rows
+
+    /// Returns the new rows of an entity that are stored, with the values of columns after the key. `key`: nil to read
+    /// all new rows.
+    func newRows(of table: TrackedTable, _ columns: [String], _ key: DatabaseValue? = nil) throws -> [Row] {
+        let values = (["c.k"] + columns.map { "r.\($0.quoted)" }).joined(separator: ", ")
+        return try db.rows(
+            "SELECT \(values) \(Self.newRows(table))\(key == nil ? "" : " AND c.k = ?")",
+            StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
+    }
+
+    /// Returns whether a row is new and stored, and has these values.
+    func isNew(
+        _ key: DatabaseValue, _ table: TrackedTable, having values: [(column: String, value: DatabaseValue)]
+    ) throws -> Bool {
+        let condition = values.map { " AND r.\($0.column.quoted) IS ? COLLATE BINARY" }.joined()
+        return try db.finds(
+            "SELECT 1 \(Self.newRows(table)) AND c.k = ?\(condition)",
+            StatementArguments([table.number.databaseValue, key] + values.map(\.value)))
+    }
+
+    private static func newRows(_ table: TrackedTable) -> String {
+        """
+        FROM sync_outbox c JOIN \(table.sql) r ON r.\(table.keySQL) = c.k
+        WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))
+        """
+    }
+
+    /// Returns the rows with a temporary key whose remote ID is known.
+    func rowsWithUnusedID(of table: TrackedTable) throws -> [(key: DatabaseValue, id: JSONValue)] {
+        let key = "r.\(table.keySQL)"
+        return try db.rows(
+            """
+            SELECT \(key), n.remote FROM \(table.sql) AS r
+            JOIN sync_known AS n ON n.e = \(table.number) AND n.k = +\(key)
+            WHERE n.remote IS NOT NULL AND \(table.key.isLocal)\(table.isOwn("r"))
+            """
+        ).map { ($0[0], try EngineTableCheck.json($0.decode(atIndex: 1))) }
+    }
+
+    // MARK: Building and deleting requests
+
+    /// A request to store.
+    struct NewRequest {
+        let request: OutgoingRequest
+        let key: DatabaseValue
+        let table: Int
+        let sent: [SentField]
+    }
+
+    func nextRequestID() throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT ifnull(max(id), 0) + 1 FROM sync_request")) ?? 1
+    }
+
+    func insertRequests(_ requests: [NewRequest]) throws {
+        try db.insert(
+            requests,
+            """
+            INSERT INTO sync_request
+              (id, e, k, kind, idempotency_key, remote, version, body, natural_key, seq, prepared_at, attempts) VALUES\u{20}
+            """, row: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ""
+        ) { new in
+            let (request, operation) = (new.request, new.request.operation)
+            return [
+                request.id.databaseValue, new.table.databaseValue, new.key, operation.kind.rawValue.databaseValue,
+                operation.idempotencyKey.databaseValue, (operation.id?.text).databaseValue,
+                operation.version.databaseValue, operation.record.text.databaseValue,
+                (request.naturalKey?.text).databaseValue, request.edit.databaseValue,
+                request.preparedAt.databaseValue, request.attempts.databaseValue,
+            ]
+        }
+        try db.insert(
+            requests.flatMap { new in new.sent.map { (new.request.id, $0) } },
+            "INSERT INTO sync_sent (request, field, value) VALUES ", row: "(?, ?, ?)", ""
+        ) { id, field in [id.databaseValue, field.name.databaseValue, field.value] }
+    }
+
+    func deleteRequest(_ id: Int64) throws { try deleteRequests([id]) }
+
+    func deleteRequests(_ ids: [Int64]) throws {
+        for start in ["sync_sent WHERE request", "sync_request WHERE id"] {
+            try db.run("DELETE FROM \(start) IN ", keys: ids.map(\.databaseValue))
+        }
+    }
+
+    /// Deletes the request of a row whose outcome is unknown, and keeps its sent values as attempted values. Returns
+    /// the idempotency key and the number of attempts, for the next request; nil if there is no request.
+    func takeRequest(of key: DatabaseValue, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
+        let row = try db.row(
+            "SELECT id, idempotency_key, attempts FROM sync_request WHERE e = ? AND k = ?", table.number, key)
+        guard let row else { return nil }
+        let id = try row.decode(Int64.self, atIndex: 0)
+        try insertAttemptedValues(ofRequest: id)
+        try deleteRequest(id)
+        return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
+    }
+
+    /// Deletes the create request of a row that may have been carried out, because its outcome is known or not needed
+    /// any more. Such a request has an attempt without a response, or the service accepted it without returning the
+    /// row.
+    func deleteOpenCreate(of key: DatabaseValue, _ table: TrackedTable) throws {
+        let open =
+            "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR accepted_seq IS NOT NULL)"
+        try db.run("DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", table.number, key)
+        try db.run("DELETE \(open)", table.number, key)
     }
 
     // MARK: Outcomes
@@ -84,38 +279,19 @@ extension EngineLedger {
         try db.run("UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", id)
     }
 
-    func deleteRequest(_ id: Int64) throws { try deleteRequests([id]) }
-
-    /// Deletes the request of a row whose outcome is unknown, and keeps its sent values as attempted values. Returns
-    /// the idempotency key and the number of attempts, for the next request; nil if there is no request.
-    func takeRequest(of key: DatabaseValue, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
-        let row = try db.row(
-            "SELECT id, idempotency_key, attempts FROM sync_request WHERE e = ? AND k = ?", table.number, key)
-        guard let row else { return nil }
-        let id = try row.decode(Int64.self, atIndex: 0)
-        try insertAttemptedValues(ofRequest: id)
-        try deleteRequest(id)
-        return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
-    }
-
-    /// Deletes the create request of a row that may have been carried out, because its outcome is known or not needed
-    /// any more. Such a request has an attempt without a response, or the service accepted it without returning the
-    /// row.
-    func deleteOpenCreate(of key: DatabaseValue, _ table: TrackedTable) throws {
-        let open =
-            "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR accepted_seq IS NOT NULL)"
-        try db.run("DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", table.number, key)
-        try db.run("DELETE \(open)", table.number, key)
-    }
-
-    /// Deletes the sent values of requests that are not stored any more.
-    func deleteOrphanedSentValues() throws {
-        try db.run("DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
-    }
-
     // MARK: Sent values
 
     func sentFields(ofRequest id: Int64) throws -> [SentField] { try sentFields(ofRequests: [id])[id] ?? [] }
+
+    func sentFields(ofRequests ids: [Int64]) throws -> [Int64: [SentField]] {
+        var fields: [Int64: [SentField]] = [:]
+        try db.forEachRow("SELECT request, field, value FROM sync_sent WHERE request IN ", ids.map(\.databaseValue)) {
+            row in
+            fields[try row.decode(atIndex: 0), default: []].append(
+                SentField(name: try row.decode(atIndex: 1), value: row[2]))
+        }
+        return fields
+    }
 
     /// Returns the attempted values of a row by field: values that requests sent and that the service did not confirm.
     /// The outcome of such a request is unknown, or the service had another version of the row. The service may have
@@ -145,6 +321,10 @@ extension EngineLedger {
         try deleteAttemptedValues(of: [key], table)
     }
 
+    func deleteAttemptedValues(of keys: [DatabaseValue], _ table: TrackedTable) throws {
+        try db.run("DELETE FROM sync_tried WHERE e = \(table.number) AND k IN ", keys: keys)
+    }
+
     /// Deletes the attempted values of rows without a pending change, and the edit times of rows that are not to be
     /// created any more.
     func deleteFinishedValues() throws {
@@ -160,195 +340,8 @@ extension EngineLedger {
             """)
     }
 
-    // MARK: Base values
-
-    /// A base value, and when the field was edited.
-    struct Base {
-        let value: DatabaseValue
-        var cause = PendingChange.Cause.edit
-        /// In milliseconds since 1970.
-        let editTime: Int64
-        /// The value that the field had when its row was deleted; nil if the row is not deleted, or was not edited.
-        var held: DatabaseValue?
-
-        static let columns = "field, value, cause, edited, is_held, held"
-
-        init(value: DatabaseValue, editTime: Int64) { (self.value, self.editTime) = (value, editTime) }
-
-        init(_ row: Row) throws {
-            value = row[1]
-            cause = try row.state(atIndex: 2)
-            editTime = try row.decode(atIndex: 3)
-            held = try row.decode(Bool.self, atIndex: 4) ? row[5] : nil
-        }
-    }
-
-    func bases(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: Base] {
-        try db.rows("SELECT \(Base.columns) FROM sync_base WHERE e = ? AND k = ?", table.number, key).reduce(into: [:])
-        { $0[try $1.decode(atIndex: 0)] = try Base($1) }
-    }
-
-    func base(of field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> DatabaseValue? {
-        try db.value("SELECT value FROM sync_base WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
-    }
-
-    func hasBase(_ field: String, _ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
-        try db.finds("SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
-    }
-
-    /// Stores the base value of an edited field. The edit time of an existing entry stays. `base` is the base value;
-    /// nil to delete it, because the field does not differ any more. `editTime` is the edit time of a new entry, in
-    /// milliseconds since 1970.
-    func setBase(
-        _ base: DatabaseValue?, of field: String, _ key: DatabaseValue, _ table: TrackedTable,
-        editTime: Int64 = SQLiteEngineStore.now
-    ) throws {
-        guard let base else {
-            return try db.run("DELETE FROM sync_base WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
-        }
-        try db.run(
-            """
-            INSERT INTO sync_base (e, k, field, value, edited) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET value = excluded.value
-            """, table.number, key, field, base, editTime)
-    }
-
-    func deleteBases(of key: DatabaseValue, _ table: TrackedTable) throws {
-        try db.run("DELETE FROM sync_base WHERE e = ? AND k = ?", table.number, key)
-    }
-
-    // MARK: Base orders of lists
-
-    /// Returns the base order of a list: the last order that both sides had. Returns nil if the list is not ordered, or
-    /// if no base order is stored.
-    func baseOrder(
-        of joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ table: TrackedTable
-    ) throws -> [DatabaseValue]? {
-        guard joinTable.isOrdered else { return nil }
-        return try base(of: joinTable.field, key, table).map(LinkedRowList.keys)
-    }
-
-    /// Stores the base order of a list. `keys` is the base order; nil to delete it.
-    func setBaseOrder(
-        _ keys: [DatabaseValue]?, of joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ table: TrackedTable,
-        editTime: Int64 = SQLiteEngineStore.now
-    ) throws { try setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, table, editTime: editTime) }
-
-    /// Replaces the key of a linked row in the base orders of a relationship. If the row is stored, call this method
-    /// after it has the new key. The statement reads only lists that contain the row or have a join edit of it. Other
-    /// base orders cannot contain its key.
-    func rekeyBaseOrders(
-        of joinTable: TrackedTable.JoinTable, _ table: TrackedTable, from old: DatabaseValue, to new: DatabaseValue
-    ) throws {
-        guard joinTable.isOrdered else { return }
-        let names = joinTable.table
-        try db.run(
-            """
-            UPDATE sync_base SET value = (
-              SELECT json_group_array(CASE WHEN value IS :old THEN :new ELSE value END)
-              FROM json_each(sync_base.value))
-            WHERE e = :e AND field = :field AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS :old)
-              AND k IN (
-                SELECT \(names.mine) FROM \(names.table) WHERE \(names.other) IN (:old, :new)
-                UNION SELECT owner FROM sync_link WHERE link = :link AND other IN (:old, :new))
-            """, ["old": old, "new": new, "e": table.number, "field": joinTable.field, "link": joinTable.name])
-    }
-
-    // MARK: Fields of another model
-
-    /// Gives the entries of an entity's fields the names and values that the fields have in another model. Deletes the
-    /// entries that do not fit the model. Calls `lose` with the key and the base value of a row whose edit is deleted.
-    func migrateFields(
-        of number: Int, _ fields: [String: MigratedFields.Field],
-        lose: (MigratedFields.Field, _ key: DatabaseValue, _ base: DatabaseValue) throws -> Void
-    ) throws {
-        /// `converted` is the number of columns whose values are converted. An entry is deleted if its first value cannot
-        /// be converted.
-        func migrate(_ table: String, _ columns: [String], converted: Int = 0, if isOf: String = "e = ?") throws {
-            let list = columns.joined(separator: ", ")
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT field, \(list) FROM \(table) WHERE \(isOf)", arguments: [number])
-            try db.execute(sql: "DELETE FROM \(table) WHERE \(isOf)", arguments: [number])
-            for row in rows {
-                var name = try row.decode(String.self, atIndex: 0)
-                var values = try columns.indices.map { try row.wholeValue(at: $0 + 1) }
-                if let field = fields[name] {
-                    let new = try field.new == nil ? [] : values.prefix(converted).map(field.converted)
-                    guard let newName = field.new, converted == 0 || new[0] != nil else {
-                        if table == "sync_base" { try lose(field, row[3], row[1]) }
-                        continue
-                    }
-                    name = newName
-                    values.replaceSubrange(..<converted, with: new.map { $0 ?? .null })
-                } else if table == "sync_base" || table == "sync_unreadable" {
-                    // The old model does not have the field.
-                    continue
-                }
-                let bound = values.map(ColumnValue.bound)
-                try db.execute(
-                    sql: """
-                        INSERT OR IGNORE INTO \(table) (field, \(list))
-                        VALUES (?, \(bound.map(\.sql).joined(separator: ", ")))
-                        """, arguments: StatementArguments([name.databaseValue] + bound.map(\.value)))
-            }
-        }
-        // The values that columns had when their row was deleted are only logged, so they need not fit.
-        try migrate("sync_base", ["value", "held", "k", "e", "edited", "cause", "is_held"], converted: 2)
-        // The next pull determines whether the new model can read these values.
-        try migrate("sync_unreadable", ["k", "e", "value"])
-        let isOfRequest = "request IN (SELECT id FROM sync_request WHERE e = ?)"
-        try migrate("sync_sent", ["value", "request"], converted: 1, if: isOfRequest)
-        // The service may have carried out such a request.
-        try migrate("sync_tried", ["value", "id", "e", "k"], converted: 1)
-        try migrate("sync_made", ["k", "e", "edited", "is_restored"])
-    }
-
-    // MARK: Keys in values
-
-    /// Replaces the key of a referenced row in the base values and sent values of a foreign key.
-    func rekeyReferences(
-        in column: TrackedTable.Column, of table: TrackedTable, from old: DatabaseValue, to new: DatabaseValue
-    ) throws {
-        try db.run(
-            """
-            UPDATE sync_base INDEXED BY sync_base_value SET value = :new
-            WHERE e = :e AND field = :field AND \(EngineSchema.isBase("sync_base", ":old"))
-            """, ["new": new, "e": table.number, "field": column.name, "old": old])
-        try db.run(
-            """
-            UPDATE sync_sent SET value = ? WHERE field = ? AND value = ?
-              AND request IN (SELECT id FROM sync_request WHERE e = ?)
-            """, new, column.name, old, table.number)
-        try db.run(
-            "UPDATE sync_tried SET value = ? WHERE e = ? AND field = ? AND value = ?", new, table.number, column.name,
-            old)
-    }
-
-    /// Replaces the keys of referenced rows in the base values and sent values of foreign keys and lists. `keys` has
-    /// the replaced keys and their new keys. `destination` is the table of the referenced rows.
-    func rekeyReferences(
-        _ keys: [(old: DatabaseValue, new: DatabaseValue)], to destination: TableID, of table: TrackedTable
-    ) throws {
-        let pairs = keys.compactMap { String.fromDatabaseValue(LinkedRowList.text([$0.old, $0.new])) }
-        let map = "[\(pairs.joined(separator: ", "))]"
-        func new(_ key: String) -> String {
-            """
-            coalesce((SELECT json_extract(m.value, '$[1]') FROM json_each(:map) AS m
-              WHERE json_extract(m.value, '$[0]') IS \(key)), \(key))
-            """
-        }
-        let isOfRow = "e = :e"
-        let isSent = "request IN (SELECT id FROM sync_request WHERE e = :e)"
-        for (name, condition) in [("sync_base", isOfRow), ("sync_tried", isOfRow), ("sync_sent", isSent)] {
-            let list = "(SELECT json_group_array(\(new("l.value"))) FROM json_each(\(name).value) AS l)"
-            let columns = table.columns.filter { $0.destination == destination }
-            let lists = table.joinTables.filter { $0.destination == destination }
-            let fields = columns.map { ($0.name, new("\(name).value")) } + lists.map { ($0.field, list) }
-            for (field, value) in fields {
-                try db.run(
-                    "UPDATE \(name) SET value = \(value) WHERE \(condition) AND field = :field AND value IS NOT NULL",
-                    ["map": map, "e": table.number, "field": field])
-            }
-        }
+    /// Deletes the sent values of requests that are not stored any more.
+    func deleteOrphanedSentValues() throws {
+        try db.run("DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
     }
 }

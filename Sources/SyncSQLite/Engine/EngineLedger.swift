@@ -119,6 +119,19 @@ extension EngineLedger {
         try deleteEntries(of: [key], table, isKnown: isKnown)
     }
 
+    /// Deletes the pending changes, base values, attempted values and join edits of rows. `isKnown` is whether the rows
+    /// stay known. If false, their known versions, unreadable values and former keys are deleted too.
+    func deleteEntries(of keys: [DatabaseValue], _ table: TrackedTable, isKnown: Bool = false) throws {
+        for name in EngineSchema.changeTables + (isKnown ? [] : EngineSchema.knownTables) {
+            try db.run("DELETE FROM \(name) WHERE e = \(table.number) AND k IN ", keys: keys)
+        }
+        guard !table.joinTables.isEmpty else { return }
+        try db.run("DELETE FROM sync_link WHERE link IN (\(table.joinTableNames)) AND owner IN ", keys: keys)
+    }
+
+    /// Forgets the rows that were deleted before they were sent.
+    func deleteUnsent() throws { try db.run("DELETE FROM sync_unsent") }
+
     /// Deletes all entries of an entity, except its row in `sync_entity` and its join edits. ``deleteJoinEdits(of:)``
     /// deletes the join edits.
     func deleteEntries(of number: Int) throws {

@@ -44,8 +44,16 @@ struct LocalRowState {
 ///
 /// A merge that changes the entries of a row must call ``discard(_:)``. The entries of that row are then read again.
 final class RowEntries {
+    /// What an entity may have entries of. A page need not look for entries that do not exist.
+    struct Facts {
+        var hasKnownRows = true
+        var hasChanges = true
+        var hasTombstones = true
+        var hasQuarantinedRecords = true
+    }
+
     let ledger: EngineLedger
-    let facts: EngineLedger.Facts
+    let facts: Facts
     /// The table of the rows that were read together. Rows of other tables may have the same keys.
     private let table: TrackedTable?
     /// The keys of the rows whose entries are up to date.
@@ -58,7 +66,7 @@ final class RowEntries {
     private var keysWithRequests: Set<BinaryComparedValue>?
 
     /// Creates entries of no rows.
-    init(_ db: Database) { (ledger, facts, table) = (EngineLedger(db), EngineLedger.Facts(), nil) }
+    init(_ db: Database) { (ledger, facts, table) = (EngineLedger(db), Facts(), nil) }
 
     /// Reads the entries of rows to be merged. `isTogether`: whether to read them now.
     init(merging rows: [RemoteRecord], _ table: TrackedTable, isTogether: Bool, _ db: Database) throws {
@@ -74,7 +82,7 @@ final class RowEntries {
 
     /// Reads the values and entries of rows to be sent. Requests of deletions contain no values.
     init(sending keys: [DatabaseValue], _ table: TrackedTable, isDeleted: Bool, _ db: Database) throws {
-        (ledger, facts, self.table) = (EngineLedger(db), EngineLedger.Facts(), table)
+        (ledger, facts, self.table) = (EngineLedger(db), Facts(), table)
         if !isDeleted {
             values = try table.fieldReader.values(of: keys, in: db)
             bases = try ledger.bases(of: keys, table)

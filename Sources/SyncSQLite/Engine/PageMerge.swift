@@ -237,7 +237,7 @@ struct PageMerge {
     ) throws -> Set<BinaryComparedValue> {
         guard result.diagnostics.isEmpty, result.omittedDiagnosticCount == 0, !table.isPart, !table.key.isSurrogate,
             try !EngineSchema.hasOtherTriggers(in: db)
-        else { return try ledger.storedKeys(among: keys, table) }
+        else { return try table.storedKeys(among: keys, in: db) }
         return plan.withTexts { texts in
             let keys = plan[table.entity.table].nodes.lazy.filter { $0.isGiven && $0.isRoot }
                 .compactMap { RowKey($0.key, texts) }

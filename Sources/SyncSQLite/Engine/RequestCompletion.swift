@@ -39,7 +39,7 @@ struct RequestCompletion {
         self.serverTime = serverTime
         self.db = db
         table = try engine.table(reply.request.operation.entity)
-        let row = try EngineLedger(db).sentRow(ofRequest: reply.request.id)
+        let row = try EngineLedger(db).sentRows(ofRequests: [reply.request.id])[reply.request.id]
         key = row?.key
         isUnchanged = row?.isUnchanged ?? false
     }

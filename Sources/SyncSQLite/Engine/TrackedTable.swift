@@ -182,6 +182,15 @@ final class TrackedTable: Sendable {
 
     func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool { try db.finds(rowSQL, key) }
 
+    /// Returns the keys of the rows that are stored.
+    func storedKeys(among keys: [DatabaseValue], in db: Database) throws -> Set<BinaryComparedValue> {
+        var stored: Set<BinaryComparedValue> = []
+        try db.forEachRow("SELECT r.\(keySQL) FROM \(sql) AS r WHERE true\(isOwn("r")) AND r.\(keySQL) IN ", keys) {
+            stored.insert(($0[0] as DatabaseValue).exact)
+        }
+        return stored
+    }
+
     /// Returns the outgoing schema of a stored row. Throws ``SyncError`` `unknownEntity` if the row is not of the
     /// entity or a subentity, or is of an abstract entity.
     func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingSchema {
