@@ -69,7 +69,7 @@ struct AppliedUpdates {
         changedKeys = try ledger.finishSent(keys, table)
         for update in updates {
             guard let row = update.row, row.record != nil else { continue }
-            answers.append(RequestCompletion.Answer(table: table, row: row, isSame: false))
+            answers.append(RequestCompletion.Answer(table: table, row: row))
         }
     }
 }

@@ -221,7 +221,17 @@ extension EngineLedger {
         ) { id, field in [id.databaseValue, field.name.databaseValue, field.value] }
     }
 
-    func deleteRequest(_ id: Int64) throws { try deleteRequests([id]) }
+    /// Deletes a request. `keepsValues`: whether its sent values become attempted values.
+    func deleteRequest(_ id: Int64, keepsValues: Bool = false) throws {
+        if keepsValues {
+            try db.run(
+                """
+                INSERT INTO sync_tried (e, k, field, value)
+                SELECT r.e, r.k, s.field, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id WHERE r.id = ?
+                """, id)
+        }
+        try deleteRequests([id])
+    }
 
     func deleteRequests(_ ids: [Int64]) throws {
         for start in ["sync_sent WHERE request", "sync_request WHERE id"] {
@@ -236,8 +246,7 @@ extension EngineLedger {
             "SELECT id, idempotency_key, attempts FROM sync_request WHERE e = ? AND k = ?", table.number, key)
         guard let row else { return nil }
         let id = try row.decode(Int64.self, atIndex: 0)
-        try insertAttemptedValues(ofRequest: id)
-        try deleteRequest(id)
+        try deleteRequest(id, keepsValues: true)
         return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
     }
 
@@ -306,15 +315,6 @@ extension EngineLedger {
         return try rows.reduce(into: [:]) { values, row in
             values[try row.decode(atIndex: 0), default: []].append(try row.wholeValue(at: 1))
         }
-    }
-
-    /// Keeps the sent values of a request as attempted values. Call this method before the request is deleted.
-    func insertAttemptedValues(ofRequest id: Int64) throws {
-        try db.run(
-            """
-            INSERT INTO sync_tried (e, k, field, value)
-            SELECT r.e, r.k, s.field, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id WHERE r.id = ?
-            """, id)
     }
 
     func deleteAttemptedValues(of key: DatabaseValue, _ table: TrackedTable) throws {

@@ -8,9 +8,8 @@ extension RequestCompletion {
     /// Completes a create of a row that the service already has. This request, an earlier one or another device created
     /// the row, possibly with other values.
     mutating func mergeDuplicate(_ row: RemoteRecord, _ old: DatabaseValue) throws {
-        let sent = try ledger.sentFields(ofRequest: reply.request.id)
-        try ledger.insertAttemptedValues(ofRequest: reply.request.id)
-        try ledger.deleteRequest(reply.request.id)
+        let sent = try ledger.sentFields(ofRequest: requestID)
+        try ledger.deleteRequest(requestID, keepsValues: true)
         let isGone = try !table.isStored(old, in: db)
         let key = try replaceKey(row.id, old)
         self.key = key
@@ -19,7 +18,7 @@ extension RequestCompletion {
         }
         // The sent row is deleted locally. The row that was pulled before stays.
         if isGone {
-            answer = Answer(table: table, row: row, isSame: false)
+            answer = Answer(table: table, row: row)
             return
         }
         let made = try LocalEditTimes(of: key, table, db)
@@ -82,7 +81,7 @@ extension RequestCompletion {
     }
 
     func isInUse(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
-        guard reply.request.operation.kind == .create,
+        guard isCreate,
             let new = try table.key.k(of: id, in: db), !new.isExactly(old)
         else { return false }
         return try table.isStored(new, in: db) && !isNew(new)
@@ -97,14 +96,12 @@ extension RequestCompletion {
     ///
     /// The sent values become base values. With them, a merge finds the edits of other devices. If the row is inserted
     /// again before its deletion is sent, the base values also show which values were edited locally.
-    func deletedMeanwhile(
-        _ row: RemoteRecord?, _ key: DatabaseValue, _ sent: [SentField]
-    ) throws {
+    func deletedMeanwhile(_ row: RemoteRecord?, _ key: DatabaseValue, _ sent: [SentField]) throws {
         try record(row, key)
         try ledger.setDeletionOfSentRow(key, table)
         let values = Dictionary(sent.map { ($0.name, $0.value) }) { first, _ in first }
         for column in table.columns {
-            guard let value = values[column.name] ?? (reply.request.operation.kind == .create ? .null : nil) else {
+            guard let value = values[column.name] ?? (isCreate ? .null : nil) else {
                 continue
             }
             try ledger.setBase(value, of: column.name, key, table)
@@ -117,7 +114,7 @@ extension RequestCompletion {
 
     /// Gives a new row the key that the service assigned. Returns the key of the row afterwards.
     func replaceKey(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
-        guard reply.request.operation.kind == .create, let id,
+        guard isCreate, let id,
             let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
         else { return old }
         let replacement = KeyReplacement(engine, table, db)

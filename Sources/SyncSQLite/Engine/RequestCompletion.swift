@@ -16,7 +16,9 @@ struct RequestCompletion {
     private let serverTime: Int64?
     let db: Database
     var ledger: EngineLedger { EngineLedger(db) }
-    private var requestID: Int64 { reply.request.id }
+    var requestID: Int64 { reply.request.id }
+    var operation: PushOperation { reply.request.operation }
+    var isCreate: Bool { operation.kind == .create }
     /// The current key of the row; nil if the request was completed before.
     var key: DatabaseValue?
     /// Whether the row was not edited since the request was built. If it was, a rejection does not apply to its pending
@@ -30,14 +32,11 @@ struct RequestCompletion {
         let table: TrackedTable
         let row: RemoteRecord
         /// Whether a locally created row with the key of the record is the same row.
-        let isSame: Bool
+        var isSame = false
     }
 
     init(_ engine: SQLiteEngineStore, _ reply: RequestOutcome, _ serverTime: Int64?, _ db: Database) throws {
-        self.engine = engine
-        self.reply = reply
-        self.serverTime = serverTime
-        self.db = db
+        (self.engine, self.reply, self.serverTime, self.db) = (engine, reply, serverTime, db)
         table = try engine.table(reply.request.operation.entity)
         let row = try EngineLedger(db).sentRows(ofRequests: [reply.request.id])[reply.request.id]
         key = row?.key
@@ -61,16 +60,14 @@ struct RequestCompletion {
         case .postponed: try ledger.deleteRequest(requestID)
         case .inDoubt:
             let sent = try ledger.sentFields(ofRequest: requestID)
-            try ledger.insertAttemptedValues(ofRequest: requestID)
-            try ledger.deleteRequest(requestID)
+            try ledger.deleteRequest(requestID, keepsValues: true)
             // The service may have created a row that was deleted locally since, so the deletion is sent.
-            if reply.request.operation.kind == .create, try !table.isStored(key, in: db) {
-                try deletedMeanwhile(nil, replaceKey(reply.request.operation.id, key), sent)
+            if isCreate, try !table.isStored(key, in: db) {
+                try deletedMeanwhile(nil, replaceKey(operation.id, key), sent)
             }
         // The service did not reject the change. The next run sends it again, with the same idempotency key.
         case .failing(let reason):
-            try ledger.insertAttemptedValues(ofRequest: requestID)
-            try ledger.deleteRequest(requestID)
+            try ledger.deleteRequest(requestID, keepsValues: true)
             guard isUnchanged else { return }
             try block(key, .failing, reason)
         case .rejected(let reason): try refuse(key, reason)
@@ -79,10 +76,10 @@ struct RequestCompletion {
             // The outcome is merged like a pulled deletion. With `attempts` > 0, the merge knows that the row was
             // created.
             try ledger.addCreatingAttempt(ofRequest: requestID)
-            let id = try reply.request.operation.id ?? table.json(key, in: db)
+            let id = try operation.id ?? table.json(key, in: db)
             let row = RemoteRecord(id: id, record: nil)
-            answer = Answer(table: table, row: row, isSame: false)
-        case .notFound where reply.request.operation.kind == .create:
+            answer = Answer(table: table, row: row)
+        case .notFound where isCreate:
             try ledger.deleteRequest(requestID)
             if try table.isStored(key, in: db), try givesOtherID(key) { return }
             try refuse(key, RequestOutcome.unacceptedRowReason)
@@ -93,11 +90,11 @@ struct RequestCompletion {
             // The merge must accept any version that the service sends next.
             try ledger.recheck(key, table)
             try PageWriter(engine, table, serverTime, db)
-                .insertTombstone(reply.request.operation.id ?? table.json(key, in: db), .missing)
-        case .conflict(let row?) where reply.request.operation.kind == .create: try mergeDuplicate(row, key)
+                .insertTombstone(operation.id ?? table.json(key, in: db), .missing)
+        case .conflict(let row?) where isCreate: try mergeDuplicate(row, key)
         case .conflict(let row): try mergeConflict(row, key)
         case .applied(let row):
-            if reply.request.operation.kind == .delete {
+            if operation.kind == .delete {
                 try finishDeletion(key)
             } else if let row, row.record != nil, try isInUse(row.id, key) || isRestored(key) {
                 try mergeDuplicate(row, key)
@@ -116,14 +113,14 @@ struct RequestCompletion {
         // If the response has no record, another device may have created the row again, so edited fields are sent once
         // more.
         let keepsEdits = try row?.record == nil && isRestored(old)
-        let key = try replaceKey(row?.id ?? reply.request.operation.id, old)
+        let key = try replaceKey(row?.id ?? operation.id, old)
         self.key = key
         guard let values = try table.fieldReader.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key, sent)
         }
         try record(row, key)
         let misnamed = try UnrecognizedFields(table, engine.model, db).found(
-            in: row?.record, of: key, sent: reply.request.operation.record)
+            in: row?.record, of: key, sent: operation.record)
         // The service has not stored the values of these fields.
         let unkept = Set(misnamed.map(\.field))
         let preserved = sent.filter { !unkept.contains($0.name) }
@@ -136,7 +133,7 @@ struct RequestCompletion {
                 try setBase(field.name, key, to: field.value, now: values[field.name])
             }
         }
-        if reply.request.operation.kind == .create {
+        if isCreate {
             let names = Set(preserved.map(\.name))
             for column in table.columns where !names.contains(column.name) {
                 try setBase(column.name, key, to: .null, now: values[column.name])
@@ -148,25 +145,23 @@ struct RequestCompletion {
             if isUnchanged { try block(key, .misnamed, first.reason) }
             return
         }
-        if let row, row.record != nil { answer = Answer(table: table, row: row, isSame: false) }
+        if let row, row.record != nil { answer = Answer(table: table, row: row) }
     }
 
     func record(_ row: RemoteRecord?, _ key: DatabaseValue) throws {
         let entry = try EngineLedger.KnownEntry(key, reply.request, row, table, in: db)
-        try ledger.insertKnown([entry], table, .sent(isCreated: reply.request.operation.kind == .create))
+        try ledger.insertKnown([entry], table, .sent(isCreated: isCreate))
     }
 
     /// Returns whether the request creates a row again that the service deleted. Another device may have created it
     /// again too.
     func isRestored(_ key: DatabaseValue) throws -> Bool {
-        try reply.request.operation.kind == .create && LocalEditTimes(of: key, table, db).isRestored
+        try isCreate && LocalEditTimes(of: key, table, db).isRestored
     }
 
     /// Stores the sent value as the base value if the row has another value by now, which is still to be sent.
     /// Otherwise deletes the base value.
-    func setBase(
-        _ field: String, _ key: DatabaseValue, to sent: DatabaseValue, now: DatabaseValue?
-    ) throws {
+    func setBase(_ field: String, _ key: DatabaseValue, to sent: DatabaseValue, now: DatabaseValue?) throws {
         try ledger.setBase(now?.isExactly(sent) ?? true ? nil : sent, of: field, key, table)
     }
 
@@ -202,7 +197,7 @@ struct RequestCompletion {
     private mutating func refuse(_ key: DatabaseValue, _ reason: String) throws {
         try ledger.deleteRequest(requestID)
         // Neither side has the row.
-        if reply.request.operation.kind == .create, try !table.isStored(key, in: db) {
+        if isCreate, try !table.isStored(key, in: db) {
             return try ledger.deleteEntries(of: key, table)
         }
         guard isUnchanged else { return try ledger.addRejectionOfEarlierCreate(key, table) }
@@ -214,14 +209,13 @@ struct RequestCompletion {
     /// differences are sent again. After ``maximumContentions`` consecutive times the change is blocked.
     private mutating func mergeConflict(_ row: RemoteRecord?, _ key: DatabaseValue) throws {
         // The other version may have the sent values: an attempt without a response may have been carried out.
-        try ledger.insertAttemptedValues(ofRequest: requestID)
-        try ledger.deleteRequest(requestID)
+        try ledger.deleteRequest(requestID, keepsValues: true)
         if let count = try ledger.addContention(of: key, table), count >= Self.maximumContentions, isUnchanged {
             try block(key, .contended, "contended: the service had a different version \(count) consecutive times")
         }
         // The merge would skip a version that is already known.
         try ledger.recheck(key, table)
-        if let row { answer = Answer(table: table, row: row, isSame: false) }
+        if let row { answer = Answer(table: table, row: row) }
     }
 
     /// Keeps the request of a rejected create and blocks the change, since an earlier attempt may have created the row.
