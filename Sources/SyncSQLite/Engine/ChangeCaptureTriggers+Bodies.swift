@@ -334,7 +334,7 @@ extension ChangeCaptureTriggers {
         return loggedLists + log + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_outbox\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
-        ] + links("OLD") + named.deletions(of: "OLD.\(key)") + sent + [
+        ] + links("OLD") + linkedRowDeletions(of: "OLD.\(key)") + sent + [
             "DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"
         ]
             + moves(from: "+OLD.\(key)", to: deletedName)
@@ -377,7 +377,7 @@ extension ChangeCaptureTriggers {
         let known =
             "coalesce((SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name)), \(name))"
         let (new, isOther) = ("+NEW.\(key)", "\(other) IS NOT NULL")
-        return named.others(from: new, to: other, if: isOther) + moves(from: new, to: other, if: isOther)
-            + named.others(from: known, to: new) + moves(from: known, to: new)
+        return linkedRowMoves(from: new, to: other, if: isOther) + moves(from: new, to: other, if: isOther)
+            + linkedRowMoves(from: known, to: new) + moves(from: known, to: new)
     }
 }

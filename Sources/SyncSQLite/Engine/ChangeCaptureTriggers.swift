@@ -19,8 +19,7 @@ struct ChangeCaptureTriggers {
     /// The foreign key columns of registered tables that reference this table and are part of a key. When the
     /// referenced key changes, such a key changes too.
     let dependents: [(table: String, column: String)]
-    /// The generator of the SQL that replaces surrogate keys of this table in recorded join edits.
-    let named: JoinEditRekeying
+    private let tables: [TrackedTable]
 
     init(_ table: TrackedTable, uniqueColumns: [[String]], among tables: [TrackedTable], _ layout: StoreLayout) {
         let model = layout.model
@@ -31,8 +30,7 @@ struct ChangeCaptureTriggers {
             else { return nil }
             return (owner, column)
         }
-        named = JoinEditRekeying(table, among: tables)
-        self.table = table
+        (self.table, self.tables) = (table, tables)
         key = table.table.keyColumn.quoted
         self.uniqueColumns = uniqueColumns
         isRowID = SchemaSQL.keyType(model[table.entity.table]) == "INTEGER"
@@ -48,7 +46,7 @@ struct ChangeCaptureTriggers {
             trigger("insert", "AFTER INSERT", when: Self.isCapturing + isNew, insertion),
             trigger(
                 "delete", "AFTER DELETE", when: Self.isCapturing + isOld,
-                named.others(from: "+OLD.\(key)", to: deletedName) + deletion),
+                linkedRowMoves(from: "+OLD.\(key)", to: deletedName) + deletion),
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.isCapturing)\(isOld)", engineDeletion),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.isCapturing) AND \(hasOtherKey)\(isOld)\(isNew)",
@@ -74,7 +72,7 @@ struct ChangeCaptureTriggers {
                 trigger(
                     "renumber", "AFTER UPDATE", when: "OLD.\(key) IS NOT NEW.\(key)\(isOld)",
                     moves(from: "+OLD.\(key)", to: "NEW.\(key)")
-                        + named.others(from: "+OLD.\(key)", to: "NEW.\(key)")))
+                        + linkedRowMoves(from: "+OLD.\(key)", to: "NEW.\(key)")))
         }
         if table.isPart {
             // Record a change of entity as a deletion from the former entity and an insertion into the new entity.
@@ -131,6 +129,7 @@ struct ChangeCaptureTriggers {
 
 // MARK: - Surrogate keys
 
+// SQLite may reuse surrogate keys.
 extension ChangeCaptureTriggers {
     /// The statements that update rows whose key contains the key of this row, so that the triggers of those rows run.
     var dependentUpdates: [String] {
@@ -146,10 +145,55 @@ extension ChangeCaptureTriggers {
     func moves(from old: String, to new: String, if condition: String = "true") -> [String] {
         guard table.key.isSurrogate else { return [] }
         // `sync_known` comes last in `EngineSchema.surrogateKeyTables`, because the other statements look up names in it.
-        return named.owners(from: old, to: new, if: condition)
+        return joinEditMoves("owner", identifiedWith: "other", of: table.joinTables.map(\.name), old, new, condition)
             + EngineSchema.surrogateKeyTables.flatMap { name in
                 EntryMove.ofRow(in: name, table.number).statements(from: old, to: new, if: condition)
             }
+    }
+
+    /// The names of the lists of registered tables that contain rows of this table.
+    private var listsOfRows: [String] {
+        tables.flatMap(\.joinTables).filter { $0.destination == table.entity.table }.map(\.name)
+    }
+
+    /// Returns statements that replace the key of the linked row in join edits of lists that contain rows of this
+    /// table; none if the table has no surrogate key. See ``EntryMove/statements(from:to:if:)``.
+    func linkedRowMoves(from old: String, to new: String, if condition: String = "true") -> [String] {
+        guard table.key.isSurrogate else { return [] }
+        return joinEditMoves("other", identifiedWith: "owner", of: listsOfRows, old, new, condition)
+    }
+
+    private func joinEditMoves(
+        _ column: String, identifiedWith other: String, of links: [String], _ old: String, _ new: String,
+        _ condition: String
+    ) -> [String] {
+        links.flatMap { link in
+            EntryMove(table: "sync_link", column: column, scope: "\"link\" = \(link.literal)", identity: [other])
+                .statements(from: old, to: new, if: condition)
+        }
+    }
+
+    /// Returns statements that delete the join edits whose linked row the engine deletes; none if the table has no
+    /// surrogate key.
+    func linkedRowDeletions(of key: String) -> [String] {
+        guard table.key.isSurrogate else { return [] }
+        return listsOfRows.map {
+            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.literal) AND \"other\" = +\(key)"
+        }
+    }
+
+    /// Returns the SQL condition that an update of a join row is an edit, beginning with `AND`; empty without surrogate
+    /// keys. An update that only follows a new surrogate key is not an edit.
+    private func isNoRenumbering(of joinTable: TrackedTable.JoinTable) -> String {
+        let ends =
+            [(joinTable.table.mine, table)]
+            + tables.filter { $0.entity.table == joinTable.destination }.map { (joinTable.table.other, $0) }
+        return ends.filter { $0.1.key.isSurrogate }.map { column, end in
+            """
+             AND (OLD.\(column) IS NEW.\(column) OR EXISTS (
+              SELECT 1 FROM \(end.table.name.quoted) AS r WHERE r.\(end.table.keyColumn.quoted) = OLD.\(column)))
+            """
+        }.joined()
     }
 }
 
@@ -198,72 +242,11 @@ extension ChangeCaptureTriggers {
         return [part]
             + (after + (joinTable.isOrdered ? before : [])).map { name, event, body in
                 let condition =
-                    Self.isCapturing + (name.hasSuffix("update") ? named.isNoRenumbering(of: joinTable) : "")
+                    Self.isCapturing + (name.hasSuffix("update") ? isNoRenumbering(of: joinTable) : "")
                 return Self.trigger(
                     "\(joinTable.name)_\(name)_\(joinTable.end)\(owner)", event, on: joinTable.name, when: condition,
                     body)
             }
-    }
-}
-
-/// Generates the SQL that replaces keys in `sync_link` when a row with a surrogate key is inserted or deleted, or its
-/// surrogate key changes. SQLite may reuse surrogate keys.
-struct JoinEditRekeying {
-    private let table: TrackedTable
-    /// The lists of registered tables that contain rows of this table.
-    private let pointing: [(table: TrackedTable, joinTable: TrackedTable.JoinTable)]
-    private let tables: [TrackedTable]
-
-    init(_ table: TrackedTable, among tables: [TrackedTable]) {
-        (self.table, self.tables) = (table, tables)
-        pointing = tables.flatMap { other in
-            other.joinTables.filter { $0.destination == table.entity.table }.map { (other, $0) }
-        }
-    }
-
-    /// Returns statements that replace the key of the owner in join edits of this table's lists. See
-    /// ``EntryMove/statements(from:to:if:)``.
-    func owners(from old: String, to new: String, if condition: String = "true") -> [String] {
-        move("owner", identifiedWith: "other", of: table.joinTables.map(\.name), old, new, condition)
-    }
-
-    /// Returns statements that replace the key of the linked row in join edits of lists that contain rows of this
-    /// table. See ``EntryMove/statements(from:to:if:)``.
-    func others(from old: String, to new: String, if condition: String = "true") -> [String] {
-        move("other", identifiedWith: "owner", of: pointing.map(\.joinTable.name), old, new, condition)
-    }
-
-    /// Returns statements that delete the join edits whose linked row the engine deletes.
-    func deletions(of key: String) -> [String] {
-        guard table.key.isSurrogate else { return [] }
-        return pointing.map {
-            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.joinTable.name.literal) AND \"other\" = +\(key)"
-        }
-    }
-
-    private func move(
-        _ column: String, identifiedWith other: String, of links: [String], _ old: String, _ new: String,
-        _ condition: String
-    ) -> [String] {
-        guard table.key.isSurrogate else { return [] }
-        return links.flatMap { link in
-            EntryMove(table: "sync_link", column: column, scope: "\"link\" = \(link.literal)", identity: [other])
-                .statements(from: old, to: new, if: condition)
-        }
-    }
-
-    /// Returns the SQL condition that an update of a join row is an edit, beginning with `AND`; empty without surrogate
-    /// keys. An update that only follows a new surrogate key is not an edit.
-    func isNoRenumbering(of joinTable: TrackedTable.JoinTable) -> String {
-        let ends =
-            [(joinTable.table.mine, table)]
-            + tables.filter { $0.entity.table == joinTable.destination }.map { (joinTable.table.other, $0) }
-        return ends.filter { $0.1.key.isSurrogate }.map { column, end in
-            """
-             AND (OLD.\(column) IS NEW.\(column) OR EXISTS (
-              SELECT 1 FROM \(end.table.name.quoted) AS r WHERE r.\(end.table.keyColumn.quoted) = OLD.\(column)))
-            """
-        }.joined()
     }
 }
 
