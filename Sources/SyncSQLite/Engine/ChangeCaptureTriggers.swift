@@ -122,8 +122,7 @@ struct ChangeCaptureTriggers {
     static func trigger(
         _ name: String, _ event: String, on table: String, when condition: String, _ body: [String]
     ) -> String {
-        TriggerSQL.create(
-            EngineSchema.triggerPrefix + name, event, on: table, when: condition, body.map { $0 + ";" })
+        TriggerSQL.create(EngineSchema.triggerPrefix + name, event, on: table, when: condition, body.map { $0 + ";" })
     }
 }
 

@@ -74,8 +74,7 @@ struct KeyReplacement {
     }
 
     private func stored(_ k: DatabaseValue) throws -> SyncRow? {
-        guard try table.isStored(k, in: db), let key = try table.key.recordKey(k, in: db)
-        else { return nil }
+        guard try table.isStored(k, in: db), let key = try table.key.recordKey(k, in: db) else { return nil }
         return try engine.stack.fetch(table.entity, key: RowKey(key, table.key.type), in: db)
     }
 

@@ -361,9 +361,9 @@ extension OutgoingRequestBuilder {
         return try pendingRows(of: pending).allSatisfy { reaches(own, from: $0, pendingByTarget) }
     }
 
-    private func reaches(_ row: TrackedRow, from first: TrackedRow, _ pendingByTarget: [TrackedRow: [TrackedRow]])
-        -> Bool
-    {
+    private func reaches(
+        _ row: TrackedRow, from first: TrackedRow, _ pendingByTarget: [TrackedRow: [TrackedRow]]
+    ) -> Bool {
         var (seen, rest): (Set<TrackedRow>, [TrackedRow]) = ([], [first])
         while let next = rest.popLast() {
             if next == row { return true }

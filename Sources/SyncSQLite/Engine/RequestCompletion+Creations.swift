@@ -81,9 +81,7 @@ extension RequestCompletion {
     }
 
     func isInUse(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
-        guard isCreate,
-            let new = try table.key.k(of: id, in: db), !new.isExactly(old)
-        else { return false }
+        guard isCreate, let new = try table.key.k(of: id, in: db), !new.isExactly(old) else { return false }
         return try table.isStored(new, in: db) && !isNew(new)
     }
 
@@ -101,9 +99,7 @@ extension RequestCompletion {
         try ledger.setDeletionOfSentRow(key, table)
         let values = Dictionary(sent.map { ($0.name, $0.value) }) { first, _ in first }
         for column in table.columns {
-            guard let value = values[column.name] ?? (isCreate ? .null : nil) else {
-                continue
-            }
+            guard let value = values[column.name] ?? (isCreate ? .null : nil) else { continue }
             try ledger.setBase(value, of: column.name, key, table)
         }
         for joinTable in table.joinTables {
@@ -114,8 +110,8 @@ extension RequestCompletion {
 
     /// Gives a new row the key that the service assigned. Returns the key of the row afterwards.
     func replaceKey(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
-        guard isCreate, let id,
-            let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
+        guard isCreate, let id, let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db),
+            !new.isExactly(old)
         else { return old }
         let replacement = KeyReplacement(engine, table, db)
         if try replacement.isOfAnotherEntity(new) { return old }

@@ -77,8 +77,7 @@ struct RequestCompletion {
             // created.
             try ledger.addCreatingAttempt(ofRequest: requestID)
             let id = try operation.id ?? table.json(key, in: db)
-            let row = RemoteRecord(id: id, record: nil)
-            answer = Answer(table: table, row: row)
+            answer = Answer(table: table, row: RemoteRecord(id: id, record: nil))
         case .notFound where isCreate:
             try ledger.deleteRequest(requestID)
             if try table.isStored(key, in: db), try givesOtherID(key) { return }
@@ -165,9 +164,7 @@ struct RequestCompletion {
         try ledger.setBase(now?.isExactly(sent) ?? true ? nil : sent, of: field, key, table)
     }
 
-    func resolveJoinRows(
-        _ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ sent: [DatabaseValue]
-    ) throws {
+    func resolveJoinRows(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ sent: [DatabaseValue]) throws {
         try ledger.deleteJoinEdits(of: key, joinTable)
         let list = try LinkedRowList(joinTable).others(of: key, in: db)
         let (now, then) = (Set(list), Set(sent))
@@ -197,9 +194,7 @@ struct RequestCompletion {
     private mutating func refuse(_ key: DatabaseValue, _ reason: String) throws {
         try ledger.deleteRequest(requestID)
         // Neither side has the row.
-        if isCreate, try !table.isStored(key, in: db) {
-            return try ledger.deleteEntries(of: key, table)
-        }
+        if isCreate, try !table.isStored(key, in: db) { return try ledger.deleteEntries(of: key, table) }
         guard isUnchanged else { return try ledger.addRejectionOfEarlierCreate(key, table) }
         try block(key, .rejected, reason)
         try ledger.addRejection(of: key, table)
@@ -230,9 +225,7 @@ struct RequestCompletion {
         }
     }
 
-    private mutating func block(
-        _ key: DatabaseValue, _ reason: PendingChange.BlockReason, _ message: String
-    ) throws {
+    private mutating func block(_ key: DatabaseValue, _ reason: PendingChange.BlockReason, _ message: String) throws {
         try ledger.block(key, table, reason, message)
         outcome[table.entity.name].blockedChanges += 1
     }
