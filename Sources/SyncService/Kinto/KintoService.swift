@@ -12,7 +12,7 @@ package import SyncCore
 /// - `POST` of an existing ID returns 200 and ignores the body. Therefore rows are created with `PUT` and
 ///   `If-None-Match: *`.
 /// - A batch has at most 25 requests.
-package struct KintoService: SyncService {
+package struct KintoService: SyncService, HTTPService {
     private static let batchSize = 25
     let exchange: ServiceHTTPClient
     private let bucket: String
@@ -46,12 +46,6 @@ package struct KintoService: SyncService {
             providesModificationTimes: true,
             maxBatchSize: Self.batchSize, requiresClientCascades: true, hasOrderedVersions: true)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the bucket.
     package var identity: String { "\(exchange.base.absoluteString) \(bucket)" }

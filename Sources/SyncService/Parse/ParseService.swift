@@ -27,7 +27,7 @@ package import SyncCore
 /// - An attribute of type `json` or `transformable` is not converted.
 ///
 /// Fields have the names of the attributes and relationships, unless the model sets a remote key or a key case.
-package struct ParseService: SyncService {
+package struct ParseService: SyncService, HTTPService {
     static let batchSize = 50
     let exchange: ServiceHTTPClient
     let options: ParseOptions
@@ -82,12 +82,6 @@ package struct ParseService: SyncService {
             returnsRecords: false,
             hasOrderedVersions: true)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the application ID.
     package var identity: String { "\(exchange.base.absoluteString) \(options.applicationID)" }

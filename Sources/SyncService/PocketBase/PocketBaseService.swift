@@ -15,7 +15,7 @@ package import SyncCore
 ///   do not allow.
 /// - An expired token is not an error. The server treats the request as a guest's request, and returns fewer records.
 ///   Therefore the service checks the token before it reports records as missing.
-package struct PocketBaseService: SyncService {
+package struct PocketBaseService: SyncService, HTTPService {
     let exchange: ServiceHTTPClient
     let options: PocketBaseOptions
     let paths: [String: String]
@@ -50,15 +50,6 @@ package struct PocketBaseService: SyncService {
             generatedIDLength: 15,
             hasOrderedVersions: options.updatedField != nil)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
-
-    /// The base URL.
-    package var identity: String { exchange.base.absoluteString }
 
     /// Returns the name of the collection and the field with the time of the last change.
     package func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updatedField ?? "")" }

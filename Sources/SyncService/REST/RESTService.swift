@@ -3,7 +3,7 @@ package import HTTPTypes
 import SyncCore
 
 /// A generic REST service. Each entity has a list with a URL, and each record has a URL below the URL of the list.
-package struct RESTService: SyncService {
+package struct RESTService: SyncService, HTTPService {
     let exchange: ServiceHTTPClient
     let paths: [String: String]
     let options: RESTOptions
@@ -48,15 +48,6 @@ package struct RESTService: SyncService {
             maxConcurrentRequests: options.maxConcurrentRequests, returnsRecords: false, supportsCompositeIDs: true,
             hasOrderedVersions: options.versionField != nil)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
-
-    /// The base URL.
-    package var identity: String { exchange.base.absoluteString }
 
     /// Returns the path of the list, the parameter for changes, and the key path of the list in a response.
     package func filter(of entity: String) -> String {
