@@ -127,25 +127,12 @@ package struct KintoService: SyncService, HTTPService {
 
     /// Fetches records by ID, with one request for each ID.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        var rows: [FetchOutcome] = []
-        for id in ids {
-            guard let address = try? RowAddress(id) else {
-                rows.append(.forbidden)
-                continue
+        try await fetch(ids, below: path(of: entity)) { _, response in
+            guard let row = try response.json()["data"].flatMap(self.row) else {
+                throw ServiceError.invalidResponse("a record has no 'id' or no 'last_modified'")
             }
-            let response = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
-            switch response.status {
-            case 200..<300:
-                guard let row = try response.json()["data"].flatMap(row) else {
-                    throw ServiceError.invalidResponse("a record has no 'id' or no 'last_modified'")
-                }
-                rows.append(.found(row))
-            case 404, 410: rows.append(.notFound)
-            case 403: rows.append(.forbidden)
-            default: throw response.refusal
-            }
+            return .found(row)
         }
-        return rows
     }
 
     // MARK: Pushing

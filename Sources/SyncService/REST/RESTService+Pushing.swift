@@ -198,25 +198,12 @@ extension RESTService {
 
     /// Fetches records by ID, with one request for each ID.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        var rows: [FetchOutcome] = []
-        for id in ids {
-            guard let address = try? RowAddress(id) else {
-                rows.append(.forbidden)
-                continue
+        try await fetch(ids, below: path(of: entity)) { id, response in
+            guard let row = try record(response, entity) else {
+                throw ServiceError.invalidResponse("a record of \(entity) has no ID")
             }
-            let response = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
-            switch response.status {
-            case 200..<300:
-                guard let row = try record(response, entity) else {
-                    throw ServiceError.invalidResponse("a record of \(entity) has no ID")
-                }
-                rows.append(row.record == nil && row.id.isSpelling(of: id) ? .notFound : .found(row))
-            case 404, 410: rows.append(.notFound)
-            case 403: rows.append(.forbidden)
-            default: throw response.refusal
-            }
+            return row.record == nil && row.id.isSpelling(of: id) ? .notFound : .found(row)
         }
-        return rows
     }
 
     // MARK: Requests and responses
