@@ -139,7 +139,7 @@ package struct KintoService: SyncService, HTTPService {
 
     /// Sends the changes as one batch.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        var requests: [Request] = []
+        var requests: [ChangeRequest] = []
         var refused: [Int: PushOutcome] = [:]
         for (index, operation) in operations.enumerated() {
             do {
@@ -149,19 +149,7 @@ package struct KintoService: SyncService, HTTPService {
             }
         }
         guard !requests.isEmpty else { return operations.indices.compactMap { refused[$0] } }
-        let prefix = exchange.base.path
-        let body: JSONValue = [
-            "requests": .array(
-                requests.map { request in
-                    var members: [JSONValue.Member] = [
-                        .init("method", .string(request.method)),
-                        .init("path", .string(prefix + "/" + request.path.map(\.escapedForURL).joined(separator: "/"))),
-                        .init("headers", .object(request.headers.map { .init($0.key, .string($0.value)) })),
-                    ]
-                    if let body = request.body { members.append(.init("body", body)) }
-                    return .object(members)
-                })
-        ]
+        let body = ChangeRequest.batch(requests, below: exchange.base)
         let response: ServiceHTTPClient.Response
         do {
             response = try await exchange.send(.post, exchange.url(["batch"]), body)
@@ -186,13 +174,6 @@ package struct KintoService: SyncService, HTTPService {
         }
     }
 
-    private struct Request {
-        let method: String
-        let path: [String]
-        let headers: [String: String]
-        let body: JSONValue?
-    }
-
     /// Completes a partial update with the rest of each member, because the server replaces members as a whole.
     private func whole(_ operation: PushOperation) async throws -> PushOperation {
         guard operation.isPartialUpdate, let id = operation.id,
@@ -204,15 +185,15 @@ package struct KintoService: SyncService, HTTPService {
         return operation
     }
 
-    private func request(_ operation: PushOperation) throws -> Request {
+    private func request(_ operation: PushOperation) throws -> ChangeRequest {
         let path = try path(of: operation.entity) + RowAddress(operation.id ?? .null).parts
         let match = operation.version.map { ["If-Match": "\"\($0)\""] } ?? [:]
         // The ID is in the path, and only the server writes `last_modified`.
         let data: JSONValue = ["data": operation.record.without(["last_modified", "id"])]
         switch operation.kind {
-        case .create: return Request(method: "PUT", path: path, headers: ["If-None-Match": "*"], body: data)
-        case .update: return Request(method: "PATCH", path: path, headers: match, body: data)
-        case .delete: return Request(method: "DELETE", path: path, headers: match, body: nil)
+        case .create: return ChangeRequest(method: .put, path: path, headers: ["If-None-Match": "*"], body: data)
+        case .update: return ChangeRequest(method: .patch, path: path, headers: match, body: data)
+        case .delete: return ChangeRequest(method: .delete, path: path, headers: match, body: nil)
         }
     }
 

@@ -274,7 +274,7 @@ extension ParseService: FileService {
                 return .unknown("the response to an upload has no 'name'")
             }
             let reference: JSONValue = ["__type": "File", "name": .string(name)]
-            let naming = Request(
+            let naming = ChangeRequest(
                 method: .put, path: path(of: className(of: file.entity)) + id,
                 body: .object([.init(field, reference)]))
             let operation = PushOperation(

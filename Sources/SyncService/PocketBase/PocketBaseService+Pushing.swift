@@ -72,15 +72,10 @@ extension PocketBaseService {
     /// - Returns: The outcomes; nil if the server applied no change, so that the caller sends single requests.
     private func batch(_ operations: [PushOperation]) async throws -> [PushOutcome]? {
         guard operations.count > 1, !refusesBatches.value else { return nil }
-        let requests = try operations.map { operation -> JSONValue in
-            var members: [JSONValue.Member] = [
-                .init("method", .string(Self.method(operation.kind).rawValue)),
-                .init("url", .string("/" + (try parts(operation)).map(\.escapedForURL).joined(separator: "/"))),
-            ]
-            if let body = sent(operation) { members.append(.init("body", body)) }
-            return .object(members)
+        let requests = try operations.map {
+            try ChangeRequest(method: Self.method($0.kind), path: parts($0), body: sent($0))
         }
-        let body: JSONValue = ["requests": .array(requests)]
+        let body = ChangeRequest.batch(requests, path: "url")
         let response: ServiceHTTPClient.Response
         do {
             response = try await retryingAsUser(if: \.isRefused) {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import SyncCore
 
@@ -41,5 +42,38 @@ extension HTTPService {
             }
         }
         return outcomes
+    }
+}
+
+/// The request for one change, sent alone or in a batch.
+struct ChangeRequest {
+    let method: HTTPRequest.Method
+    let path: [String]
+    /// The header fields in a batch; nil for a service whose batches have none.
+    var headers: [String: String]?
+    let body: JSONValue?
+
+    /// Returns the body of a batch.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the member with the path of a request.
+    ///   - base: The base URL of the service; nil if paths in a batch begin below it.
+    static func batch(_ requests: [ChangeRequest], path name: String = "path", below base: URL? = nil) -> JSONValue {
+        var prefix = base?.path ?? ""
+        if prefix.hasSuffix("/") { prefix.removeLast() }
+        return [
+            "requests": .array(
+                requests.map { request in
+                    let path = request.path.map(\.escapedForURL).joined(separator: "/")
+                    var members: [JSONValue.Member] = [
+                        .init("method", .string(request.method.rawValue)), .init(name, .string("\(prefix)/\(path)")),
+                    ]
+                    if let headers = request.headers {
+                        members.append(.init("headers", .object(headers.map { .init($0.key, .string($0.value)) })))
+                    }
+                    if let body = request.body { members.append(.init("body", body)) }
+                    return .object(members)
+                })
+        ]
     }
 }
