@@ -143,7 +143,7 @@ package struct KintoService: SyncService, HTTPService {
         var refused: [Int: PushOutcome] = [:]
         for (index, operation) in operations.enumerated() {
             do {
-                requests.append(try request(try await whole(operation)))
+                requests.append(try request(try await completed(operation)))
             } catch let refusal as RowAddress.Refusal {
                 refused[index] = .rejected(refusal.description)
             }
@@ -172,17 +172,6 @@ package struct KintoService: SyncService, HTTPService {
             return answers.popFirst().map { outcome($0, operation) }
                 ?? .unknown("the response to the batch does not include the change")
         }
-    }
-
-    /// Completes a partial update with the rest of each member, because the server replaces members as a whole.
-    private func whole(_ operation: PushOperation) async throws -> PushOperation {
-        guard operation.isPartialUpdate, let id = operation.id,
-            case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
-            let record = row.record
-        else { return operation }
-        var operation = operation.merged(over: record)
-        operation.version = operation.version ?? row.version
-        return operation
     }
 
     private func request(_ operation: PushOperation) throws -> ChangeRequest {

@@ -56,15 +56,6 @@ extension PocketBaseService {
         return rows
     }
 
-    /// Completes a partial update with the rest of each field, because the server replaces JSON fields as a whole.
-    private func completed(_ operation: PushOperation) async throws -> PushOperation {
-        guard operation.isPartialUpdate, let id = operation.id,
-            case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
-            let record = row.record
-        else { return operation }
-        return operation.merged(over: record)
-    }
-
     // MARK: Batches
 
     /// Sends changes as one batch.

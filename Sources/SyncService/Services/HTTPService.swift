@@ -43,6 +43,17 @@ extension HTTPService {
         }
         return outcomes
     }
+
+    /// Completes a partial update with the rest of each member, for a service that replaces members as a whole.
+    func completed(_ operation: PushOperation) async throws -> PushOperation {
+        guard operation.isPartialUpdate, let id = operation.id,
+            case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
+            let record = row.record
+        else { return operation }
+        var operation = operation.merged(over: record)
+        operation.version = operation.version ?? row.version
+        return operation
+    }
 }
 
 /// The request for one change, sent alone or in a batch.
