@@ -189,13 +189,9 @@ struct PocketBaseCursor {
 
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)
-        if case .string(let id)? = json["i"] {
-            var time: String?
-            if case .string(let text)? = json["u"] { time = text }
-            last = (time, id)
-        }
-        if case .string(let text)? = json["t"] { began = Date(isoText: text) }
-        if case .number(let text)? = json["n"] { total = Int(text) }
+        last = json["i"]?.string.map { (time: json["u"]?.string, id: $0) }
+        began = json["t"]?.string.flatMap { Date(isoText: $0) }
+        total = json["n"]?.int
     }
 
     var text: String {
