@@ -66,10 +66,8 @@ extension ParseService {
                 case 1: [try await send(requests[0], operations.first)]
                 default: try await sendBatch(requests)
                 }
-        } catch ServiceError.unreachable(let text, _) {
+        } catch ServiceError.unreachable(let text, _), ServiceError.invalidResponse(let text) {
             // The server may have applied the changes.
-            return steps.map { $0.outcome ?? .unknown(text) }
-        } catch ServiceError.invalidResponse(let text) {
             return steps.map { $0.outcome ?? .unknown(text) }
         }
         answers.reverse()
@@ -114,9 +112,7 @@ extension ParseService {
                 response = try await send(request, again)
             } catch let immediate as ImmediateOutcome {
                 return immediate.outcome
-            } catch ServiceError.unreachable(let text, _) {
-                return .unknown(text)
-            } catch ServiceError.invalidResponse(let text) {
+            } catch ServiceError.unreachable(let text, _), ServiceError.invalidResponse(let text) {
                 return .unknown(text)
             } catch ServiceError.retryLater(let after, _) {
                 return .retry(after: after)

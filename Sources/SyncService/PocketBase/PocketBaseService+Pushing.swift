@@ -119,22 +119,17 @@ extension PocketBaseService {
     }
 
     private func single(_ operation: PushOperation) async throws -> PushOutcome {
-        do {
+        try await PushOutcome.of {
             let response = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(
                     Self.method(operation.kind), exchange.url(parts(operation)), sent(operation))
             }
             guard (200..<300).contains(response.status) else { return try await refused(response, operation) }
             if operation.kind == .delete { return .applied(nil) }
-            guard let row = row(try response.json(), of: operation.entity) else {
+            guard let row = self.row(try response.json(), of: operation.entity) else {
                 return .unknown("the response is not a record")
             }
             return .applied(row)
-        } catch ServiceError.unreachable(let text, _) {
-            // The server may have applied the change.
-            return .unknown(text)
-        } catch ServiceError.invalidResponse(let text) {
-            return .unknown(text)
         }
     }
 

@@ -25,21 +25,13 @@ extension RESTService {
     }
 
     private func push(_ operation: PushOperation) async throws -> PushOutcome {
-        do {
+        try await PushOutcome.of {
             if let id = operation.id { _ = try RowAddress(id) }
             switch operation.kind {
             case .create: return try await create(operation)
             case .update: return try await update(operation)
             case .delete: return try await delete(operation)
             }
-        } catch let refusal as RowAddress.Refusal {
-            return .rejected(refusal.description)
-        } catch ServiceError.unreachable(let text, _) {
-            // The service may have applied the request.
-            return .unknown(text)
-        } catch ServiceError.invalidResponse(let text) {
-            // A proxy may have sent the response.
-            return .unknown(text)
         }
     }
 

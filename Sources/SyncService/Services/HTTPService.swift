@@ -88,3 +88,20 @@ struct ChangeRequest {
         ]
     }
 }
+
+extension PushOutcome {
+    /// Returns the outcome of a change, also if the change cannot be sent or its outcome is unknown.
+    static func of(_ change: () async throws -> PushOutcome) async throws -> PushOutcome {
+        do {
+            return try await change()
+        } catch let refusal as RowAddress.Refusal {
+            return .rejected(refusal.description)
+        } catch ServiceError.unreachable(let text, _) {
+            // The service may have applied the change.
+            return .unknown(text)
+        } catch ServiceError.invalidResponse(let text) {
+            // A proxy may have sent the response.
+            return .unknown(text)
+        }
+    }
+}
