@@ -258,35 +258,25 @@ extension ParseService: FileService {
     package func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
     ) async throws -> PushOutcome {
-        try await upload(FileUpload(entity: entity, id: id, path: path, name: name, type: type, data: data))
-    }
-
-    private func upload(_ file: FileUpload) async throws -> PushOutcome {
-        guard let field = Self.field(at: file.path) else {
-            return .rejected("'\(file.path.joined(separator: "."))' is a member of an object and cannot store a file")
+        guard let field = Self.field(at: path) else {
+            return .rejected("'\(path.joined(separator: "."))' is a member of an object and cannot store a file")
         }
-        do {
-            let id = try RowAddress(file.id).parts
-            let url = try exchange.url(["files", Self.plainName(file.name)])
-            let stored = try await exchange.send(.post, url, content: .init(data: file.data, type: file.type))
+        return try await PushOutcome.of {
+            let address = try self.path(of: className(of: entity)) + RowAddress(id).parts
+            let url = try exchange.url(["files", Self.plainName(name)])
+            let stored = try await exchange.send(.post, url, content: .init(data: data, type: type))
             guard (200..<300).contains(stored.status) else { return try refused(stored) }
-            guard case .string(let name)? = try stored.json()["name"] else {
+            guard case .string(let storedName)? = try stored.json()["name"] else {
                 return .unknown("the response to an upload has no 'name'")
             }
-            let reference: JSONValue = ["__type": "File", "name": .string(name)]
-            let naming = ChangeRequest(
-                method: .put, path: path(of: className(of: file.entity)) + id,
-                body: .object([.init(field, reference)]))
+            let reference: JSONValue = ["__type": "File", "name": .string(storedName)]
+            let naming = ChangeRequest(method: .put, path: address, body: .object([.init(field, reference)]))
             let operation = PushOperation(
-                entity: file.entity, kind: .update, id: file.id, record: [:], version: nil, idempotencyKey: "")
-            let outcome = outcome(try await send(naming, nil), operation)
+                entity: entity, kind: .update, id: id, record: [:], version: nil, idempotencyKey: "")
+            let outcome = self.outcome(try await send(naming, nil), operation)
             guard case .applied = outcome else { return outcome }
-            guard case .found(let row)? = try await fetch([file.id], of: file.entity).first else { return .notFound }
+            guard case .found(let row)? = try await fetch([id], of: entity).first else { return .notFound }
             return .applied(row)
-        } catch let refusal as RowAddress.Refusal {
-            return .rejected(refusal.description)
-        } catch ServiceError.invalidResponse(let text) {
-            return .unknown(text)
         }
     }
 

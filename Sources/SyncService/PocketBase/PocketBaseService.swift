@@ -225,29 +225,21 @@ extension PocketBaseService: FileService {
     package func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
     ) async throws -> PushOutcome {
-        try await upload(FileUpload(entity: entity, id: id, path: path, name: name, type: type, data: data))
-    }
-
-    private func upload(_ file: FileUpload) async throws -> PushOutcome {
-        let form = MultipartForm(file.path.joined(separator: "."), file)
-        do {
-            let url = try exchange.url(path(of: file.entity) + RowAddress(file.id).parts)
+        let form = MultipartForm(path.joined(separator: "."), fileName: name, fileType: type, data)
+        return try await PushOutcome.of {
+            let url = try exchange.url(self.path(of: entity) + RowAddress(id).parts)
             let response = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(.patch, url, content: .init(data: form.data, type: form.type))
             }
             guard (200..<300).contains(response.status) else {
                 let operation = PushOperation(
-                    entity: file.entity, kind: .update, id: file.id, record: [:], version: nil, idempotencyKey: "")
+                    entity: entity, kind: .update, id: id, record: [:], version: nil, idempotencyKey: "")
                 return try await refused(response, operation)
             }
-            guard let row = row(try response.json(), of: file.entity) else {
+            guard let row = self.row(try response.json(), of: entity) else {
                 return .unknown("the response is not a record")
             }
             return .applied(row)
-        } catch let refusal as RowAddress.Refusal {
-            return .rejected(refusal.description)
-        } catch ServiceError.invalidResponse(let text) {
-            return .unknown(text)
         }
     }
 }
