@@ -22,12 +22,7 @@ package struct WatermelonService: SyncService, HTTPService {
     let schemaVersion: Int
     private var keyPaths: [String: [String]] = [:]
 
-    /// Creates a service for an endpoint.
-    ///
-    /// - Parameters:
-    ///   - url: The complete URL of the endpoint.
-    ///   - tables: The table of each entity; by default the plural of the entity's name in snake_case.
-    ///   - schemaVersion: The schema version to request.
+    /// Creates a service for an endpoint. See ``BuiltInService``.
     package init(
         url: URL, tables: [String: String] = [:], schemaVersion: Int = 1, headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()

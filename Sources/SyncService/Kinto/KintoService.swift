@@ -20,12 +20,7 @@ package struct KintoService: SyncService, HTTPService {
     private let paths: [String: String]
     private let pageSize: Int
 
-    /// Creates a service for the collections of a bucket.
-    ///
-    /// - Parameters:
-    ///   - baseURL: The URL of the server, up to `/v1`.
-    ///   - collection: The name of an entity's collection. The path of the entity replaces `{path}`.
-    ///   - paths: The path of each entity; by default the plural of the entity's name in snake_case.
+    /// Creates a service for the collections of a bucket. See ``BuiltInService``.
     package init(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
         pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,

@@ -38,13 +38,7 @@ package struct ParseService: SyncService, HTTPService {
     /// class and the name of the field.
     let arrays = Locked<[[String]: Bool]>([:])
 
-    /// Creates a service for the classes of an application.
-    ///
-    /// - Parameters:
-    ///   - baseURL: The URL above `/classes`.
-    ///   - classes: The class of each entity; by default the class with the entity's name.
-    ///   - credentials: The credentials, with `X-Parse-Session-Token`. The client refreshes the credentials after
-    ///     status 401 or error 209.
+    /// Creates a service for the classes of an application. See ``BuiltInService``.
     package init(
         baseURL: URL, options: ParseOptions, classes: [String: String] = [:], headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
@@ -129,23 +123,14 @@ package struct ParseService: SyncService, HTTPService {
     }
 }
 
-/// The application and the options of a Parse server.
+/// Options of a Parse server. The parameters of the function of ``BuiltInService`` describe them.
 package struct ParseOptions: Sendable, Hashable {
-    /// The ID of the application.
     package var applicationID: String
-    /// The REST API key; nil if the server does not require a key.
     package var restKey: String?
-    /// The session token of a user; nil for no user, or if the credentials have `X-Parse-Session-Token`.
     package var sessionToken: String?
-    /// The largest number of objects in a page. A server may return smaller pages.
     package var pageSize = 1000
-    /// The length of time by which each pull overlaps the previous pull. The overlap is necessary because an object may
-    /// become visible after objects that changed later.
     package var overlap = Duration.seconds(60)
-    /// The side that assigns the ID of a new row. Use `.client` only with a server that has `allowCustomObjectId` set.
     package var idAssignment = ServiceCapabilities.IDAssignment.server
-    /// The name of the field, in all classes, for the idempotency key of a new row; nil for none. After a lost
-    /// response, the engine finds the row by this key.
     package var markerField: String?
 
     /// Creates options for an application.

@@ -24,13 +24,7 @@ package struct PocketBaseService: SyncService, HTTPService {
     /// The text fields that cannot be null, by entity.
     private var texts: [String: Set<String>] = [:]
 
-    /// Creates a service for the collections of a server.
-    ///
-    /// - Parameters:
-    ///   - baseURL: The URL of the server, without `/api`.
-    ///   - paths: The collection of each entity; by default the plural of the entity's name in snake_case.
-    ///   - credentials: The credentials with the token as the value of `Authorization`, such as the credentials from
-    ///     ``login(at:collection:identity:password:transport:)``.
+    /// Creates a service for the collections of a server. See ``BuiltInService``.
     package init(
         baseURL: URL, paths: [String: String] = [:], options: PocketBaseOptions = PocketBaseOptions(),
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -92,18 +86,12 @@ package struct PocketBaseService: SyncService, HTTPService {
     }
 }
 
-/// Options of a PocketBase server.
+/// Options of a PocketBase server. The parameters of the function of ``BuiltInService`` describe them.
 package struct PocketBaseOptions: Sendable, Hashable {
-    /// The field with the time of the last change; nil to list all records in every pull. Every collection must have
-    /// the field. The field must have the type `autodate`, and the server must set the field on create and on update.
     package var updatedField: String? = "updated"
-    /// The length of time by which each pull overlaps the previous pull. The overlap is necessary because the server
-    /// sets the time of a change before the transaction commits.
+    /// The server sets the time of a change before the transaction commits.
     package var overlap = Duration.seconds(60)
-    /// The number of records in a page, at most 1000.
     package var pageSize = 1000
-    /// The largest number of changes in one atomic batch; 1 for no batches. If batches are disabled on the server, the
-    /// service sends single requests.
     package var batchSize = 50
 
     /// Creates options with default values.
@@ -153,13 +141,7 @@ extension PocketBaseService {
         return name
     }
 
-    /// Returns credentials that log in a user with a password. The client logs in before the first request, and again
-    /// after the server rejects the token.
-    ///
-    /// - Parameters:
-    ///   - url: The URL of the server, without `/api`.
-    ///   - collection: The collection of the user; `_superusers` for an administrator.
-    ///   - identity: The email address, or another identity field of the collection.
+    /// Returns credentials that log in a user with a password. See ``ServiceCredentials``.
     package static func login(
         at url: URL, collection: String = "users", identity: String, password: String,
         transport: any HTTPTransport = DefaultTransport()

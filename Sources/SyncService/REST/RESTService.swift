@@ -10,13 +10,7 @@ package struct RESTService: SyncService, HTTPService {
     /// The key paths of the parts of the ID, by entity. An entity without an entry uses `id`.
     private var idKeys: [String: [[String]]]
 
-    /// Creates a service for the lists below a base URL.
-    ///
-    /// - Parameters:
-    ///   - paths: The path of each entity's list below the base URL; by default the plural of the entity's name in
-    ///     snake_case.
-    ///   - ids: The key path of the ID in the records of each entity; by default the key path of the model's primary
-    ///     key.
+    /// Creates a service for the lists below a base URL. See ``BuiltInService``.
     package init(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
