@@ -60,8 +60,7 @@ extension EngineRun {
         do {
             return try trail.hasNext(response.nextPage, after: response.records.map(\.id))
         } catch {
-            let page = PulledPage(entity: entity, rows: [], end: .anew, isListing: false, serverTime: nil)
-            _ = try await store.apply(page, lease)
+            try await store.clearNextPage(of: entity, lease)
             throw error
         }
     }
@@ -155,9 +154,7 @@ extension EngineRun {
             }
             return RemoteRecord(id: id, record: record, isComplete: false)
         }
-        let page = PulledPage(
-            entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil, keepsVersions: true)
-        record(try await store.apply(page, lease))
+        try await apply(rows, entity, keepsVersions: true)
     }
 
     func write(remoteFirst operation: PushOperation) async throws {
@@ -195,18 +192,7 @@ extension EngineRun {
         case .rejected(let reason): throw SyncError(.serviceFailure, reason)
         case .unknown(let reason): throw SyncError(.serviceUnavailable, reason)
         }
-        let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)
-        record(try await store.apply(page, lease))
-    }
-}
-
-extension PulledPage {
-    init(_ page: PullPage, of entity: String, acceptsOlderVersions: Bool) {
-        self.init(
-            entity: entity, rows: page.records,
-            end: page.nextPage.map { .more(next: $0) } ?? .last(cursor: page.cursor),
-            isListing: page.isFullListing, serverTime: page.serverTime?.clampedMilliseconds,
-            acceptsOlderVersions: acceptsOlderVersions)
+        try await apply(rows, operation.entity)
     }
 }
 

@@ -147,9 +147,7 @@ extension EngineRun {
         } catch let refusal as RowAddress.Refusal {
             return try await block(file, refusal.description)
         }
-        let page = PulledPage(
-            entity: file.entity, rows: [row], end: .none, isListing: false, serverTime: nil)
-        _ = try await store.apply(page, lease)
+        _ = try await store.apply(PulledPage([row], of: file.entity), lease)
         try await store.complete(file, .sent, lease)
         recordChanges(of: file.entity) { $0.pushedUpdates += 1 }
     }
