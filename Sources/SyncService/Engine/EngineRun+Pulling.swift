@@ -98,37 +98,24 @@ extension EngineRun {
     ) async throws -> Bool {
         let cursors = try await store.cursors(registration)
         let entities = registration.entities.map(\.name)
-        if service.capabilities.hasSharedCursor {
-            return try await isAnythingNew(store, service, entities, oldest(entities.map { cursors[$0]?.cursor }))
-        }
-        for entity in entities {
-            let cursor = cursors[entity]?.cursor
-            var trail = PageLoopDetector(entity)
-            do {
+        do {
+            if service.capabilities.hasSharedCursor {
+                let cursor = oldest(entities.map { cursors[$0]?.cursor })
+                for (entity, page) in try await service.pull(entities, since: cursor) {
+                    let pulled = PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)
+                    if try await store.hasChanges(pulled) { return true }
+                }
+                return false
+            }
+            for entity in entities {
+                let cursor = cursors[entity]?.cursor
+                var trail = PageLoopDetector(entity)
                 // The first page may have only known records, and a later page may have changes.
                 while true {
                     let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
-                    if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) {
-                        return true
-                    }
+                    let pulled = PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)
+                    if try await store.hasChanges(pulled) { return true }
                     guard try trail.hasNext(page.nextPage, after: page.records.map(\.id)) else { break }
-                }
-            } catch ServiceError.cursorInvalid {
-                return true
-            } catch let failure as ServiceError {
-                throw service.hidingSecrets(of: failure.error)
-            }
-        }
-        return false
-    }
-
-    private static func isAnythingNew(
-        _ store: any EngineStore, _ service: any SyncService, _ entities: [String], _ cursor: String?
-    ) async throws -> Bool {
-        do {
-            for (entity, page) in try await service.pull(entities, since: cursor) {
-                if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) {
-                    return true
                 }
             }
             return false
