@@ -37,7 +37,8 @@ package struct RESTService: SyncService, HTTPService {
         return ServiceCapabilities(
             idAssignment: options.idAssignment,
             deletionDetection: options.sinceParameter != nil && options.deletedField != nil ? .tombstones : .listing,
-            createIdempotency: idempotency, supportsPreconditions: options.preconditionHeader != nil,
+            createIdempotency: idempotency,
+            supportsPreconditions: options.preconditionHeader != nil && options.versionField != nil,
             providesModificationTimes: options.versionField != nil,
             maxConcurrentRequests: options.maxConcurrentRequests, returnsRecords: false, supportsCompositeIDs: true,
             hasOrderedVersions: options.versionField != nil)
@@ -191,7 +192,9 @@ public struct RESTOptions: Sendable, Hashable {
     /// option only if ``idempotencyHeader`` is nil.
     public var markerField: String?
     /// The header for the version that a change is based on, such as `If-Match`; nil for a service without
-    /// preconditions.
+    /// preconditions. The option requires ``versionField``; otherwise the initializer of ``SyncEngine`` throws
+    /// ``SyncError`` `invalidOption`. If the client assigns IDs, creates have the header `If-None-Match`, also without
+    /// ``versionField``.
     public var preconditionHeader: String?
     /// The largest number of changes that are sent at the same time, at most 100. The changes are of one entity, and
     /// none of them references another one. The service may apply them in any order, so it may reject a change that
@@ -200,4 +203,10 @@ public struct RESTOptions: Sendable, Hashable {
 
     /// Creates options for a service that returns all records in one array and updates records with `PATCH`.
     public init() {}
+
+    /// Whether no request has a precondition although ``preconditionHeader`` is set. A create with an ID of the client
+    /// needs no version for its precondition.
+    package var isPreconditionUnused: Bool {
+        preconditionHeader != nil && versionField == nil && idAssignment == .server
+    }
 }
