@@ -22,7 +22,7 @@ extension EngineRun {
         var trail = PageLoopDetector(entity, from: known?.next)
         // The page at which an earlier run was interrupted, until this run has read it.
         var rest = known?.next
-        var count = 0
+        var (count, versions) = (0, 0)
         while true {
             let (page, request) = (trail.page, PullRequest(entity: entity, cursor: cursor, page: trail.page))
             let response: PullPage
@@ -44,9 +44,11 @@ extension EngineRun {
             record(outcome)
             recordSkipped(response, of: entity, after: count)
             count += response.records.count + response.invalidRecords.count
+            versions += response.records.count { $0.version != nil }
             if count > 0 || response.nextPage != nil { send(.pulled(entity: entity, rows: count, of: response.total)) }
             guard goesOn else {
                 if response.isFullListing { listed.withLock { $0.insert(entity) } }
+                if cursor == nil, versions == 0 { recordUnversioned(count, of: entity) }
                 return
             }
         }
@@ -86,6 +88,13 @@ extension EngineRun {
             changes.invalidRecords += page.invalidRecords.count
             changes.firstInvalidRecord = changes.firstInvalidRecord ?? count + first
         }
+    }
+
+    /// Reports a pull of all records in which no record has a version, although the service should have versions. The
+    /// member for the version may be misspelt in the options of the service.
+    private func recordUnversioned(_ count: Int, of entity: String) {
+        guard count > 0, service.capabilities.hasOrderedVersions else { return }
+        recordChanges(of: entity) { $0.unversionedRecords = count }
     }
 
     func record(_ outcome: SyncReport) {
