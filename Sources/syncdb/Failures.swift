@@ -48,12 +48,16 @@ extension SyncError {
         switch code {
         case .deletionLimitExceeded:
             "\(Self.deletionLimitHint); if the JSON lists only changes, use --delta"
+        case .modelMismatch where lacksRequiredValues: "give the attribute a default, or make it optional"
         case .modelMismatch where !problems.isEmpty: "use --allow-loss to accept the data loss"
         case .engineBusy: nil
         case .databaseBusy: "use --busy-timeout 60s to wait longer"
         default: detectedFormat.map(Self.hint)
         }
     }
+
+    /// Whether a migration failed because rows have no value for a required attribute, which `--allow-loss` cannot change.
+    var lacksRequiredValues: Bool { code == .modelMismatch && problems.contains { $0.kind == .missingRequiredValue } }
 
     /// The hint for all commands with a deletion limit.
     static let deletionLimitHint: TerminalText =

@@ -186,6 +186,19 @@ struct ConfigurationMemberTests {
         #expect(await log.headers.first?[.ifMatch] == nil)
     }
 
+    @Test("The member 'preconditions' requires 'version', unless the client assigns IDs")
+    func preconditionsWithoutVersion() async throws {
+        let error = #expect(throws: SyncError.self) {
+            try Self.configuration(#""rest": {"preconditions": "If-Match"}"#)
+        }
+        #expect(error?.code == .invalidConfiguration && error?.path == "rest.preconditions")
+        #expect(error?.message.contains("set 'version' to its field, or remove the member") == true)
+        let log = try await sent(#""ids": "client", "preconditions": "If-Match""#, operation(.create, id: "a"))
+        #expect(await log.headers.map { $0[.ifNoneMatch] } == ["*"])
+        let client = try Self.configuration(#""rest": {"ids": "client", "preconditions": "If-Match"}"#)
+        #expect(!client.service().capabilities.supportsPreconditions)
+    }
+
     @Test("The member 'update' selects PATCH with the changed fields or PUT with the whole record")
     func updateMethod() async throws {
         for members in ["", #""update": "patch""#] {
@@ -366,6 +379,9 @@ struct ConfigurationMemberTests {
             ("rest", #""rest": {"idempotency": "Idempotency Key"}"#, "rest.idempotency"),
             ("rest", #""rest": {"preconditions": "If Match"}"#, "rest.preconditions"),
             ("rest", #""rest": {"marker": 1}"#, "rest.marker"),
+            ("rest", #""rest": {"preconditions": "If-Match", "verson": "rev"}"#, "rest.verson"),
+            ("rest", #""rest": {"version": ""}"#, "rest.version"),
+            ("rest", #""rest": {"deleted": ""}"#, "rest.deleted"),
             ("rest", #""rest": []"#, "rest"),
             ("rest", #""attempts": 0"#, "attempts"), ("rest", #""attempts": 1.5"#, "attempts"),
             ("rest", #""attemps": 2"#, "attemps"), ("rest", #""timeout": "1 s""#, "timeout"),

@@ -157,9 +157,7 @@ private struct OutboxRow {
     private func write(_ sql: String) async throws { try await stack.write { db in try db.execute(sql: sql) } }
 
     private func pull(_ record: RemoteRecord) async throws {
-        let page = PulledPage(
-            entity: "Task", rows: [record], end: .last(cursor: nil), isListing: false, serverTime: nil)
-        _ = try await store.apply(page, lease)
+        _ = try await store.apply(PulledPage(PullPage(records: [record]), of: "Task"), lease)
     }
 
     /// Completes the stored request. Without one, completes a request that was completed before.

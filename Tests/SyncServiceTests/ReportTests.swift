@@ -148,6 +148,31 @@ struct ReportTests {
         #expect(report.entities["Task"]?.pulledInserts == 3)
     }
 
+    @Test(
+        "A report counts the records of a full pull if none has the configured version",
+        arguments: [("rev", nil), ("version", 3)] as [(String, Int?)])
+    func unversioned(_ present: String, _ count: Int?) async throws {
+        let transport = Served { request, _ in
+            switch request.path {
+            case "/tasks?page=1": (200, [:], [["id": 1], ["id": 2]])
+            case "/tasks?page=2": (200, [:], [.object([.init("id", 3), .init(present, 7)])])
+            default: (200, [:], [])
+            }
+        }
+        var options = RESTOptions()
+        (options.paging, options.versionField) = (.page(), "rev")
+        let url = try #require(URL(string: "https://api.example.com"))
+        let device = try Device(
+            RESTService(baseURL: url, options: options, transport: transport),
+            schema: #"{"entities": {"Task": {"attributes": {"id": "integer"}}}}"#, entities: ["Task"])
+        let report = try await device.engine.sync()
+        #expect(report.entities["Task"]?.unversionedRecords == count)
+        #expect(report.description.contains("3 records without a version") == (count != nil))
+        let again = try await device.engine.sync()
+        #expect(again.entities["Task"]?.unversionedRecords == count)
+        #expect(again.isEmpty)
+    }
+
     @Test("Events report waits for the service and for an in-doubt request")
     func waiting() async throws {
         let service = InMemoryService(

@@ -153,6 +153,12 @@ struct TransportTests {
                 idAssignment: .server, deletionDetection: .listing, createIdempotency: .matchByContent,
                 supportsPreconditions: false, providesModificationTimes: false))
         #expect(code([SyncedEntity("Task", conflictPolicy: .lastWriterWins)], timeless) == .invalidOption)
+        var options = RESTOptions()
+        options.preconditionHeader = "If-Match"
+        let url = try #require(URL(string: "https://api.example.com"))
+        #expect(code(["Task"], RESTService(baseURL: url, options: options)) == .invalidOption)
+        options.versionField = "version"
+        #expect(throws: Never.self) { try Device(RESTService(baseURL: url, options: options), entities: ["Task"]) }
         let device = try Device(InMemoryService())
         try await device.engine.sync()
         #expect(throws: SyncError.self) { try Device(device.stack, InMemoryService(identity: "another")) }

@@ -92,6 +92,21 @@ struct HintTests {
         #expect(refused.errors.contains("app.sqlite"), "\(refused.errors)")
     }
 
+    @Test("A model that requires values which rows lack is an error that names a default, and not --allow-loss")
+    func missingValuesNameDefault() throws {
+        #expect(try run("import", "-", "--entity", "User", "--delta", input: #"[{"id": 1}]"#).status == 0)
+        let model = try sandbox.file(
+            "required.json",
+            #"{"entities": {"User": {"attributes": {"id": "integer", "code": {"type": "string", "optional": false}}}}}"#)
+        for command in [["import", "-", "--entity", "User", "--delta"], ["schema", "migrate"]] {
+            let options = ["--model", model, "--allow-loss", "-d", "app.sqlite"]
+            let refused = try sandbox.run(command + options, input: "[]")
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("hint: give the attribute a default"), "\(refused.errors)")
+            #expect(!refused.errors.contains("--allow-loss"), "\(refused.errors)")
+        }
+    }
+
     @Test("Records in a nested list are an error that names --key")
     func nestedListNamesKey() throws {
         let run = try run("import", "-", "--entity", "User", input: #"{"results": [{"id": 1}]}"#)

@@ -153,6 +153,17 @@ struct ServiceMessageTests {
         #expect(run.status == 0)
     }
 
+    @Test("'pull' reports that no record has the configured version")
+    func missingVersionsAreReported() throws {
+        let setting = try Setting([Self.task(1), Self.task(2)], #", "rest": {"version": "rev"}"#)
+        let note = "Task: 2 records without a version; check 'rest.version' in the configuration\n"
+        let run = try setting.run("pull", "--only", "Task")
+        #expect(run.output == "Task: pulled: 2 inserted\n" + note, "\(run.output)\(run.errors)")
+        #expect(try setting.run("pull", "--only", "Task").output == note)
+        try setting.say([Self.task(1), Self.task(2, ["rev": 5])])
+        #expect(try setting.run("pull", "--only", "Task").output == "nothing to do\n")
+    }
+
     @Test("'pull' prints the reason and the length of a delay")
     func delaysAreReported() throws {
         let setting = try Setting([Self.task(1)])

@@ -37,11 +37,18 @@ public struct SyncReport: Sendable, Hashable, Codable {
         /// A description of the first value that does not fit the model: row, member and problem. Nil if there is no
         /// such value.
         package var firstUnreadableValue: String?
+        /// The number of records in a pull of all records, if the service should have versions and no record has one;
+        /// nil otherwise. Not counted by ``isEmpty``, because some lists of a service may have no versions.
+        package var unversionedRecords: Int?
 
         package init() {}
 
         /// Whether all counts are zero.
-        public var isEmpty: Bool { self == Changes() }
+        public var isEmpty: Bool {
+            var counts = self
+            counts.unversionedRecords = nil
+            return counts == Changes()
+        }
     }
 
     /// The changes, by the name of the entity.
@@ -97,6 +104,7 @@ extension SyncReport.Changes: CustomStringConvertible {
             count(conflicts, "row").map { "\($0) with conflicts" }, count(blockedChanges, "blocked change"),
             count(invalidRecords, "record").map { "\($0) without an ID" },
             count(unreadableValues, "unreadable value"),
+            count(unversionedRecords ?? 0, "record").map { "\($0) without a version" },
         ].compactMap(\.self)
         return parts.isEmpty ? "nothing" : parts.joined(separator: "; ")
     }
@@ -119,5 +127,6 @@ extension SyncReport.Changes {
         firstInvalidRecord = firstInvalidRecord ?? other.firstInvalidRecord
         unreadableValues += other.unreadableValues
         firstUnreadableValue = firstUnreadableValue ?? other.firstUnreadableValue
+        if let count = other.unversionedRecords { unversionedRecords = (unversionedRecords ?? 0) + count }
     }
 }

@@ -32,7 +32,7 @@ struct PageWriter {
         let entries = try entries(of: page.rows)
         let rows = page.acceptsOlderVersions ? page.rows : try current(page.rows, entries)
         options.keepsVersions = page.keepsVersions
-        if case .none = page.end { return try apply(rows, entries) }
+        guard let pull = page.pull else { return try apply(rows, entries) }
         let hasUnreadableIDs = try !page.acceptsOlderVersions && rows.contains { try isNewAndWithoutKey($0) }
         try apply(rows.filter { $0.record != nil }, entries)
         if entries.facts.hasTombstones || rows.contains(where: { $0.record == nil }) {
@@ -46,11 +46,11 @@ struct PageWriter {
                 }
             }
         }
-        if page.isListing {
+        if pull.isFullListing {
             let listed = page.rows.filter { $0.record != nil }
             try ledger.insertListed(listed.map { try QuarantinedRecords.listed($0.id, table, in: db) }, table)
         }
-        try recordEnd(page, hasUnreadableIDs: hasUnreadableIDs)
+        try recordEnd(of: pull, page, hasUnreadableIDs: hasUnreadableIDs)
     }
 
     /// Writes rows that are not a page of a pull.
@@ -144,17 +144,9 @@ struct PageWriter {
     /// Records where the pull continues. `hasUnreadableIDs`: whether a record that is not quarantined yet has an ID
     /// that is not a valid key. The next pull then gets all rows. It returns the row that was meant, and quarantined
     /// records that it lacks are removed.
-    private func recordEnd(_ page: PulledPage, hasUnreadableIDs: Bool) throws {
-        var (cursor, next): (String?, String?)
-        switch page.end {
-        case .none: return
-        case .anew:
-            return try ledger.clearNextPage(of: table)
-        case .more(let page): (cursor, next) = (nil, page)
-        case .last(let word):
-            (cursor, next) = (word, nil)
-            try SyncedColumns(table, db).insertPulled()
-        }
+    private func recordEnd(of pull: PullPage, _ page: PulledPage, hasUnreadableIDs: Bool) throws {
+        var (cursor, next) = (pull.nextPage == nil ? pull.cursor : nil, pull.nextPage)
+        if next == nil { try SyncedColumns(table, db).insertPulled() }
         if try hasUnreadableIDs || !page.acceptsOlderVersions && ledger.isCursorCleared(of: table) {
             (cursor, next) = (nil, nil)
         }

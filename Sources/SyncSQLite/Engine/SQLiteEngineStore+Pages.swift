@@ -82,6 +82,11 @@ extension SQLiteEngineStore {
         return model.compiled.rowKey(record, of: table.entity)?.recordKey(table.key.type).json
     }
 
+    package func clearNextPage(of entity: String, _ lease: EngineLease) async throws {
+        let table = try table(entity)
+        try await writing(lease) { db in try EngineLedger(db).clearNextPage(of: table) }
+    }
+
     package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> SyncReport {
         for page in pages { _ = try table(page.entity) }
         return try await writing(lease, keepsMemory: true) { [self] db in

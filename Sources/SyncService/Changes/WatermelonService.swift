@@ -16,18 +16,13 @@ package import SyncCore
 ///
 /// The statuses 400 and 422 may also mean a conflict. Therefore the engine first pulls and pushes again. If the service
 /// rejects that push too, the engine halves the batch until the batch contains only the rejected change.
-package struct WatermelonService: SyncService {
+package struct WatermelonService: SyncService, HTTPService {
     let exchange: ServiceHTTPClient
     private let tables: [String: String]
     let schemaVersion: Int
     private var keyPaths: [String: [String]] = [:]
 
-    /// Creates a service for an endpoint.
-    ///
-    /// - Parameters:
-    ///   - url: The complete URL of the endpoint.
-    ///   - tables: The table of each entity; by default the plural of the entity's name in snake_case.
-    ///   - schemaVersion: The schema version to request.
+    /// Creates a service for an endpoint. See ``BuiltInService``.
     package init(
         url: URL, tables: [String: String] = [:], schemaVersion: Int = 1, headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
@@ -46,15 +41,6 @@ package struct WatermelonService: SyncService {
             generatedIDLength: 16,
             hasSharedCursor: true, pushesAtomically: true, requiresCompleteRecords: true)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
-
-    /// The URL of the endpoint.
-    package var identity: String { exchange.base.absoluteString }
 
     /// Returns the name of the table.
     package func filter(of entity: String) -> String { table(of: entity) }

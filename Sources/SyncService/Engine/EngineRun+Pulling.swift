@@ -22,7 +22,7 @@ extension EngineRun {
         var trail = PageLoopDetector(entity, from: known?.next)
         // The page at which an earlier run was interrupted, until this run has read it.
         var rest = known?.next
-        var count = 0
+        var (count, versions) = (0, 0)
         while true {
             let (page, request) = (trail.page, PullRequest(entity: entity, cursor: cursor, page: trail.page))
             let response: PullPage
@@ -44,9 +44,11 @@ extension EngineRun {
             record(outcome)
             recordSkipped(response, of: entity, after: count)
             count += response.records.count + response.invalidRecords.count
+            versions += response.records.count { $0.version != nil }
             if count > 0 || response.nextPage != nil { send(.pulled(entity: entity, rows: count, of: response.total)) }
             guard goesOn else {
                 if response.isFullListing { listed.withLock { $0.insert(entity) } }
+                if cursor == nil, versions == 0 { recordUnversioned(count, of: entity) }
                 return
             }
         }
@@ -60,8 +62,7 @@ extension EngineRun {
         do {
             return try trail.hasNext(response.nextPage, after: response.records.map(\.id))
         } catch {
-            let page = PulledPage(entity: entity, rows: [], end: .anew, isListing: false, serverTime: nil)
-            _ = try await store.apply(page, lease)
+            try await store.clearNextPage(of: entity, lease)
             throw error
         }
     }
@@ -89,6 +90,13 @@ extension EngineRun {
         }
     }
 
+    /// Reports a pull of all records in which no record has a version, although the service should have versions. The
+    /// member for the version may be misspelt in the options of the service.
+    private func recordUnversioned(_ count: Int, of entity: String) {
+        guard count > 0, service.capabilities.hasOrderedVersions else { return }
+        recordChanges(of: entity) { $0.unversionedRecords = count }
+    }
+
     func record(_ outcome: SyncReport) {
         report.withLock { $0.add(outcome) }
     }
@@ -99,37 +107,24 @@ extension EngineRun {
     ) async throws -> Bool {
         let cursors = try await store.cursors(registration)
         let entities = registration.entities.map(\.name)
-        if service.capabilities.hasSharedCursor {
-            return try await isAnythingNew(store, service, entities, oldest(entities.map { cursors[$0]?.cursor }))
-        }
-        for entity in entities {
-            let cursor = cursors[entity]?.cursor
-            var trail = PageLoopDetector(entity)
-            do {
+        do {
+            if service.capabilities.hasSharedCursor {
+                let cursor = oldest(entities.map { cursors[$0]?.cursor })
+                for (entity, page) in try await service.pull(entities, since: cursor) {
+                    let pulled = PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)
+                    if try await store.hasChanges(pulled) { return true }
+                }
+                return false
+            }
+            for entity in entities {
+                let cursor = cursors[entity]?.cursor
+                var trail = PageLoopDetector(entity)
                 // The first page may have only known records, and a later page may have changes.
                 while true {
                     let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
-                    if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) {
-                        return true
-                    }
+                    let pulled = PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)
+                    if try await store.hasChanges(pulled) { return true }
                     guard try trail.hasNext(page.nextPage, after: page.records.map(\.id)) else { break }
-                }
-            } catch ServiceError.cursorInvalid {
-                return true
-            } catch let failure as ServiceError {
-                throw service.hidingSecrets(of: failure.error)
-            }
-        }
-        return false
-    }
-
-    private static func isAnythingNew(
-        _ store: any EngineStore, _ service: any SyncService, _ entities: [String], _ cursor: String?
-    ) async throws -> Bool {
-        do {
-            for (entity, page) in try await service.pull(entities, since: cursor) {
-                if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) {
-                    return true
                 }
             }
             return false
@@ -155,9 +150,7 @@ extension EngineRun {
             }
             return RemoteRecord(id: id, record: record, isComplete: false)
         }
-        let page = PulledPage(
-            entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil, keepsVersions: true)
-        record(try await store.apply(page, lease))
+        try await apply(rows, entity, keepsVersions: true)
     }
 
     func write(remoteFirst operation: PushOperation) async throws {
@@ -195,18 +188,7 @@ extension EngineRun {
         case .rejected(let reason): throw SyncError(.serviceFailure, reason)
         case .unknown(let reason): throw SyncError(.serviceUnavailable, reason)
         }
-        let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)
-        record(try await store.apply(page, lease))
-    }
-}
-
-extension PulledPage {
-    init(_ page: PullPage, of entity: String, acceptsOlderVersions: Bool) {
-        self.init(
-            entity: entity, rows: page.records,
-            end: page.nextPage.map { .more(next: $0) } ?? .last(cursor: page.cursor),
-            isListing: page.isFullListing, serverTime: page.serverTime?.clampedMilliseconds,
-            acceptsOlderVersions: acceptsOlderVersions)
+        try await apply(rows, operation.entity)
     }
 }
 

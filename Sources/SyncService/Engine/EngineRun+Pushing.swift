@@ -157,7 +157,7 @@ extension EngineRun {
         batchSize = max(1, batch.count / 2)
         guard batch.count == 1, let request = batch.first else { return }
         rest = rest.dropFirst()
-        record(try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
+        try await complete(request, as: outcome)
     }
 
     /// Merges rows that this push would restore but that another device has already restored. A service with
@@ -200,7 +200,11 @@ extension EngineRun {
     /// have a temporary reason.
     func complete(tooLarge request: OutgoingRequest) async throws {
         let reason = "the service rejected the request as too large (HTTP 413)"
-        let outcome: RequestOutcome.Outcome = request.operation.kind == .delete ? .failing(reason) : .rejected(reason)
+        try await complete(request, as: request.operation.kind == .delete ? .failing(reason) : .rejected(reason))
+    }
+
+    /// Stores the outcome of a request.
+    func complete(_ request: OutgoingRequest, as outcome: RequestOutcome.Outcome) async throws {
         record(try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 

@@ -114,11 +114,10 @@ extension EngineRun {
         }
     }
 
-    func apply(_ rows: [RemoteRecord], _ entity: String) async throws {
+    /// Applies records outside a pull.
+    func apply(_ rows: [RemoteRecord], _ entity: String, keepsVersions: Bool = false) async throws {
         guard !rows.isEmpty else { return }
-        let page = PulledPage(
-            entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil)
-        record(try await store.apply(page, lease))
+        record(try await store.apply(PulledPage(rows, of: entity, keepsVersions: keepsVersions), lease))
     }
 }
 

@@ -92,8 +92,7 @@ extension EngineRun {
         }
         let failure = "the service failed \(Self.mostTries) times: \(reason)"
         if mayHaveCreatedRow(request) { return try await leaveOpen(request, failure) }
-        let failed = RequestOutcome(request: request, outcome: .failing(failure))
-        record(try await store.complete([failed], serverTime: nil, lease))
+        try await complete(request, as: .failing(failure))
     }
 
     // MARK: Accepted rows that the service does not list yet
@@ -150,9 +149,7 @@ extension EngineRun {
     private func block(notListed request: OutgoingRequest) async throws {
         unresolvedRequests.withLock { $0.insert(request.id) }
         let reason = "the service accepted the row but does not list it; the row is not sent again"
-        record(
-            try await store.complete(
-                [RequestOutcome(request: request, outcome: .notListed(reason))], serverTime: nil, lease))
+        try await complete(request, as: .notListed(reason))
     }
 
     /// Returns whether an earlier attempt may have created the row. It cannot have done so if the engine looks for the
@@ -184,8 +181,7 @@ extension EngineRun {
 
     private func leaveOpen(_ request: OutgoingRequest, _ reason: String) async throws {
         unresolvedRequests.withLock { $0.insert(request.id) }
-        let outcome = RequestOutcome(request: request, outcome: .rejectedAfterRetry(reason))
-        record(try await store.complete([outcome], serverTime: nil, lease))
+        try await complete(request, as: .rejectedAfterRetry(reason))
     }
 
     /// Returns the record that the last attempt created; nil if there is none. For a request that needs no such search,
@@ -240,9 +236,7 @@ extension EngineRun {
         if request.isRestoration {
             _ = try await complete([request], [.notFound], isReplay: true)
         } else {
-            record(
-                try await store.complete(
-                    [RequestOutcome(request: request, outcome: .createdThenDeleted)], serverTime: nil, lease))
+            try await complete(request, as: .createdThenDeleted)
         }
     }
 

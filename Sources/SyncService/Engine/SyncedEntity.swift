@@ -161,11 +161,17 @@ extension EngineRegistration {
     /// Creates the registration of an engine.
     ///
     /// - Throws: ``SyncError`` `invalidOption` if there are no entities, if an entity occurs twice, or if a policy
-    ///   requires times that the service lacks.
+    ///   or a precondition requires times or versions that the service lacks.
     init(_ entities: [SyncedEntity], _ service: any SyncService, _ configuration: SyncEngine.Configuration) throws {
         let capabilities = service.capabilities
         try configuration.deletionLimit?.validate()
         guard !entities.isEmpty else { throw SyncError(.invalidOption, "an engine requires at least one entity") }
+        if let service = service as? RESTService, service.options.isPreconditionUnused {
+            throw SyncError(
+                .invalidOption,
+                "preconditions require the version of every record: set 'versionField' ('version' in a configuration "
+                    + "file) to the field with the version, or remove 'preconditionHeader' ('preconditions')")
+        }
         var seen: Set<String> = []
         for entity in entities {
             guard seen.insert(entity.name).inserted else {

@@ -43,40 +43,24 @@ extension FileService {
     public func sentName(of name: String) -> String { name }
 }
 
-/// A file to upload to a field of a row.
-struct FileUpload {
-    /// The entity of the row.
-    let entity: String
-    /// The remote ID of the row.
-    let id: JSONValue
-    /// The key path of the field.
-    let path: [String]
-    /// The name of the file. It begins with the first digits of the hash of the bytes.
-    let name: String
-    /// The media type, such as `image/png`.
-    let type: String
-    /// The contents of the file.
-    let data: Data
-}
-
 /// A multipart form with one file (RFC 7578).
 struct MultipartForm {
     let data: Data
     let type: String
 
-    /// Creates a form with one file.
+    /// Creates a form with a file of this name, media type and contents.
     ///
     /// - Parameter field: The name of the form field.
-    init(_ field: String, _ file: FileUpload) {
+    init(_ field: String, fileName: String, fileType: String, _ contents: Data) {
         let boundary = "sync-\(UUID().uuidString)"
         let head = """
             --\(boundary)\r
-            Content-Disposition: form-data; name="\(Self.quoted(field))"; filename="\(Self.quoted(file.name))"\r
-            Content-Type: \(Self.line(file.type))\r
+            Content-Disposition: form-data; name="\(Self.quoted(field))"; filename="\(Self.quoted(fileName))"\r
+            Content-Type: \(Self.line(fileType))\r
             \r
 
             """
-        data = Data(head.utf8) + file.data + Data("\r\n--\(boundary)--\r\n".utf8)
+        data = Data(head.utf8) + contents + Data("\r\n--\(boundary)--\r\n".utf8)
         type = "multipart/form-data; boundary=\(boundary)"
     }
 
@@ -163,9 +147,7 @@ extension EngineRun {
         } catch let refusal as RowAddress.Refusal {
             return try await block(file, refusal.description)
         }
-        let page = PulledPage(
-            entity: file.entity, rows: [row], end: .none, isListing: false, serverTime: nil)
-        _ = try await store.apply(page, lease)
+        _ = try await store.apply(PulledPage([row], of: file.entity), lease)
         try await store.complete(file, .sent, lease)
         recordChanges(of: file.entity) { $0.pushedUpdates += 1 }
     }

@@ -12,7 +12,7 @@ package import SyncCore
 /// - `POST` of an existing ID returns 200 and ignores the body. Therefore rows are created with `PUT` and
 ///   `If-None-Match: *`.
 /// - A batch has at most 25 requests.
-package struct KintoService: SyncService {
+package struct KintoService: SyncService, HTTPService {
     private static let batchSize = 25
     let exchange: ServiceHTTPClient
     private let bucket: String
@@ -20,12 +20,7 @@ package struct KintoService: SyncService {
     private let paths: [String: String]
     private let pageSize: Int
 
-    /// Creates a service for the collections of a bucket.
-    ///
-    /// - Parameters:
-    ///   - baseURL: The URL of the server, up to `/v1`.
-    ///   - collection: The name of an entity's collection. The path of the entity replaces `{path}`.
-    ///   - paths: The path of each entity; by default the plural of the entity's name in snake_case.
+    /// Creates a service for the collections of a bucket. See ``BuiltInService``.
     package init(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
         pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -46,12 +41,6 @@ package struct KintoService: SyncService {
             providesModificationTimes: true,
             maxBatchSize: Self.batchSize, requiresClientCascades: true, hasOrderedVersions: true)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the bucket.
     package var identity: String { "\(exchange.base.absoluteString) \(bucket)" }
@@ -133,54 +122,29 @@ package struct KintoService: SyncService {
 
     /// Fetches records by ID, with one request for each ID.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        var rows: [FetchOutcome] = []
-        for id in ids {
-            guard let address = try? RowAddress(id) else {
-                rows.append(.forbidden)
-                continue
+        try await fetch(ids, below: path(of: entity)) { _, response in
+            guard let row = try response.json()["data"].flatMap(self.row) else {
+                throw ServiceError.invalidResponse("a record has no 'id' or no 'last_modified'")
             }
-            let response = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
-            switch response.status {
-            case 200..<300:
-                guard let row = try response.json()["data"].flatMap(row) else {
-                    throw ServiceError.invalidResponse("a record has no 'id' or no 'last_modified'")
-                }
-                rows.append(.found(row))
-            case 404, 410: rows.append(.notFound)
-            case 403: rows.append(.forbidden)
-            default: throw response.refusal
-            }
+            return .found(row)
         }
-        return rows
     }
 
     // MARK: Pushing
 
     /// Sends the changes as one batch.
     package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        var requests: [Request] = []
+        var requests: [ChangeRequest] = []
         var refused: [Int: PushOutcome] = [:]
         for (index, operation) in operations.enumerated() {
             do {
-                requests.append(try request(try await whole(operation)))
+                requests.append(try request(try await completed(operation)))
             } catch let refusal as RowAddress.Refusal {
                 refused[index] = .rejected(refusal.description)
             }
         }
         guard !requests.isEmpty else { return operations.indices.compactMap { refused[$0] } }
-        let prefix = exchange.base.path
-        let body: JSONValue = [
-            "requests": .array(
-                requests.map { request in
-                    var members: [JSONValue.Member] = [
-                        .init("method", .string(request.method)),
-                        .init("path", .string(prefix + "/" + request.path.map(\.escapedForURL).joined(separator: "/"))),
-                        .init("headers", .object(request.headers.map { .init($0.key, .string($0.value)) })),
-                    ]
-                    if let body = request.body { members.append(.init("body", body)) }
-                    return .object(members)
-                })
-        ]
+        let body = ChangeRequest.batch(requests, below: exchange.base)
         let response: ServiceHTTPClient.Response
         do {
             response = try await exchange.send(.post, exchange.url(["batch"]), body)
@@ -205,33 +169,15 @@ package struct KintoService: SyncService {
         }
     }
 
-    private struct Request {
-        let method: String
-        let path: [String]
-        let headers: [String: String]
-        let body: JSONValue?
-    }
-
-    /// Completes a partial update with the rest of each member, because the server replaces members as a whole.
-    private func whole(_ operation: PushOperation) async throws -> PushOperation {
-        guard operation.isPartialUpdate, let id = operation.id,
-            case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
-            let record = row.record
-        else { return operation }
-        var operation = operation.merged(over: record)
-        operation.version = operation.version ?? row.version
-        return operation
-    }
-
-    private func request(_ operation: PushOperation) throws -> Request {
+    private func request(_ operation: PushOperation) throws -> ChangeRequest {
         let path = try path(of: operation.entity) + RowAddress(operation.id ?? .null).parts
         let match = operation.version.map { ["If-Match": "\"\($0)\""] } ?? [:]
         // The ID is in the path, and only the server writes `last_modified`.
         let data: JSONValue = ["data": operation.record.without(["last_modified", "id"])]
         switch operation.kind {
-        case .create: return Request(method: "PUT", path: path, headers: ["If-None-Match": "*"], body: data)
-        case .update: return Request(method: "PATCH", path: path, headers: match, body: data)
-        case .delete: return Request(method: "DELETE", path: path, headers: match, body: nil)
+        case .create: return ChangeRequest(method: .put, path: path, headers: ["If-None-Match": "*"], body: data)
+        case .update: return ChangeRequest(method: .patch, path: path, headers: match, body: data)
+        case .delete: return ChangeRequest(method: .delete, path: path, headers: match, body: nil)
         }
     }
 

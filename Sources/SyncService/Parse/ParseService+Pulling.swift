@@ -230,11 +230,11 @@ struct ParseCursor {
     /// Parses a page token.
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)
-        guard case .string(let time)? = json["t"], case .string(let id)? = json["i"],
-            case .number(let full)? = json["n"]
-        else { throw ServiceError.invalidResponse("'\(text)' is not a valid page token") }
-        (self.time, self.id, self.full) = (time, id, Int(full))
-        if case .string(let text)? = json["b"] { began = Date(isoText: text) } else { began = nil }
+        guard let time = json["t"]?.string, let id = json["i"]?.string, let full = json["n"]?.int else {
+            throw ServiceError.invalidResponse("'\(text)' is not a valid page token")
+        }
+        (self.time, self.id, self.full) = (time, id, full)
+        began = json["b"]?.string.flatMap { Date(isoText: $0) }
     }
 
     var text: String {

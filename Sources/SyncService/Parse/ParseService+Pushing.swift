@@ -38,14 +38,8 @@ extension ParseService {
         operation.kind == .create && capabilities.createIdempotency == .matchByContent
     }
 
-    struct Request {
-        let method: HTTPRequest.Method
-        let path: [String]
-        let body: JSONValue?
-    }
-
     private enum Step {
-        case request(Request)
+        case request(ChangeRequest)
         case completed(PushOutcome)
 
         var outcome: PushOutcome? { if case .completed(let outcome) = self { outcome } else { nil } }
@@ -63,7 +57,7 @@ extension ParseService {
                 steps.append(.completed(.rejected(refusal.description)))
             }
         }
-        let requests: [Request] = steps.compactMap { if case .request(let request) = $0 { request } else { nil } }
+        let requests: [ChangeRequest] = steps.compactMap { if case .request(let request) = $0 { request } else { nil } }
         var answers: [JSONValue?]
         do {
             answers =
@@ -72,10 +66,8 @@ extension ParseService {
                 case 1: [try await send(requests[0], operations.first)]
                 default: try await sendBatch(requests)
                 }
-        } catch ServiceError.unreachable(let text, _) {
+        } catch ServiceError.unreachable(let text, _), ServiceError.invalidResponse(let text) {
             // The server may have applied the changes.
-            return steps.map { $0.outcome ?? .unknown(text) }
-        } catch ServiceError.invalidResponse(let text) {
             return steps.map { $0.outcome ?? .unknown(text) }
         }
         answers.reverse()
@@ -120,9 +112,7 @@ extension ParseService {
                 response = try await send(request, again)
             } catch let immediate as ImmediateOutcome {
                 return immediate.outcome
-            } catch ServiceError.unreachable(let text, _) {
-                return .unknown(text)
-            } catch ServiceError.invalidResponse(let text) {
+            } catch ServiceError.unreachable(let text, _), ServiceError.invalidResponse(let text) {
                 return .unknown(text)
             } catch ServiceError.retryLater(let after, _) {
                 return .retry(after: after)
@@ -140,7 +130,7 @@ extension ParseService {
     /// Sends a single request.
     ///
     /// - Returns: The response in the format of a batch: an object with `success` or `error`.
-    func send(_ request: Request, _ operation: PushOperation?) async throws -> JSONValue {
+    func send(_ request: ChangeRequest, _ operation: PushOperation?) async throws -> JSONValue {
         var headers: [HTTPField.Name: String] = [:]
         if let name = Self.requestID, let operation, isSentAlone(operation) { headers[name] = operation.idempotencyKey }
         let response = try await exchange.send(
@@ -150,19 +140,8 @@ extension ParseService {
         return ["error": try response.json()]
     }
 
-    private func sendBatch(_ requests: [Request]) async throws -> [JSONValue?] {
-        let prefix = exchange.base.path.hasSuffix("/") ? String(exchange.base.path.dropLast()) : exchange.base.path
-        let body: JSONValue = [
-            "requests": .array(
-                requests.map { request in
-                    var members: [JSONValue.Member] = [
-                        .init("method", .string(request.method.rawValue)),
-                        .init("path", .string(prefix + "/" + request.path.map(\.escapedForURL).joined(separator: "/"))),
-                    ]
-                    if let body = request.body { members.append(.init("body", body)) }
-                    return .object(members)
-                })
-        ]
+    private func sendBatch(_ requests: [ChangeRequest]) async throws -> [JSONValue?] {
+        let body = ChangeRequest.batch(requests, below: exchange.base)
         let response = try await exchange.send(.post, exchange.url(["batch"]), body)
         guard (200..<300).contains(response.status) else {
             if let failure = ParseError(response)?.failure { throw failure }
@@ -194,16 +173,16 @@ extension ParseService {
                 _ = try RowAddress(id)
                 body = body.setting(id, at: [ParseRecords.id])
             }
-            return .request(Request(method: .post, path: path, body: body))
+            return .request(ChangeRequest(method: .post, path: path, body: body))
         case .update, .delete:
             let id = try RowAddress(operation.id ?? .null).parts
             if operation.kind == .delete {
-                return .request(Request(method: .delete, path: path + id, body: nil))
+                return .request(ChangeRequest(method: .delete, path: path + id, body: nil))
             }
             let body = try await update(operation)
             // All changed fields are server-owned, so there is nothing to send.
             if body == .object([]) { return .completed(.applied(nil)) }
-            return .request(Request(method: .put, path: path + id, body: body))
+            return .request(ChangeRequest(method: .put, path: path + id, body: body))
         }
     }
 

@@ -27,7 +27,7 @@ package import SyncCore
 /// - An attribute of type `json` or `transformable` is not converted.
 ///
 /// Fields have the names of the attributes and relationships, unless the model sets a remote key or a key case.
-package struct ParseService: SyncService {
+package struct ParseService: SyncService, HTTPService {
     static let batchSize = 50
     let exchange: ServiceHTTPClient
     let options: ParseOptions
@@ -38,13 +38,7 @@ package struct ParseService: SyncService {
     /// class and the name of the field.
     let arrays = Locked<[[String]: Bool]>([:])
 
-    /// Creates a service for the classes of an application.
-    ///
-    /// - Parameters:
-    ///   - baseURL: The URL above `/classes`.
-    ///   - classes: The class of each entity; by default the class with the entity's name.
-    ///   - credentials: The credentials, with `X-Parse-Session-Token`. The client refreshes the credentials after
-    ///     status 401 or error 209.
+    /// Creates a service for the classes of an application. See ``BuiltInService``.
     package init(
         baseURL: URL, options: ParseOptions, classes: [String: String] = [:], headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
@@ -82,12 +76,6 @@ package struct ParseService: SyncService {
             returnsRecords: false,
             hasOrderedVersions: true)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the application ID.
     package var identity: String { "\(exchange.base.absoluteString) \(options.applicationID)" }
@@ -135,23 +123,14 @@ package struct ParseService: SyncService {
     }
 }
 
-/// The application and the options of a Parse server.
+/// Options of a Parse server. The parameters of the function of ``BuiltInService`` describe them.
 package struct ParseOptions: Sendable, Hashable {
-    /// The ID of the application.
     package var applicationID: String
-    /// The REST API key; nil if the server does not require a key.
     package var restKey: String?
-    /// The session token of a user; nil for no user, or if the credentials have `X-Parse-Session-Token`.
     package var sessionToken: String?
-    /// The largest number of objects in a page. A server may return smaller pages.
     package var pageSize = 1000
-    /// The length of time by which each pull overlaps the previous pull. The overlap is necessary because an object may
-    /// become visible after objects that changed later.
     package var overlap = Duration.seconds(60)
-    /// The side that assigns the ID of a new row. Use `.client` only with a server that has `allowCustomObjectId` set.
     package var idAssignment = ServiceCapabilities.IDAssignment.server
-    /// The name of the field, in all classes, for the idempotency key of a new row; nil for none. After a lost
-    /// response, the engine finds the row by this key.
     package var markerField: String?
 
     /// Creates options for an application.
@@ -264,35 +243,25 @@ extension ParseService: FileService {
     package func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
     ) async throws -> PushOutcome {
-        try await upload(FileUpload(entity: entity, id: id, path: path, name: name, type: type, data: data))
-    }
-
-    private func upload(_ file: FileUpload) async throws -> PushOutcome {
-        guard let field = Self.field(at: file.path) else {
-            return .rejected("'\(file.path.joined(separator: "."))' is a member of an object and cannot store a file")
+        guard let field = Self.field(at: path) else {
+            return .rejected("'\(path.joined(separator: "."))' is a member of an object and cannot store a file")
         }
-        do {
-            let id = try RowAddress(file.id).parts
-            let url = try exchange.url(["files", Self.plainName(file.name)])
-            let stored = try await exchange.send(.post, url, content: .init(data: file.data, type: file.type))
+        return try await PushOutcome.of {
+            let address = try self.path(of: className(of: entity)) + RowAddress(id).parts
+            let url = try exchange.url(["files", Self.plainName(name)])
+            let stored = try await exchange.send(.post, url, content: .init(data: data, type: type))
             guard (200..<300).contains(stored.status) else { return try refused(stored) }
-            guard case .string(let name)? = try stored.json()["name"] else {
+            guard case .string(let storedName)? = try stored.json()["name"] else {
                 return .unknown("the response to an upload has no 'name'")
             }
-            let reference: JSONValue = ["__type": "File", "name": .string(name)]
-            let naming = Request(
-                method: .put, path: path(of: className(of: file.entity)) + id,
-                body: .object([.init(field, reference)]))
+            let reference: JSONValue = ["__type": "File", "name": .string(storedName)]
+            let naming = ChangeRequest(method: .put, path: address, body: .object([.init(field, reference)]))
             let operation = PushOperation(
-                entity: file.entity, kind: .update, id: file.id, record: [:], version: nil, idempotencyKey: "")
-            let outcome = outcome(try await send(naming, nil), operation)
+                entity: entity, kind: .update, id: id, record: [:], version: nil, idempotencyKey: "")
+            let outcome = self.outcome(try await send(naming, nil), operation)
             guard case .applied = outcome else { return outcome }
-            guard case .found(let row)? = try await fetch([file.id], of: file.entity).first else { return .notFound }
+            guard case .found(let row)? = try await fetch([id], of: entity).first else { return .notFound }
             return .applied(row)
-        } catch let refusal as RowAddress.Refusal {
-            return .rejected(refusal.description)
-        } catch ServiceError.invalidResponse(let text) {
-            return .unknown(text)
         }
     }
 

@@ -142,11 +142,7 @@ extension PocketBaseService {
             let known = try await listed(ids, of: entity)
             var rows: [FetchOutcome] = []
             for id in ids {
-                if let row = known[id] {
-                    rows.append(.found(row))
-                } else {
-                    rows.append(try await single(id, of: entity))
-                }
+                if let row = known[id] { rows.append(.found(row)) } else { rows += try await single(id, of: entity) }
             }
             return rows
         }
@@ -163,18 +159,12 @@ extension PocketBaseService {
         return Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    private func single(_ id: JSONValue, of entity: String) async throws -> FetchOutcome {
-        guard let address = try? RowAddress(id) else { return .forbidden }
-        let response = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
-        switch response.status {
-        case 200..<300:
-            guard let row = row(try response.json(), of: entity) else {
+    private func single(_ id: JSONValue, of entity: String) async throws -> [FetchOutcome] {
+        try await fetch([id], below: path(of: entity), absent: [404]) { _, response in
+            guard let row = self.row(try response.json(), of: entity) else {
                 throw ServiceError.invalidResponse("a record of \(entity) has no 'id'")
             }
             return .found(row)
-        case 404: return .notFound
-        case 403: return .forbidden
-        default: throw response.refusal
         }
     }
 }
@@ -199,13 +189,9 @@ struct PocketBaseCursor {
 
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)
-        if case .string(let id)? = json["i"] {
-            var time: String?
-            if case .string(let text)? = json["u"] { time = text }
-            last = (time, id)
-        }
-        if case .string(let text)? = json["t"] { began = Date(isoText: text) }
-        if case .number(let text)? = json["n"] { total = Int(text) }
+        last = json["i"]?.string.map { (time: json["u"]?.string, id: $0) }
+        began = json["t"]?.string.flatMap { Date(isoText: $0) }
+        total = json["n"]?.int
     }
 
     var text: String {

@@ -56,15 +56,6 @@ extension PocketBaseService {
         return rows
     }
 
-    /// Completes a partial update with the rest of each field, because the server replaces JSON fields as a whole.
-    private func completed(_ operation: PushOperation) async throws -> PushOperation {
-        guard operation.isPartialUpdate, let id = operation.id,
-            case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
-            let record = row.record
-        else { return operation }
-        return operation.merged(over: record)
-    }
-
     // MARK: Batches
 
     /// Sends changes as one batch.
@@ -72,15 +63,10 @@ extension PocketBaseService {
     /// - Returns: The outcomes; nil if the server applied no change, so that the caller sends single requests.
     private func batch(_ operations: [PushOperation]) async throws -> [PushOutcome]? {
         guard operations.count > 1, !refusesBatches.value else { return nil }
-        let requests = try operations.map { operation -> JSONValue in
-            var members: [JSONValue.Member] = [
-                .init("method", .string(Self.method(operation.kind).rawValue)),
-                .init("url", .string("/" + (try parts(operation)).map(\.escapedForURL).joined(separator: "/"))),
-            ]
-            if let body = sent(operation) { members.append(.init("body", body)) }
-            return .object(members)
+        let requests = try operations.map {
+            try ChangeRequest(method: Self.method($0.kind), path: parts($0), body: sent($0))
         }
-        let body: JSONValue = ["requests": .array(requests)]
+        let body = ChangeRequest.batch(requests, path: "url")
         let response: ServiceHTTPClient.Response
         do {
             response = try await retryingAsUser(if: \.isRefused) {
@@ -133,22 +119,17 @@ extension PocketBaseService {
     }
 
     private func single(_ operation: PushOperation) async throws -> PushOutcome {
-        do {
+        try await PushOutcome.of {
             let response = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(
                     Self.method(operation.kind), exchange.url(parts(operation)), sent(operation))
             }
             guard (200..<300).contains(response.status) else { return try await refused(response, operation) }
             if operation.kind == .delete { return .applied(nil) }
-            guard let row = row(try response.json(), of: operation.entity) else {
+            guard let row = self.row(try response.json(), of: operation.entity) else {
                 return .unknown("the response is not a record")
             }
             return .applied(row)
-        } catch ServiceError.unreachable(let text, _) {
-            // The server may have applied the change.
-            return .unknown(text)
-        } catch ServiceError.invalidResponse(let text) {
-            return .unknown(text)
         }
     }
 

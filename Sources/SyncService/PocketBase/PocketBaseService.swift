@@ -15,7 +15,7 @@ package import SyncCore
 ///   do not allow.
 /// - An expired token is not an error. The server treats the request as a guest's request, and returns fewer records.
 ///   Therefore the service checks the token before it reports records as missing.
-package struct PocketBaseService: SyncService {
+package struct PocketBaseService: SyncService, HTTPService {
     let exchange: ServiceHTTPClient
     let options: PocketBaseOptions
     let paths: [String: String]
@@ -24,13 +24,7 @@ package struct PocketBaseService: SyncService {
     /// The text fields that cannot be null, by entity.
     private var texts: [String: Set<String>] = [:]
 
-    /// Creates a service for the collections of a server.
-    ///
-    /// - Parameters:
-    ///   - baseURL: The URL of the server, without `/api`.
-    ///   - paths: The collection of each entity; by default the plural of the entity's name in snake_case.
-    ///   - credentials: The credentials with the token as the value of `Authorization`, such as the credentials from
-    ///     ``login(at:collection:identity:password:transport:)``.
+    /// Creates a service for the collections of a server. See ``BuiltInService``.
     package init(
         baseURL: URL, paths: [String: String] = [:], options: PocketBaseOptions = PocketBaseOptions(),
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -50,15 +44,6 @@ package struct PocketBaseService: SyncService {
             generatedIDLength: 15,
             hasOrderedVersions: options.updatedField != nil)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
-
-    /// The base URL.
-    package var identity: String { exchange.base.absoluteString }
 
     /// Returns the name of the collection and the field with the time of the last change.
     package func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updatedField ?? "")" }
@@ -101,18 +86,12 @@ package struct PocketBaseService: SyncService {
     }
 }
 
-/// Options of a PocketBase server.
+/// Options of a PocketBase server. The parameters of the function of ``BuiltInService`` describe them.
 package struct PocketBaseOptions: Sendable, Hashable {
-    /// The field with the time of the last change; nil to list all records in every pull. Every collection must have
-    /// the field. The field must have the type `autodate`, and the server must set the field on create and on update.
     package var updatedField: String? = "updated"
-    /// The length of time by which each pull overlaps the previous pull. The overlap is necessary because the server
-    /// sets the time of a change before the transaction commits.
+    /// The server sets the time of a change before the transaction commits.
     package var overlap = Duration.seconds(60)
-    /// The number of records in a page, at most 1000.
     package var pageSize = 1000
-    /// The largest number of changes in one atomic batch; 1 for no batches. If batches are disabled on the server, the
-    /// service sends single requests.
     package var batchSize = 50
 
     /// Creates options with default values.
@@ -162,13 +141,7 @@ extension PocketBaseService {
         return name
     }
 
-    /// Returns credentials that log in a user with a password. The client logs in before the first request, and again
-    /// after the server rejects the token.
-    ///
-    /// - Parameters:
-    ///   - url: The URL of the server, without `/api`.
-    ///   - collection: The collection of the user; `_superusers` for an administrator.
-    ///   - identity: The email address, or another identity field of the collection.
+    /// Returns credentials that log in a user with a password. See ``ServiceCredentials``.
     package static func login(
         at url: URL, collection: String = "users", identity: String, password: String,
         transport: any HTTPTransport = DefaultTransport()
@@ -234,29 +207,21 @@ extension PocketBaseService: FileService {
     package func upload(
         _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
     ) async throws -> PushOutcome {
-        try await upload(FileUpload(entity: entity, id: id, path: path, name: name, type: type, data: data))
-    }
-
-    private func upload(_ file: FileUpload) async throws -> PushOutcome {
-        let form = MultipartForm(file.path.joined(separator: "."), file)
-        do {
-            let url = try exchange.url(path(of: file.entity) + RowAddress(file.id).parts)
+        let form = MultipartForm(path.joined(separator: "."), fileName: name, fileType: type, data)
+        return try await PushOutcome.of {
+            let url = try exchange.url(self.path(of: entity) + RowAddress(id).parts)
             let response = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(.patch, url, content: .init(data: form.data, type: form.type))
             }
             guard (200..<300).contains(response.status) else {
                 let operation = PushOperation(
-                    entity: file.entity, kind: .update, id: file.id, record: [:], version: nil, idempotencyKey: "")
+                    entity: entity, kind: .update, id: id, record: [:], version: nil, idempotencyKey: "")
                 return try await refused(response, operation)
             }
-            guard let row = row(try response.json(), of: file.entity) else {
+            guard let row = self.row(try response.json(), of: entity) else {
                 return .unknown("the response is not a record")
             }
             return .applied(row)
-        } catch let refusal as RowAddress.Refusal {
-            return .rejected(refusal.description)
-        } catch ServiceError.invalidResponse(let text) {
-            return .unknown(text)
         }
     }
 }

@@ -204,14 +204,12 @@ struct RESTCursor {
 
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)
-        if case .number(let text)? = json["n"] { number = Int(text) }
-        if case .number(let text)? = json["p"] { passes = Int(text) ?? 0 }
-        if case .string(let text)? = json["u"] { address = text }
-        if case .string(let text)? = json["w"] { word = text }
-        var (began, newest): (Date?, Date?)
-        if case .string(let text)? = json["t"] { began = Date(isoText: text) }
-        if case .string(let text)? = json["v"] { newest = Date(isoText: text) }
-        seen = TimeCursor(began: began, newest: newest, hasRows: json["r"] == true)
+        (number, passes) = (json["n"]?.int, json["p"]?.int ?? 0)
+        (address, word) = (json["u"]?.string, json["w"]?.string)
+        let (began, newest) = (json["t"]?.string, json["v"]?.string)
+        seen = TimeCursor(
+            began: began.flatMap { Date(isoText: $0) }, newest: newest.flatMap { Date(isoText: $0) },
+            hasRows: json["r"] == true)
     }
 
     var text: String {

@@ -25,21 +25,13 @@ extension RESTService {
     }
 
     private func push(_ operation: PushOperation) async throws -> PushOutcome {
-        do {
+        try await PushOutcome.of {
             if let id = operation.id { _ = try RowAddress(id) }
             switch operation.kind {
             case .create: return try await create(operation)
             case .update: return try await update(operation)
             case .delete: return try await delete(operation)
             }
-        } catch let refusal as RowAddress.Refusal {
-            return .rejected(refusal.description)
-        } catch ServiceError.unreachable(let text, _) {
-            // The service may have applied the request.
-            return .unknown(text)
-        } catch ServiceError.invalidResponse(let text) {
-            // A proxy may have sent the response.
-            return .unknown(text)
         }
     }
 
@@ -198,25 +190,12 @@ extension RESTService {
 
     /// Fetches records by ID, with one request for each ID.
     package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        var rows: [FetchOutcome] = []
-        for id in ids {
-            guard let address = try? RowAddress(id) else {
-                rows.append(.forbidden)
-                continue
+        try await fetch(ids, below: path(of: entity)) { id, response in
+            guard let row = try record(response, entity) else {
+                throw ServiceError.invalidResponse("a record of \(entity) has no ID")
             }
-            let response = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
-            switch response.status {
-            case 200..<300:
-                guard let row = try record(response, entity) else {
-                    throw ServiceError.invalidResponse("a record of \(entity) has no ID")
-                }
-                rows.append(row.record == nil && row.id.isSpelling(of: id) ? .notFound : .found(row))
-            case 404, 410: rows.append(.notFound)
-            case 403: rows.append(.forbidden)
-            default: throw response.refusal
-            }
+            return row.record == nil && row.id.isSpelling(of: id) ? .notFound : .found(row)
         }
-        return rows
     }
 
     // MARK: Requests and responses

@@ -3,20 +3,14 @@ package import HTTPTypes
 import SyncCore
 
 /// A generic REST service. Each entity has a list with a URL, and each record has a URL below the URL of the list.
-package struct RESTService: SyncService {
+package struct RESTService: SyncService, HTTPService {
     let exchange: ServiceHTTPClient
     let paths: [String: String]
     let options: RESTOptions
     /// The key paths of the parts of the ID, by entity. An entity without an entry uses `id`.
     private var idKeys: [String: [[String]]]
 
-    /// Creates a service for the lists below a base URL.
-    ///
-    /// - Parameters:
-    ///   - paths: The path of each entity's list below the base URL; by default the plural of the entity's name in
-    ///     snake_case.
-    ///   - ids: The key path of the ID in the records of each entity; by default the key path of the model's primary
-    ///     key.
+    /// Creates a service for the lists below a base URL. See ``BuiltInService``.
     package init(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -43,20 +37,12 @@ package struct RESTService: SyncService {
         return ServiceCapabilities(
             idAssignment: options.idAssignment,
             deletionDetection: options.sinceParameter != nil && options.deletedField != nil ? .tombstones : .listing,
-            createIdempotency: idempotency, supportsPreconditions: options.preconditionHeader != nil,
+            createIdempotency: idempotency,
+            supportsPreconditions: options.preconditionHeader != nil && options.versionField != nil,
             providesModificationTimes: options.versionField != nil,
             maxConcurrentRequests: options.maxConcurrentRequests, returnsRecords: false, supportsCompositeIDs: true,
             hasOrderedVersions: options.versionField != nil)
     }
-
-    /// The remaining delay from the header `Backoff`, or from `Retry-After` in a successful response.
-    package var backoff: Duration? { exchange.backoff }
-
-    /// Masks the secrets of requests in a string.
-    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
-
-    /// The base URL.
-    package var identity: String { exchange.base.absoluteString }
 
     /// Returns the path of the list, the parameter for changes, and the key path of the list in a response.
     package func filter(of entity: String) -> String {
@@ -206,7 +192,9 @@ public struct RESTOptions: Sendable, Hashable {
     /// option only if ``idempotencyHeader`` is nil.
     public var markerField: String?
     /// The header for the version that a change is based on, such as `If-Match`; nil for a service without
-    /// preconditions.
+    /// preconditions. The option requires ``versionField``; otherwise the initializer of ``SyncEngine`` throws
+    /// ``SyncError`` `invalidOption`. If the client assigns IDs, creates have the header `If-None-Match`, also without
+    /// ``versionField``.
     public var preconditionHeader: String?
     /// The largest number of changes that are sent at the same time, at most 100. The changes are of one entity, and
     /// none of them references another one. The service may apply them in any order, so it may reject a change that
@@ -215,4 +203,10 @@ public struct RESTOptions: Sendable, Hashable {
 
     /// Creates options for a service that returns all records in one array and updates records with `PATCH`.
     public init() {}
+
+    /// Whether no request has a precondition although ``preconditionHeader`` is set. A create with an ID of the client
+    /// needs no version for its precondition.
+    package var isPreconditionUnused: Bool {
+        preconditionHeader != nil && versionField == nil && idAssignment == .server
+    }
 }

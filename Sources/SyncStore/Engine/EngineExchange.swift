@@ -2,43 +2,30 @@ package import SyncCore
 
 /// Records of one entity that a service returned.
 package struct PulledPage: Sendable {
-    /// Where the pull continues after the page.
-    package enum End: Sendable {
-        /// The page is not part of a pull, for example because its records were requested by ID.
-        case none
-        /// The pull continues with the page `next`.
-        case more(next: String)
-        /// The pull was abandoned. The next pull starts at the first page.
-        case anew
-        /// The page is the last of a pull. The next pull starts at `cursor`; if it is nil, the next pull gets all rows.
-        case last(cursor: String?)
-    }
-
     package let entity: String
     package let rows: [RemoteRecord]
-    package let end: End
-    /// Whether the pull returns all rows of the entity. Rows that its pages omit are then missing at the service.
-    package let isListing: Bool
-    /// The clock of the service when it responded, in milliseconds since 1970; nil if not known.
-    package let serverTime: Int64?
+    /// The page of a pull; nil for records outside a pull, for example records that were requested by ID.
+    package let pull: PullPage?
     /// Whether a record is applied even if a newer version of it is known. True for a pull without a cursor, because
     /// the service may have been restored from a backup.
     package let acceptsOlderVersions: Bool
     /// Whether a row keeps its known version if its record has none. True for records that the app passed.
     package let keepsVersions: Bool
 
-    package init(
-        entity: String, rows: [RemoteRecord], end: End, isListing: Bool, serverTime: Int64?,
-        acceptsOlderVersions: Bool = false, keepsVersions: Bool = false
-    ) {
-        self.entity = entity
-        self.rows = rows
-        self.end = end
-        self.isListing = isListing
-        self.serverTime = serverTime
-        self.acceptsOlderVersions = acceptsOlderVersions
-        self.keepsVersions = keepsVersions
+    /// Creates a page of a pull.
+    package init(_ pull: PullPage, of entity: String, acceptsOlderVersions: Bool = false) {
+        (self.entity, rows, self.pull) = (entity, pull.records, pull)
+        (self.acceptsOlderVersions, keepsVersions) = (acceptsOlderVersions, false)
     }
+
+    /// Creates a page of records outside a pull.
+    package init(_ rows: [RemoteRecord], of entity: String, keepsVersions: Bool = false) {
+        (self.entity, self.rows, pull) = (entity, rows, nil)
+        (acceptsOlderVersions, self.keepsVersions) = (false, keepsVersions)
+    }
+
+    /// The clock of the service when it responded, in milliseconds since 1970; nil if not known.
+    package var serverTime: Int64? { pull?.serverTime?.clampedMilliseconds }
 }
 
 /// A row in a full listing of IDs.

@@ -21,6 +21,9 @@ package protocol EngineStore: Sendable {
     /// records tombstones, versions and cursors.
     func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> SyncReport
 
+    /// Discards the page at which the pull of an entity was interrupted. The next pull then begins with the first page.
+    func clearNextPage(of entity: String, _ lease: EngineLease) async throws
+
     /// Builds requests for the next pending changes that can be sent, and stores them.
     ///
     /// - Parameters:

@@ -93,7 +93,7 @@ package struct ServiceConfigurationFile: Sendable {
         engineConfiguration.deleteConflictPolicy =
             try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) } ?? .deleteWins
         engineConfiguration.userID = try reader.optional("user") { try $0.text() } ?? ""
-        engineConfiguration.serviceIdentity = try reader.optional("identity") { try $0.identity() }
+        engineConfiguration.serviceIdentity = try reader.optional("identity") { try $0.nonEmptyText() }
         engineConfiguration.maxAttempts =
             try reader.optional("attempts") { try $0.count() } ?? engineConfiguration.maxAttempts
         timeout = try reader.optional("timeout") { try $0.duration() } ?? .seconds(60)
@@ -249,8 +249,7 @@ extension ConfigurationValue {
         return headers
     }
 
-    /// Returns the identity under which the store records the service.
-    func identity() throws -> String {
+    func nonEmptyText() throws -> String {
         let text = try text()
         if text.isEmpty { throw wrong(emptyVariable ?? "the value is empty") }
         return text
@@ -302,8 +301,8 @@ extension ConfigurationValue {
         options.paging = try reader.optional("paging") { try $0.paging() } ?? .none
         options.sinceParameter = try reader.optional("since") { try $0.text() }
         options.overlap = try reader.optional("overlap") { try $0.duration() } ?? options.overlap
-        options.versionField = try reader.optional("version") { try $0.text() }
-        options.deletedField = try reader.optional("deleted") { try $0.text() }
+        options.versionField = try reader.optional("version") { try $0.nonEmptyText() }
+        options.deletedField = try reader.optional("deleted") { try $0.nonEmptyText() }
         options.updateMethod = try reader.optional("update") { try $0.choice(RESTOptions.Update.self) } ?? .patch
         options.idAssignment =
             try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? .server
@@ -312,6 +311,11 @@ extension ConfigurationValue {
         options.preconditionHeader = try reader.optional("preconditions") { try $0.headerName() }
         options.maxConcurrentRequests = try reader.optional("concurrentRequests") { try $0.count() } ?? 1
         try reader.end()
+        if options.isPreconditionUnused {
+            throw reader.wrong(
+                "preconditions",
+                "preconditions require the version of every record; set 'version' to its field, or remove the member")
+        }
         return options
     }
 

@@ -63,6 +63,7 @@ struct ReportPrinter {
 ///     Task: 2 rows with resolved conflicts (9 fields); 'syncdb conflicts' lists them
 ///     Task: 1 record without a primary key skipped: record 4 of the list
 ///     Task: 2 values skipped: the first is Task 7, points: 'many' does not fit points, an integer
+///     Task: 3 records without a version; check 'rest.version' in the configuration
 ///     Task: 1 blocked change; 'syncdb status' shows the reason
 ///     Task: 1 row with open conflicts; 'syncdb resolve' resolves them
 struct SyncReportPrinter {
@@ -96,6 +97,7 @@ struct SyncReportPrinter {
                     "firstSkipped": changes.firstInvalidRecord.map { JSONValue($0) } ?? .null,
                     "unread": JSONValue(changes.unreadableValues),
                     "firstUnread": changes.firstUnreadableValue.map { .string($0) } ?? .null,
+                    "unversioned": JSONValue(changes.unversionedRecords ?? 0),
                     "pending": JSONValue(status.pendingChanges), "blocked": JSONValue(status.blockedChanges),
                 ])
         }
@@ -141,6 +143,10 @@ struct SyncReportPrinter {
         if let first = changes.firstUnreadableValue {
             let place = changes.unreadableValues == 1 ? "" : "the first is "
             lines.append("\(name): \(CountText.count(changes.unreadableValues, "value")) skipped: \(place)\(first)")
+        }
+        if let count = changes.unversionedRecords {
+            let records = CountText.count(count, "record")
+            lines.append("\(name): \(records) without a version; check 'rest.version' in the configuration")
         }
         return lines
     }

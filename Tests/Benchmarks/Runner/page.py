@@ -16,7 +16,8 @@ HEAD = """# Benchmarks
 enabled. All stores have the tables that Sync creates (dlt creates its own). The run fails unless all stores end with the same rows: after
 every step it compares the count and a hash of all values of each table (for dlt only the counts; it deletes no users). Times are those of
 whole processes that run in turn, with reading the file; medians. *Import*: into an empty store. *Nothing to do*: the same file again. *One
-percent*: one percent of the records changed, one percent removed, one percent added.
+percent*: one percent of the records changed, one percent removed, one percent added. A peak is in MB of 2²⁰ bytes, a payload in MB of 10⁶.
+[Performance.md](Performance.md) explains the figures, and has those that were measured again since.
 """
 
 

@@ -45,6 +45,8 @@ struct ConfigurationTests {
             ("${API_TOKEN}", "${NOBODY}", "headers.Authorization"),
             ("Bearer $", "Bearer\\n$", "headers.Authorization"),
             ("\"update\": \"patch\"", "\"update\": 1", "rest.update"),
+            ("\"version\": \"updated_at\"", "\"preconditions\": \"If-Match\"", "rest.preconditions"),
+            ("\"deleted_at\"", "\"\"", "rest.deleted"),
             ("\"rest\": {", "\"kinto\": {}, \"rest\": {", "kinto"),
             ("\"rest\": {", "\"pocketbase\": {}, \"rest\": {", "pocketbase"),
             ("\"rest\": {", "\"pocketbase\": {\"lgin\": {}}, \"rest\": {", "pocketbase.lgin"),
