@@ -48,7 +48,8 @@ final class ExportReader {
     ) throws {
         let statement = try db.cachedStatement(sql: "SELECT \(columns(select)) \(rest)")
         let rows = try Row.fetchCursor(statement, arguments: arguments)
-        while let row = try rows.next() { try body(sourceRow(row, select)) }
+        let values = StatementColumns(statement)
+        while try rows.next() != nil { try body(sourceRow(values, select)) }
     }
 
     // MARK: Statements
@@ -80,13 +81,13 @@ final class ExportReader {
         return made
     }
 
-    private func sourceRow(_ row: Row, _ select: RecordSQL) throws -> SourceRow {
-        let record = try select.record(row)
+    private func sourceRow(_ columns: StatementColumns, _ select: RecordSQL) throws -> SourceRow {
+        let record = try select.record(columns)
         let keys = foreignKeyColumns(select.entity.table).count
         let key = ColumnValue.recordKey(record.rowKey, as: .string) ?? record.key
         return SourceRow(
             record: record, identity: ExportedRowID(table: record.type.table, key: key),
-            foreignKeys: (row.count - keys..<row.count).map { row[$0] })
+            foreignKeys: (columns.count - keys..<columns.count).map { columns.wholeValue(at: $0) })
     }
 }
 
@@ -102,8 +103,9 @@ extension ExportReader: ExportSource {
         if key.isNull { return [] }
         let statement = try db.cachedStatement(sql: targets.sql)
         let rows = try Row.fetchCursor(statement, arguments: [key])
+        let values = StatementColumns(statement)
         var found: [SourceRow] = []
-        while let row = try rows.next() { found.append(try sourceRow(row, targets.select)) }
+        while try rows.next() != nil { found.append(try sourceRow(values, targets.select)) }
         return found
     }
 

@@ -1,5 +1,5 @@
-import Foundation
 import GRDB
+import GRDBSQLite
 import SyncCore
 import SyncStore
 
@@ -99,38 +99,36 @@ struct RecordSQL {
 
     func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [SyncRow] {
         SQLFunctionInstaller.install(in: db)
-        let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
+        let statement = try db.makeStatement(sql: sql)
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        let columns = StatementColumns(statement)
         var records: [SyncRow] = []
-        while let row = try rows.next() { records.append(try record(row)) }
+        while try rows.next() != nil { records.append(try record(columns)) }
         return records
     }
 
-    func record(_ row: Row) throws -> SyncRow {
-        let rowKey: DatabaseValue = row[0]
-        let type = table.hasEntityColumn ? try specificEntity(row[1]) : entity
+    /// Returns the current row of a statement that selects ``columns``.
+    func record(_ columns: StatementColumns) throws -> SyncRow {
+        let rowKey = columns.wholeValue(at: 0)
+        let type = table.hasEntityColumn ? try specificEntity(columns.wholeValue(at: 1)) : entity
         let offset = table.hasEntityColumn ? 2 : 1
         var values = [StoredValue](repeating: .null, count: hierarchy.attributes.count)
         for slot in type.slots {
-            let value = try value(row, slot + offset, hierarchy.attributes[slot].type)
             values[slot] = ColumnValue.storedValue(
-                value, as: hierarchy.attributes[slot].type, isKey: slot == type.keySlot)
+                columns.wholeValue(at: slot + offset), as: hierarchy.attributes[slot].type, isKey: slot == type.keySlot)
         }
         var key = ColumnValue.recordKey(rowKey, as: hierarchy.keySlot.map { hierarchy.attributes[$0].type } ?? .integer)
         if table.hasSurrogateKey, let slot = type.keySlot {
-            key = ColumnValue.recordKey(row[slot + offset], as: hierarchy.attributes[slot].type) ?? key
+            let value = columns.wholeValue(at: slot + offset)
+            key = ColumnValue.recordKey(value, as: hierarchy.attributes[slot].type) ?? key
         }
         if let position = type.keyOwner.flatMap({ compositeKeys[$0] }),
-            let composite = try position.key.recordKey(row, at: position.first)
+            let composite = try position.key.recordKey(columns, at: position.first)
         {
             key = composite
         }
         guard let key else { throw SyncError(.databaseError, "a row has no key", entity: type.name) }
         return SyncRow(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
-    }
-
-    private func value(_ row: Row, _ index: Int, _ type: AttributeType) throws -> DatabaseValue {
-        guard type == .string || type == .url else { return row[index] }
-        return try row.withUnsafeData(atIndex: index) { ColumnValue.text($0) }
     }
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {
@@ -197,6 +195,41 @@ enum LinkOrderingSQL {
     static func terms(position: String?, key: String) -> String {
         guard let position else { return key }
         return "\(position) NULLS LAST, \(key)"
+    }
+}
+
+// MARK: - SelectedColumns
+
+/// The columns of a selected row.
+protocol SelectedColumns {
+    /// Returns the value of a column. Text is complete even if it contains a NUL.
+    func wholeValue(at index: Int) throws -> DatabaseValue
+}
+
+extension Row: SelectedColumns {}
+
+/// The columns of the current row of a statement that a cursor of GRDB steps.
+///
+/// They are read with the C functions of SQLite. The generic functions of `Row` that return complete text cost more
+/// than the rest of the row.
+struct StatementColumns: SelectedColumns {
+    let count: Int
+    private let handle: OpaquePointer
+
+    /// Creates the columns of a statement. Read them only while the cursor of the statement is at a row.
+    init(_ statement: Statement) {
+        handle = statement.sqliteStatement
+        count = statement.columnCount
+    }
+
+    func wholeValue(at index: Int) -> DatabaseValue {
+        let column = Int32(truncatingIfNeeded: index)
+        guard sqlite3_column_type(handle, column) == SQLITE_TEXT else {
+            return DatabaseValue(sqliteStatement: handle, index: column)
+        }
+        let text = sqlite3_column_text(handle, column)
+        let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column)))
+        return String(decoding: bytes, as: UTF8.self).databaseValue
     }
 }
 
