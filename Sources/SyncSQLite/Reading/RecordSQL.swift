@@ -143,44 +143,77 @@ struct RecordSQL {
     }
 }
 
-/// Selects the rows that are related to a row, in the order of the relationship. The argument of the statement is the
-/// key of that row.
+/// Selects the rows that are related to a row or to several rows, in the order of the relationship.
 struct TargetSQL {
     let select: RecordSQL
     private let relationship: CompiledRelationship
-    private let ownerKeyColumn: String
+    private let owner: TableLayout
     private let link: LinkLayout
 
     init(_ relationship: CompiledRelationship, of owner: CompiledEntity, _ layout: StoreLayout) {
         self.relationship = relationship
         select = RecordSQL(layout.model.entities[relationship.destination], layout)
-        ownerKeyColumn = layout[owner.table].keyColumn
+        self.owner = layout[owner.table]
         link = layout[relationship.link]
     }
 
-    /// The part of the statement after the selected columns.
+    /// The part of the statement after the selected columns, for the related rows of one row. The argument is the key
+    /// of that row.
     var rest: String {
         get throws {
-            let byKey = try select.order(.byKey)
-            let condition: String
-            let order: String
-            switch (link, relationship.end) {
-            case (.foreignKey(let table, let column, _), .first):
-                let target = "SELECT \(SchemaSQL.quoted(column)) FROM \(SchemaSQL.quoted(table)) "
-                condition = "WHERE \(select.rowKey) = (\(target)WHERE \(SchemaSQL.quoted(ownerKeyColumn)) = ?)"
-                order = byKey
-            case (.foreignKey(_, let column, let position), .second):
-                condition = "WHERE \(select.column(column)) = ?"
-                order = LinkOrderingSQL.terms(position: position.map { select.column($0) }, key: byKey)
-            case (.joinTable(let name, let first, let second, let firstOrder, let secondOrder), let end):
-                let (here, there) = end == .first ? (first, second) : (second, first)
-                condition =
-                    "JOIN \(SchemaSQL.quoted(name)) AS \"j\" ON \"j\".\(SchemaSQL.quoted(there)) = \(select.rowKey) "
-                    + "WHERE \"j\".\(SchemaSQL.quoted(here)) = ?"
-                let position = end == .first ? firstOrder : secondOrder
-                order = LinkOrderingSQL.terms(position: position.map { "\"j\".\(SchemaSQL.quoted($0))" }, key: byKey)
+            if case .foreignKey(let table, let column, _) = link, relationship.end == .first {
+                let target = "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(owner.keyColumn.quoted) = ?"
+                return "FROM \(select.from) WHERE \(select.rowKey) = (\(target)) ORDER BY \(try select.order(.byKey))"
             }
-            return "FROM \(select.from) \(condition) ORDER BY \(order)"
+            return "\(rows) WHERE \(ownerKey) = ? ORDER BY \(try order)"
+        }
+    }
+
+    /// The part of the statement after the selected columns, for the related rows of several rows: the text before and
+    /// after the placeholders of the keys of these rows. The related rows of each row are in the order of the
+    /// relationship.
+    var restOfSeveral: (before: String, after: String) {
+        get throws {
+            let before = "\(rows) WHERE \(ownerKey) IN ("
+            // One row at most is related by a foreign key.
+            if case .foreignKey = link, relationship.end == .first { return (before, ")") }
+            return (before, ") ORDER BY \(try order)")
+        }
+    }
+
+    /// The key of the row that a selected row is related to.
+    var ownerKey: String {
+        switch (link, relationship.end) {
+        case (.foreignKey, .first): "\("o".quoted).\(owner.keyColumn.quoted)"
+        case (.foreignKey(_, let column, _), .second): select.column(column)
+        case (.joinTable(_, let first, let second, _, _), let end):
+            "\("j".quoted).\((end == .first ? first : second).quoted)"
+        }
+    }
+
+    /// The `FROM` clause.
+    private var rows: String {
+        switch (link, relationship.end) {
+        case (.foreignKey(let table, let column, _), .first):
+            "FROM \(select.from) JOIN \(table.quoted) AS \("o".quoted) "
+                + "ON \("o".quoted).\(column.quoted) = \(select.rowKey)"
+        case (.foreignKey, .second): "FROM \(select.from)"
+        case (.joinTable(let name, let first, let second, _, _), let end):
+            "FROM \(select.from) JOIN \(name.quoted) AS \("j".quoted) "
+                + "ON \("j".quoted).\((end == .first ? second : first).quoted) = \(select.rowKey)"
+        }
+    }
+
+    private var order: String {
+        get throws {
+            let position: String?
+            switch (link, relationship.end) {
+            case (.foreignKey, .first): position = nil
+            case (.foreignKey(_, _, let column), .second): position = column.map { select.column($0) }
+            case (.joinTable(_, _, _, let firstOrder, let secondOrder), let end):
+                position = (end == .first ? firstOrder : secondOrder).map { "\("j".quoted).\($0.quoted)" }
+            }
+            return LinkOrderingSQL.terms(position: position, key: try select.order(.byKey))
         }
     }
 }

@@ -193,13 +193,15 @@ public struct UnreadableRow: Sendable, Hashable {
 
 /// Supplies values of Swift types to the exporter, which converts them to JSON that a sync can read.
 struct TypedSource: ExportSource {
-    struct SourceRow {
-        let entity: CompiledEntity
-        let identity: ExportedRowID
-        let key: PrimaryKeyValue
-        let values: [StoredValue]
+    /// The references and the loaded rows of a value.
+    private final class Links {
         let references: [String: JSONValue]
         let related: [String: [any EntityRecord]]
+
+        init(_ references: [String: JSONValue], _ related: [String: [any EntityRecord]]) {
+            self.references = references
+            self.related = related
+        }
     }
 
     let model: CompiledModel
@@ -207,7 +209,7 @@ struct TypedSource: ExportSource {
     var temporaryKey: ((CompiledEntity) throws -> StoredValue)?
 
     /// - Throws: ``SyncError`` `unknownEntity`, `typeMismatch`.
-    func row<Value: EntityRecord>(_ value: Value) throws -> SourceRow {
+    func row<Value: EntityRecord>(_ value: Value) throws -> ExportRow {
         let entity = try model.entity(named: Value.entityName)
         var given = EntityRowEncoder(of: Value.self)
         try value.encode(into: &given)
@@ -233,28 +235,26 @@ struct TypedSource: ExportSource {
             values[slot] = try temporaryKey(entity)
             key = model.rowKey(values[slot].jsonForm, of: entity)?.recordKey(model.keyType(of: entity.id))
         }
-        return SourceRow(
+        return ExportRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
-            values: values, references: references, related: given.related)
+            values: values, group: Links(references, given.related), index: 0)
     }
 
-    func entity(of row: SourceRow) -> CompiledEntity { row.entity }
-    func identity(of row: SourceRow) -> ExportedRowID { row.identity }
-    func key(of row: SourceRow) -> PrimaryKeyValue { row.key }
-    func values(of row: SourceRow) -> [StoredValue] { row.values }
+    private func links(of row: ExportRow) -> Links? { row.group as? Links }
 
-    func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow] {
-        try (row.related[relationship.name] ?? []).map { try self.row($0) }
+    func targets(of row: ExportRow, along relationship: CompiledRelationship) throws -> [ExportRow] {
+        try (links(of: row)?.related[relationship.name] ?? []).map { try self.row($0) }
     }
 
     /// To-many relationships that are not loaded are treated like pending references: the export omits them.
-    func isPending(_ row: SourceRow, along relationship: String) -> Bool {
-        row.related[relationship] == nil && row.references[relationship] == nil
+    func isPending(_ row: ExportRow, along relationship: String) -> Bool {
+        let links = links(of: row)
+        return links?.related[relationship] == nil && links?.references[relationship] == nil
             && row.entity.relationship(named: relationship)?.isToMany == true
     }
 
-    func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue? {
-        row.references[relationship.name]
+    func reference(_ row: ExportRow, along relationship: CompiledRelationship) -> JSONValue? {
+        links(of: row)?.references[relationship.name]
     }
 }
 
