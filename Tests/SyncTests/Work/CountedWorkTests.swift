@@ -141,6 +141,22 @@ struct CountedWorkTests {
         #expect(work.statements(beginning: "SELECT") <= 8 + 8 * 2 + 10, "\(work)")
     }
 
+    @Test("A fetch of typed rows reads their related rows in sets")
+    func typedRowsReadSets() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Job.self, Chore.self))
+        let jobs = (1...1000).map { job -> JSONValue in
+            ["id": JSONValue(job), "tasks": [["number": 2], ["number": 1]]]
+        }
+        try await Sync.changes(.array(jobs), inEntity: "Job", stack: stack)
+        let work = try await stack.counting {
+            let found = try await stack.fetch(Job.self, including: \.tasks)
+            #expect(found.map(\.id) == Array(1...1000))
+            #expect(found.allSatisfy { $0.tasks.rows?.map(\.number) == [1, 2] })
+            #expect(found.allSatisfy { job in job.tasks.rows?.allSatisfy { $0.jobID == job.id } == true })
+        }
+        #expect(work.statements(beginning: "SELECT") <= 12, "\(work)")
+    }
+
     private static func shelves() throws -> SyncModel {
         func entity(_ name: String, _ lists: [SyncModel.Relationship]) -> SyncModel.Entity {
             SyncModel.Entity(name, attributes: [SyncModel.Attribute("id", .integer)], relationships: lists)
