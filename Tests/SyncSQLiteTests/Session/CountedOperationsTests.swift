@@ -213,4 +213,20 @@ struct CountedOperationsTests {
         #expect(names.contains { $0.hasPrefix("rowFlags") })
         #expect(names.count <= Self.limit, "\(names.count): \(names.prefix(100))")
     }
+
+    @Test(
+        "A page that replaces references from before its import takes few operations for any number of rows",
+        arguments: sizes)
+    func revertsResolvedLinks(_ count: Int) throws {
+        _ = try operations(list(1...count) { #"{"id":\#($0),"owner_id":\#(10_000 + $0)}"# }, of: "Note")
+        // The first page has the missing owners. The second page references other missing owners.
+        let first = list(1...count) { #"{"id":\#(20_000 + $0),"owner":{"id":\#(10_000 + $0)}}"# }
+        let second = list(1...count) { #"{"id":\#($0),"owner_id":\#(30_000 + $0)}"# }
+        let names = try operations(ofLastOf: [first, second], of: "Note", in: stack, rowFlagLimit: 32 << 20)
+        #expect(names.count <= Self.limit, "\(names.count): \(names.prefix(100))")
+        let linked = try stack.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM Note WHERE ownerID IS NOT NULL")
+        }
+        #expect(linked == count)
+    }
 }
