@@ -12,16 +12,16 @@ package import Foundation
 ///
 /// If the record of a referenced row cannot be nested, a relationship that is part of the primary key has the key of
 /// that row as its value.
-package struct RecordExporter<Source: ExportSource> {
+package struct RecordExporter {
     private let model: SyncModel
     private let options: ExportOptions
     private let values: ExportValues
-    private let source: Source
+    private let source: any ExportSource
     private var shapes: [ExportSchemaKey: ExportSchema] = [:]
     /// The row that is being exported and its enclosing rows, outermost first.
     private var open: [ExportedRowID] = []
 
-    package init(model: SyncModel, options: ExportOptions, source: Source) {
+    package init(model: SyncModel, options: ExportOptions, source: some ExportSource) {
         self.model = model
         self.options = options
         self.source = source
@@ -29,7 +29,7 @@ package struct RecordExporter<Source: ExportSource> {
     }
 
     /// Returns a row as a record, for an array of records.
-    package mutating func record(_ row: Source.SourceRow, of entity: CompiledEntity) throws -> JSONValue {
+    package mutating func record(_ row: ExportRow, of entity: CompiledEntity) throws -> JSONValue {
         try object(row, as: entity.id, after: nil, depth: 2)
     }
 
@@ -38,7 +38,7 @@ package struct RecordExporter<Source: ExportSource> {
     /// - Parameter slot: The slot of the attribute whose value is the object key.
     /// - Throws: ``SyncError`` `typeMismatch` if the value of the attribute is null or cannot be an object key.
     package mutating func member(
-        _ row: Source.SourceRow, of entity: CompiledEntity, namedBy slot: Int
+        _ row: ExportRow, of entity: CompiledEntity, namedBy slot: Int
     ) throws -> JSONValue.Member {
         guard let name = name(of: row, slot) else {
             let attribute = model.compiled[entity.table].attributes[slot].name
@@ -57,14 +57,14 @@ package struct RecordExporter<Source: ExportSource> {
     ///   - followed: The relationship that led to the row; nil for a root row.
     ///   - depth: The nesting level of the object.
     private mutating func object(
-        _ row: Source.SourceRow, as destination: Int, after followed: CompiledRelationship?, depth: Int
+        _ row: ExportRow, as destination: Int, after followed: CompiledRelationship?, depth: Int
     ) throws -> JSONValue {
-        open.append(source.identity(of: row))
+        open.append(row.identity)
         defer { open.removeLast() }
         let isNested = options.relationships == .nested && followed != nil
         let shape = try shape(
-            .init(entity: source.entity(of: row).id, destination: destination, isNested: isNested))
-        return .object(try members(shape.fields, row, source.values(of: row), after: followed, depth: depth))
+            .init(entity: row.entity.id, destination: destination, isNested: isNested))
+        return .object(try members(shape.fields, row, row.values, after: followed, depth: depth))
     }
 
     private mutating func shape(_ key: ExportSchemaKey) throws -> ExportSchema {
@@ -75,7 +75,7 @@ package struct RecordExporter<Source: ExportSource> {
     }
 
     private mutating func members(
-        _ fields: [ExportSchema.Field], _ row: Source.SourceRow, _ values: [StoredValue],
+        _ fields: [ExportSchema.Field], _ row: ExportRow, _ values: [StoredValue],
         after followed: CompiledRelationship?, depth: Int
     ) throws -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
@@ -119,7 +119,7 @@ package struct RecordExporter<Source: ExportSource> {
     ///
     /// - Parameter depth: The nesting level of the value.
     private mutating func targets(
-        of row: Source.SourceRow, along relationship: CompiledRelationship, after followed: CompiledRelationship?,
+        of row: ExportRow, along relationship: CompiledRelationship, after followed: CompiledRelationship?,
         depth: Int
     ) throws -> JSONValue? {
         if let followed, leadsBack(relationship, from: followed) { return nil }
@@ -146,14 +146,14 @@ package struct RecordExporter<Source: ExportSource> {
     }
 
     /// Returns the key of the referenced row of a relationship that is part of the primary key; nil without such a row.
-    private func key(of row: Source.SourceRow, along relationship: CompiledRelationship) throws -> JSONValue? {
-        try source.targets(of: row, along: relationship).first.map { source.key(of: $0).json }
+    private func key(of row: ExportRow, along relationship: CompiledRelationship) throws -> JSONValue? {
+        try source.targets(of: row, along: relationship).first?.key.json
     }
 
     /// Returns the destination rows as members of an object. Returns nil if the relationship has no `keyedBy`, if a
     /// name is missing or repeated, or if the form of relationships is not ``ExportOptions/Relationships/array``.
     private mutating func namedTargets(
-        _ targets: [Source.SourceRow], along relationship: CompiledRelationship, depth: Int
+        _ targets: [ExportRow], along relationship: CompiledRelationship, depth: Int
     ) throws -> JSONValue? {
         guard options.relationships == .array,
             let slot = relationship.relationship.keyedBy?.slot(
@@ -170,9 +170,9 @@ package struct RecordExporter<Source: ExportSource> {
     }
 
     /// Returns the value of an attribute as an object key; nil if the value is null or cannot be a name.
-    mutating func name(of row: Source.SourceRow, _ slot: Int) -> String? {
-        let attribute = model.compiled[source.entity(of: row).table].attributes[slot]
-        let value = source.values(of: row)[slot]
+    mutating func name(of row: ExportRow, _ slot: Int) -> String? {
+        let attribute = model.compiled[row.entity.table].attributes[slot]
+        let value = row.values[slot]
         guard let json = json(value, model.conversion(of: attribute), depth: 1) else { return nil }
         return switch json {
         case .string(let text): text
@@ -184,8 +184,8 @@ package struct RecordExporter<Source: ExportSource> {
 
     /// Returns the key in the record of the attribute whose value is the object key; nil if the record itself has no
     /// such member.
-    private mutating func fieldKey(_ slot: Int, of row: Source.SourceRow, as destination: Int) throws -> String? {
-        let shape = try shape(.init(entity: source.entity(of: row).id, destination: destination, isNested: false))
+    private mutating func fieldKey(_ slot: Int, of row: ExportRow, as destination: Int) throws -> String? {
+        let shape = try shape(.init(entity: row.entity.id, destination: destination, isNested: false))
         return shape.fields.first { field in
             guard case .attribute(slot, _, _) = field.content else { return false }
             return true
@@ -194,9 +194,9 @@ package struct RecordExporter<Source: ExportSource> {
 
     /// Returns whether all destination rows can be exported and no links to them are pending.
     private func isWhole(
-        _ targets: [Source.SourceRow], of row: Source.SourceRow, _ relationship: CompiledRelationship
+        _ targets: [ExportRow], of row: ExportRow, _ relationship: CompiledRelationship
     ) throws -> Bool {
-        if targets.contains(where: { open.contains(source.identity(of: $0)) }) { return false }
+        if targets.contains(where: { open.contains($0.identity) }) { return false }
         if try source.isPending(row, along: relationship.name) { return false }
         let other = model.compiled[relationship.link].side(relationship.end.other)
         guard !other.isToMany, let inverse = other.relationship?.name else { return true }
@@ -232,31 +232,48 @@ extension JSONValue {
     }
 }
 
+/// A row that an export reads. It is a class, because records share rows.
+package final class ExportRow {
+    /// The entity of the row, which may be a subentity of the requested entity.
+    package let entity: CompiledEntity
+    /// The identity of the row, unique over all entities.
+    package let identity: ExportedRowID
+    /// The primary key of the row.
+    package let key: PrimaryKeyValue
+    /// One value for each attribute of the inheritance hierarchy, in the order of the slots. A temporary key is null.
+    package let values: [StoredValue]
+    /// The rows that the source read together with the row, or other data of the source.
+    package let group: AnyObject
+    /// The index of the row in its group.
+    package let index: Int
+
+    package init(
+        entity: CompiledEntity, identity: ExportedRowID, key: PrimaryKeyValue, values: [StoredValue],
+        group: AnyObject, index: Int
+    ) {
+        self.entity = entity
+        self.identity = identity
+        self.key = key
+        self.values = values
+        self.group = group
+        self.index = index
+    }
+}
+
 /// A source of rows for an export.
 package protocol ExportSource {
-    associatedtype SourceRow
-
-    /// Returns the entity of a row, which may be a subentity of the requested entity.
-    func entity(of row: SourceRow) -> CompiledEntity
-    /// Returns the identity of a row, unique over all entities.
-    func identity(of row: SourceRow) -> ExportedRowID
-    /// Returns the primary key of a row.
-    func key(of row: SourceRow) -> PrimaryKeyValue
-    /// Returns one value for each attribute of the inheritance hierarchy, in the order of the slots. A temporary key is
-    /// null.
-    func values(of row: SourceRow) -> [StoredValue]
     /// Returns the destination rows of a relationship, in the order of the relationship. A to-one relationship has at
     /// most one destination row.
-    func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
+    func targets(of row: ExportRow, along relationship: CompiledRelationship) throws -> [ExportRow]
     /// Returns whether a relationship has pending references.
-    func isPending(_ row: SourceRow, along relationship: String) throws -> Bool
+    func isPending(_ row: ExportRow, along relationship: String) throws -> Bool
     /// Returns the JSON of a relationship if the source has only the keys of the destination rows. Otherwise, returns
     /// nil.
-    func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue?
+    func reference(_ row: ExportRow, along relationship: CompiledRelationship) -> JSONValue?
 }
 
 extension ExportSource {
-    package func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue? { nil }
+    package func reference(_ row: ExportRow, along relationship: CompiledRelationship) -> JSONValue? { nil }
 }
 
 /// The identity of a row: its table and its key.

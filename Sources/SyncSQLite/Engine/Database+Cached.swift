@@ -134,15 +134,30 @@ struct KeyList {
     }
 
     /// Returns lists of the keys. The number of placeholders in a list is a power of two, so that few statements are
-    /// compiled. The last key fills up the list.
+    /// compiled. The last key fills up the list. The placeholder of text with a NUL is an expression, because GRDB
+    /// binds text only up to the first NUL.
     static func lists(of keys: [DatabaseValue]) -> [KeyList] {
         stride(from: 0, to: keys.count, by: largest).map { start in
             var part = Array(keys[start..<min(start + largest, keys.count)])
             var size = 1
             while size < part.count { size *= 2 }
             part += repeatElement(part[part.count - 1], count: size - part.count)
+            guard part.contains(where: \.hasNUL) else {
+                return KeyList(
+                    arguments: StatementArguments(part), placeholders: "?" + String(repeating: ", ?", count: size - 1))
+            }
+            let bound = part.map(ColumnValue.bound)
             return KeyList(
-                arguments: StatementArguments(part), placeholders: "?" + String(repeating: ", ?", count: size - 1))
+                arguments: StatementArguments(bound.map(\.value)),
+                placeholders: bound.map(\.sql).joined(separator: ", "))
         }
+    }
+}
+
+extension DatabaseValue {
+    /// Whether the value is a text that contains U+0000.
+    fileprivate var hasNUL: Bool {
+        guard case .string(let text) = storage else { return false }
+        return text.utf8.contains(0)
     }
 }

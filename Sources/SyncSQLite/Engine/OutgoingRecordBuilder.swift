@@ -9,7 +9,7 @@ final class OutgoingRecordBuilder {
     let engine: SQLiteEngineStore
     let db: Database
     private let reader: ExportReader
-    private var exporter: RecordExporter<ExportReader>
+    private var exporter: RecordExporter
     /// The records of rows that ``load(_:_:)`` read.
     private var records: [BinaryComparedValue: JSONValue] = [:]
 
@@ -43,7 +43,7 @@ final class OutgoingRecordBuilder {
         for list in KeyList.lists(of: keys) {
             try reader.forEachRow(
                 select, "FROM \(select.from) WHERE \(select.rowKey) IN (\(list.placeholders))", list.arguments
-            ) { row in try body(row.record.rowKey, exporter.record(row, of: entity)) }
+            ) { row in try body(reader.rowKey(of: row), exporter.record(row, of: entity)) }
         }
     }
 

@@ -64,8 +64,8 @@ extension DataStack {
 // MARK: - Export each
 
 extension DataStack {
-    /// Exports the rows of an entity as JSON, one row at a time, in one read transaction. Only one record is in memory
-    /// at a time.
+    /// Exports the rows of an entity as JSON, one record at a time, in one read transaction. The rows of up to 256
+    /// records are in memory at a time, or of fewer records if these have more than 10,000 related rows.
     ///
     /// ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)`` documents the contents of a record.
     ///

@@ -3,36 +3,22 @@ import SyncCore
 import SyncStore
 
 /// Reads the rows of an export, inside one read transaction.
+///
+/// The related rows of rows that were read together are read together too: one statement reads them for up to 256 rows,
+/// when the export asks for those of the first row.
 final class ExportReader {
-    /// A row with its foreign keys.
-    struct SourceRow {
-        let record: SyncRow
-        let identity: ExportedRowID
-        /// The values of the foreign keys, in the order of ``EntityHierarchy/foreignKeys``.
-        let foreignKeys: [DatabaseValue]
-    }
-
-    /// The statement that selects the related rows of a relationship.
-    private struct Targets {
-        let select: RecordSQL
-        let sql: String
-        /// The index of the relationship's foreign key in ``SourceRow/foreignKeys``; nil if the table of the row does
-        /// not contain the foreign key.
-        let foreignKey: Int?
-    }
-
-    /// The key of the cache. All entities that inherit a relationship share its statement.
-    private struct TargetsKey: Hashable {
-        let table: TableID
-        let link: AssociationID
-        let end: CompiledAssociation.End
-    }
+    /// The largest number of rows whose related rows one statement reads.
+    fileprivate static let rowsAtOnce = 256
+    /// The number of rows to keep in memory, unless a single record has more.
+    private static let rowsInMemory = 10_000
 
     private let db: Database
     private let layout: StoreLayout
-    private var targets: [TargetsKey: Targets] = [:]
+    private var statements: [RelationshipEnd: RelatedRowsSQL] = [:]
     /// Whether the store has pending references.
     private let hasPendingReferences: Bool
+    /// The number of rows that were read so far.
+    private var rowCount = 0
 
     init(_ db: Database, _ layout: StoreLayout) throws {
         self.db = db
@@ -44,78 +30,200 @@ final class ExportReader {
     ///
     /// - Parameter rest: The part of the statement after the selected columns.
     func forEachRow(
-        _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ body: (SourceRow) throws -> Void
+        _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ body: (ExportRow) throws -> Void
     ) throws {
-        let statement = try db.cachedStatement(sql: "SELECT \(columns(select)) \(rest)")
-        let rows = try Row.fetchCursor(statement, arguments: arguments)
-        while let row = try rows.next() { try body(sourceRow(row, select)) }
-    }
-
-    // MARK: Statements
-
-    private func foreignKeyColumns(_ table: TableID) -> [String] {
-        layout.model[table].foreignKeys.compactMap { link in
-            guard case .foreignKey(_, let column, _) = layout[link] else { return nil }
-            return column
+        let statement = try db.cachedStatement(sql: "SELECT \(select.columns) \(rest)")
+        let cursor = try Row.fetchCursor(statement, arguments: arguments)
+        let columns = StatementColumns(statement)
+        var size = 1
+        while true {
+            let before = rowCount
+            let group = RowGroup()
+            var rows: [ExportRow] = []
+            while rows.count < size, try cursor.next() != nil {
+                rows.append(try exportRow(columns, select, in: group))
+            }
+            for row in rows { try body(row) }
+            guard rows.count == size else { return }
+            size = Self.groupSize(after: size, reading: rowCount - before)
         }
     }
 
-    private func columns(_ select: RecordSQL) -> String {
-        ([select.columns] + foreignKeyColumns(select.entity.table).map(select.column)).joined(separator: ", ")
+    /// Returns the value of the table's key column in a row.
+    func rowKey(of row: ExportRow) -> DatabaseValue { (row.group as? RowGroup)?.keys[row.index] ?? .null }
+
+    /// Returns the number of rows of the next group.
+    ///
+    /// - Parameter rows: The number of rows that were read for the group before, with related rows.
+    private static func groupSize(after size: Int, reading rows: Int) -> Int {
+        min(4 * size, rowsAtOnce, max(1, rowsInMemory * size / max(rows, 1)))
     }
 
-    private func targets(of relationship: CompiledRelationship, from owner: CompiledEntity) throws -> Targets {
-        let key = TargetsKey(table: owner.table, link: relationship.link, end: relationship.end)
-        if let known = targets[key] { return known }
-        let target = TargetSQL(relationship, of: owner, layout)
-        let isForeignKey = layout.model[relationship.link].storage == .foreignKey && relationship.end == .first
-        let foreignKey =
-            isForeignKey
-            ? layout.model[owner.table].foreignKeys.firstIndex(of: relationship.link) : nil
-        let rest =
-            foreignKey == nil ? try target.rest : "FROM \(target.select.from) WHERE \(target.select.rowKey) = ?"
-        let made = Targets(
-            select: target.select, sql: "SELECT \(columns(target.select)) \(rest)", foreignKey: foreignKey)
-        targets[key] = made
+    private func exportRow(_ columns: StatementColumns, _ select: RecordSQL, in group: RowGroup) throws -> ExportRow {
+        rowCount += 1
+        let record = try select.record(columns)
+        let key = ColumnValue.recordKey(record.rowKey, as: .string) ?? record.key
+        return ExportRow(
+            entity: record.type, identity: ExportedRowID(table: record.type.table, key: key), key: record.key,
+            values: record.values, group: group, index: group.append(record.rowKey))
+    }
+
+    // MARK: Related rows
+
+    private func related(_ relationship: CompiledRelationship, _ owner: CompiledEntity) throws -> RelatedRowsSQL {
+        let end = RelationshipEnd(relationship)
+        if let known = statements[end] { return known }
+        let made = try RelatedRowsSQL(relationship, of: owner, layout)
+        statements[end] = made
         return made
     }
 
-    private func sourceRow(_ row: Row, _ select: RecordSQL) throws -> SourceRow {
-        let record = try select.record(row)
-        let keys = foreignKeyColumns(select.entity.table).count
-        let key = ColumnValue.recordKey(record.rowKey, as: .string) ?? record.key
-        return SourceRow(
-            record: record, identity: ExportedRowID(table: record.type.table, key: key),
-            foreignKeys: (row.count - keys..<row.count).map { row[$0] })
+    /// Reads the related rows of some rows of a group.
+    private func load(
+        _ relationship: CompiledRelationship, _ owner: CompiledEntity, of range: Range<Int>, _ group: RowGroup
+    ) throws {
+        let sql = try self.related(relationship, owner)
+        let keys = Array(group.keys[range])
+        let positions = Dictionary(
+            zip(keys.lazy.map(\.exact), keys.indices), uniquingKeysWith: { first, _ in first })
+        var related: [[ExportRow]] = keys.map { _ in [] }
+        let found = RowGroup()
+        var known: [BinaryComparedValue: ExportRow] = [:]
+        for list in KeyList.lists(of: keys) {
+            let statement = try db.cachedStatement(sql: sql.text(ofRows: list.placeholders))
+            let cursor = try Row.fetchCursor(statement, arguments: list.arguments)
+            let columns = StatementColumns(statement)
+            while try cursor.next() != nil {
+                guard let position = positions[columns.wholeValue(at: columns.count - 1).exact] else { continue }
+                guard sql.sharesRows else {
+                    related[position].append(try exportRow(columns, sql.select, in: found))
+                    continue
+                }
+                let key = columns.wholeValue(at: 0).exact
+                let row = try known[key] ?? exportRow(columns, sql.select, in: found)
+                known[key] = row
+                related[position].append(row)
+            }
+        }
+        group.setRelated(related, RelationshipEnd(relationship), of: range)
+    }
+
+    // MARK: Pending references
+
+    private func pendingReferences(of keys: ArraySlice<DatabaseValue>, in table: TableID) throws
+        -> Set<PendingRelationship>
+    {
+        var found: Set<PendingRelationship> = []
+        for list in KeyList.lists(of: Array(keys)) {
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT owner_key, owner_entity, relationship FROM sync_pending
+                    WHERE owner_entity IN (\(layout.entityNames(of: [table]))) AND owner_key IN (\(list.placeholders))
+                    """)
+            let cursor = try Row.fetchCursor(statement, arguments: list.arguments)
+            let columns = StatementColumns(statement)
+            while try cursor.next() != nil {
+                found.insert(
+                    PendingRelationship(
+                        owner: columns.wholeValue(at: 0).exact, entity: columns.wholeValue(at: 1),
+                        relationship: columns.wholeValue(at: 2)))
+            }
+        }
+        return found
     }
 }
 
 extension ExportReader: ExportSource {
-    func entity(of row: SourceRow) -> CompiledEntity { row.record.type }
-    func identity(of row: SourceRow) -> ExportedRowID { row.identity }
-    func key(of row: SourceRow) -> PrimaryKeyValue { row.record.key }
-    func values(of row: SourceRow) -> [StoredValue] { row.record.values }
-
-    func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow] {
-        let targets = try targets(of: relationship, from: row.record.type)
-        let key = targets.foreignKey.map { row.foreignKeys[$0] } ?? row.record.rowKey
-        if key.isNull { return [] }
-        let statement = try db.cachedStatement(sql: targets.sql)
-        let rows = try Row.fetchCursor(statement, arguments: [key])
-        var found: [SourceRow] = []
-        while let row = try rows.next() { found.append(try sourceRow(row, targets.select)) }
-        return found
+    func targets(of row: ExportRow, along relationship: CompiledRelationship) throws -> [ExportRow] {
+        guard let group = row.group as? RowGroup else { return [] }
+        let end = RelationshipEnd(relationship)
+        if let known = group.related(end, of: row.index) { return known }
+        try load(relationship, row.entity, of: group.range(around: row.index), group)
+        return group.related(end, of: row.index) ?? []
     }
 
-    func isPending(_ row: SourceRow, along relationship: String) throws -> Bool {
-        guard hasPendingReferences else { return false }
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT EXISTS (
-                  SELECT 1 FROM sync_pending WHERE owner_entity = ? AND owner_key = ? AND relationship = ?
-                )
-                """)
-        let arguments: StatementArguments = [row.record.entity, row.record.rowKey, relationship]
-        return try Bool.fetchOne(statement, arguments: arguments) ?? false
+    func isPending(_ row: ExportRow, along relationship: String) throws -> Bool {
+        guard hasPendingReferences, let group = row.group as? RowGroup else { return false }
+        let range = group.range(around: row.index)
+        if group.pending[range.lowerBound] == nil {
+            group.pending[range.lowerBound] = try pendingReferences(of: group.keys[range], in: row.entity.table)
+        }
+        let asked = PendingRelationship(
+            owner: group.keys[row.index].exact, entity: row.entity.name.databaseValue,
+            relationship: relationship.databaseValue)
+        return group.pending[range.lowerBound]?.contains(asked) ?? false
     }
+}
+
+// MARK: - RowGroup
+
+/// Rows of one table that were read together, with their related rows as far as they are read.
+private final class RowGroup {
+    /// The key of each row.
+    private(set) var keys: [DatabaseValue] = []
+    /// The related rows of each row; nil for rows whose related rows are not read.
+    private var related: [RelationshipEnd: [[ExportRow]?]] = [:]
+    /// The relationships with pending references, by the first row of each range.
+    var pending: [Int: Set<PendingRelationship>] = [:]
+
+    /// Adds a row, and returns its index.
+    func append(_ key: DatabaseValue) -> Int {
+        keys.append(key)
+        return keys.count - 1
+    }
+
+    /// Returns the rows whose related rows are read together with those of a row.
+    func range(around index: Int) -> Range<Int> {
+        let start = index - index % ExportReader.rowsAtOnce
+        return start..<min(start + ExportReader.rowsAtOnce, keys.count)
+    }
+
+    func related(_ end: RelationshipEnd, of index: Int) -> [ExportRow]? {
+        guard let rows = related[end] else { return nil }
+        return rows[index]
+    }
+
+    func setRelated(_ rows: [[ExportRow]], _ end: RelationshipEnd, of range: Range<Int>) {
+        var all = related.removeValue(forKey: end) ?? Array(repeating: nil, count: keys.count)
+        for (index, row) in zip(range, rows) { all[index] = row }
+        related[end] = all
+    }
+}
+
+/// One end of an association. All entities that inherit a relationship share it.
+private struct RelationshipEnd: Hashable {
+    let link: AssociationID
+    let end: CompiledAssociation.End
+
+    init(_ relationship: CompiledRelationship) {
+        link = relationship.link
+        end = relationship.end
+    }
+}
+
+/// A relationship of one row that has pending references.
+private struct PendingRelationship: Hashable {
+    let owner: BinaryComparedValue
+    let entity: DatabaseValue
+    let relationship: DatabaseValue
+}
+
+/// The statement that selects the related rows of several rows. Its last column is the key of the row that a selected
+/// row is related to.
+private struct RelatedRowsSQL {
+    let select: RecordSQL
+    /// Whether several rows can be related to the same row.
+    let sharesRows: Bool
+    private let rest: (before: String, after: String)
+
+    init(_ relationship: CompiledRelationship, of owner: CompiledEntity, _ layout: StoreLayout) throws {
+        let target = TargetSQL(relationship, of: owner, layout)
+        select = target.select
+        sharesRows = layout.model[relationship.link].side(relationship.end.other).isToMany
+        let rest = try target.restOfSeveral
+        self.rest = ("SELECT \(select.columns), \(target.ownerKey) \(rest.before)", rest.after)
+    }
+
+    /// - Parameter keys: The placeholders of the keys of these rows.
+    func text(ofRows keys: String) -> String { rest.before + keys + rest.after }
 }

@@ -135,12 +135,13 @@ struct ObservedRow: ObservedListItem {
             return column
         }
         let columns = ([select.columns] + links.map(select.column)).joined(separator: ", ")
-        let rows = try Row.fetchCursor(
-            db, sql: "SELECT \(columns) \(rest)", arguments: arguments)
+        let statement = try db.makeStatement(sql: "SELECT \(columns) \(rest)")
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        let values = StatementColumns(statement)
         var observed: [ObservedRow] = []
-        while let row = try rows.next() {
-            let first = row.count - links.count
-            observed.append(ObservedRow(record: try select.record(row), links: (first..<row.count).map { row[$0] }))
+        while try rows.next() != nil {
+            let keys = (values.count - links.count..<values.count).map { values.wholeValue(at: $0) }
+            observed.append(ObservedRow(record: try select.record(values), links: keys))
         }
         return observed
     }

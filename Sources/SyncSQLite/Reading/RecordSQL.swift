@@ -1,5 +1,5 @@
-import Foundation
 import GRDB
+import GRDBSQLite
 import SyncCore
 import SyncStore
 
@@ -99,38 +99,36 @@ struct RecordSQL {
 
     func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [SyncRow] {
         SQLFunctionInstaller.install(in: db)
-        let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
+        let statement = try db.makeStatement(sql: sql)
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        let columns = StatementColumns(statement)
         var records: [SyncRow] = []
-        while let row = try rows.next() { records.append(try record(row)) }
+        while try rows.next() != nil { records.append(try record(columns)) }
         return records
     }
 
-    func record(_ row: Row) throws -> SyncRow {
-        let rowKey: DatabaseValue = row[0]
-        let type = table.hasEntityColumn ? try specificEntity(row[1]) : entity
+    /// Returns the current row of a statement that selects ``columns``.
+    func record(_ columns: StatementColumns) throws -> SyncRow {
+        let rowKey = columns.wholeValue(at: 0)
+        let type = table.hasEntityColumn ? try specificEntity(columns.wholeValue(at: 1)) : entity
         let offset = table.hasEntityColumn ? 2 : 1
         var values = [StoredValue](repeating: .null, count: hierarchy.attributes.count)
         for slot in type.slots {
-            let value = try value(row, slot + offset, hierarchy.attributes[slot].type)
             values[slot] = ColumnValue.storedValue(
-                value, as: hierarchy.attributes[slot].type, isKey: slot == type.keySlot)
+                columns.wholeValue(at: slot + offset), as: hierarchy.attributes[slot].type, isKey: slot == type.keySlot)
         }
         var key = ColumnValue.recordKey(rowKey, as: hierarchy.keySlot.map { hierarchy.attributes[$0].type } ?? .integer)
         if table.hasSurrogateKey, let slot = type.keySlot {
-            key = ColumnValue.recordKey(row[slot + offset], as: hierarchy.attributes[slot].type) ?? key
+            let value = columns.wholeValue(at: slot + offset)
+            key = ColumnValue.recordKey(value, as: hierarchy.attributes[slot].type) ?? key
         }
         if let position = type.keyOwner.flatMap({ compositeKeys[$0] }),
-            let composite = try position.key.recordKey(row, at: position.first)
+            let composite = try position.key.recordKey(columns, at: position.first)
         {
             key = composite
         }
         guard let key else { throw SyncError(.databaseError, "a row has no key", entity: type.name) }
         return SyncRow(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
-    }
-
-    private func value(_ row: Row, _ index: Int, _ type: AttributeType) throws -> DatabaseValue {
-        guard type == .string || type == .url else { return row[index] }
-        return try row.withUnsafeData(atIndex: index) { ColumnValue.text($0) }
     }
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {
@@ -145,44 +143,77 @@ struct RecordSQL {
     }
 }
 
-/// Selects the rows that are related to a row, in the order of the relationship. The argument of the statement is the
-/// key of that row.
+/// Selects the rows that are related to a row or to several rows, in the order of the relationship.
 struct TargetSQL {
     let select: RecordSQL
     private let relationship: CompiledRelationship
-    private let ownerKeyColumn: String
+    private let owner: TableLayout
     private let link: LinkLayout
 
     init(_ relationship: CompiledRelationship, of owner: CompiledEntity, _ layout: StoreLayout) {
         self.relationship = relationship
         select = RecordSQL(layout.model.entities[relationship.destination], layout)
-        ownerKeyColumn = layout[owner.table].keyColumn
+        self.owner = layout[owner.table]
         link = layout[relationship.link]
     }
 
-    /// The part of the statement after the selected columns.
+    /// The part of the statement after the selected columns, for the related rows of one row. The argument is the key
+    /// of that row.
     var rest: String {
         get throws {
-            let byKey = try select.order(.byKey)
-            let condition: String
-            let order: String
-            switch (link, relationship.end) {
-            case (.foreignKey(let table, let column, _), .first):
-                let target = "SELECT \(SchemaSQL.quoted(column)) FROM \(SchemaSQL.quoted(table)) "
-                condition = "WHERE \(select.rowKey) = (\(target)WHERE \(SchemaSQL.quoted(ownerKeyColumn)) = ?)"
-                order = byKey
-            case (.foreignKey(_, let column, let position), .second):
-                condition = "WHERE \(select.column(column)) = ?"
-                order = LinkOrderingSQL.terms(position: position.map { select.column($0) }, key: byKey)
-            case (.joinTable(let name, let first, let second, let firstOrder, let secondOrder), let end):
-                let (here, there) = end == .first ? (first, second) : (second, first)
-                condition =
-                    "JOIN \(SchemaSQL.quoted(name)) AS \"j\" ON \"j\".\(SchemaSQL.quoted(there)) = \(select.rowKey) "
-                    + "WHERE \"j\".\(SchemaSQL.quoted(here)) = ?"
-                let position = end == .first ? firstOrder : secondOrder
-                order = LinkOrderingSQL.terms(position: position.map { "\"j\".\(SchemaSQL.quoted($0))" }, key: byKey)
+            if case .foreignKey(let table, let column, _) = link, relationship.end == .first {
+                let target = "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(owner.keyColumn.quoted) = ?"
+                return "FROM \(select.from) WHERE \(select.rowKey) = (\(target)) ORDER BY \(try select.order(.byKey))"
             }
-            return "FROM \(select.from) \(condition) ORDER BY \(order)"
+            return "\(rows) WHERE \(ownerKey) = ? ORDER BY \(try order)"
+        }
+    }
+
+    /// The part of the statement after the selected columns, for the related rows of several rows: the text before and
+    /// after the placeholders of the keys of these rows. The related rows of each row are in the order of the
+    /// relationship.
+    var restOfSeveral: (before: String, after: String) {
+        get throws {
+            let before = "\(rows) WHERE \(ownerKey) IN ("
+            // One row at most is related by a foreign key.
+            if case .foreignKey = link, relationship.end == .first { return (before, ")") }
+            return (before, ") ORDER BY \(try order)")
+        }
+    }
+
+    /// The key of the row that a selected row is related to.
+    var ownerKey: String {
+        switch (link, relationship.end) {
+        case (.foreignKey, .first): "\("o".quoted).\(owner.keyColumn.quoted)"
+        case (.foreignKey(_, let column, _), .second): select.column(column)
+        case (.joinTable(_, let first, let second, _, _), let end):
+            "\("j".quoted).\((end == .first ? first : second).quoted)"
+        }
+    }
+
+    /// The `FROM` clause.
+    private var rows: String {
+        switch (link, relationship.end) {
+        case (.foreignKey(let table, let column, _), .first):
+            "FROM \(select.from) JOIN \(table.quoted) AS \("o".quoted) "
+                + "ON \("o".quoted).\(column.quoted) = \(select.rowKey)"
+        case (.foreignKey, .second): "FROM \(select.from)"
+        case (.joinTable(let name, let first, let second, _, _), let end):
+            "FROM \(select.from) JOIN \(name.quoted) AS \("j".quoted) "
+                + "ON \("j".quoted).\((end == .first ? second : first).quoted) = \(select.rowKey)"
+        }
+    }
+
+    private var order: String {
+        get throws {
+            let position: String?
+            switch (link, relationship.end) {
+            case (.foreignKey, .first): position = nil
+            case (.foreignKey(_, _, let column), .second): position = column.map { select.column($0) }
+            case (.joinTable(_, _, _, let firstOrder, let secondOrder), let end):
+                position = (end == .first ? firstOrder : secondOrder).map { "\("j".quoted).\($0.quoted)" }
+            }
+            return LinkOrderingSQL.terms(position: position, key: try select.order(.byKey))
         }
     }
 }
@@ -197,6 +228,41 @@ enum LinkOrderingSQL {
     static func terms(position: String?, key: String) -> String {
         guard let position else { return key }
         return "\(position) NULLS LAST, \(key)"
+    }
+}
+
+// MARK: - SelectedColumns
+
+/// The columns of a selected row.
+protocol SelectedColumns {
+    /// Returns the value of a column. Text is complete even if it contains a NUL.
+    func wholeValue(at index: Int) throws -> DatabaseValue
+}
+
+extension Row: SelectedColumns {}
+
+/// The columns of the current row of a statement that a cursor of GRDB steps.
+///
+/// They are read with the C functions of SQLite. The generic functions of `Row` that return complete text cost more
+/// than the rest of the row.
+struct StatementColumns: SelectedColumns {
+    let count: Int
+    private let handle: OpaquePointer
+
+    /// Creates the columns of a statement. Read them only while the cursor of the statement is at a row.
+    init(_ statement: Statement) {
+        handle = statement.sqliteStatement
+        count = statement.columnCount
+    }
+
+    func wholeValue(at index: Int) -> DatabaseValue {
+        let column = Int32(truncatingIfNeeded: index)
+        guard sqlite3_column_type(handle, column) == SQLITE_TEXT else {
+            return DatabaseValue(sqliteStatement: handle, index: column)
+        }
+        let text = sqlite3_column_text(handle, column)
+        let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column)))
+        return String(decoding: bytes, as: UTF8.self).databaseValue
     }
 }
 

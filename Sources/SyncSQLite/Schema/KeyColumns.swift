@@ -202,14 +202,16 @@ struct KeyColumns: Sendable {
 }
 
 extension KeyColumns {
-    /// Returns the composite key of a fetched row; nil if a part is missing.
-    func recordKey(_ row: Row, at first: Int) throws -> PrimaryKeyValue? {
+    /// Returns the composite key of a selected row; nil if a part is missing.
+    func recordKey(_ row: some SelectedColumns, at first: Int) throws -> PrimaryKeyValue? {
         var text = CompositeKeyText()
         guard try read(row, at: first, into: &text) else { return nil }
         return RowKey.text(text.text).recordKey(type)
     }
 
-    private func read(_ row: Row, at first: Int, into text: inout CompositeKeyText) throws -> Bool {
+    private func read(
+        _ row: some SelectedColumns, at first: Int, into text: inout CompositeKeyText
+    ) throws -> Bool {
         text.open()
         var column = first
         for part in parts {

@@ -203,14 +203,26 @@ extension SQLiteSession {
         let columns = columns(entity.table)
         let scope = try PredicateSQL(predicate, on: entity, layout: layout, alias: "scope")
         let conditions = [scope.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
-        let statement = try db.makeStatement(
-            sql: "SELECT 1 FROM \(columns.table) AS scope WHERE scope.\(columns.keyColumn) = ?"
-                + conditions.compactMap(\.self).map { " AND (\($0))" }.joined())
-        return try Set(
-            rows.filter { row in
-                let arguments = StatementArguments([row.databaseValue] + scope.databaseValues)
-                return try Row.fetchOne(statement, arguments: arguments) != nil
-            })
+        let condition = conditions.compactMap(\.self).map { " AND (\($0))" }.joined()
+        var found: Set<RowKey> = []
+        var statements: [String: Statement] = [:]
+        for list in KeyList.lists(of: rows.map(\.databaseValue)) {
+            let statement =
+                try statements[list.placeholders]
+                ?? db.makeStatement(
+                    sql: """
+                        SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope
+                        WHERE scope.\(columns.keyColumn) IN (\(list.placeholders))\(condition)
+                        """)
+            statements[list.placeholders] = statement
+            let cursor = try Row.fetchCursor(
+                statement, arguments: list.arguments + StatementArguments(scope.databaseValues))
+            let values = StatementColumns(statement)
+            while try cursor.next() != nil {
+                if let key = RowKey(values.wholeValue(at: 0)) { found.insert(key) }
+            }
+        }
+        return found
     }
 
     package func check(_ predicate: RowPredicate, on entity: CompiledEntity) throws {

@@ -60,39 +60,67 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     ) throws -> [TypedRow<Value>] {
         SQLFunctionInstaller.install(in: db)
         let columns = Self.columns(of: select)
-        return try Row.fetchAll(db, sql: "SELECT \(columns) \(rest)", arguments: arguments).compactMap { row in
-            try typedRow(row, select.entity, db)
+        let rows = try Row.fetchAll(db, sql: "SELECT \(columns) \(rest)", arguments: arguments)
+        let values = try decoded(Value.self, rows, select.entity, loaded, db)
+        return try zip(rows, values).compactMap { row, found in
+            guard let value = found.value else { return nil }
+            let (key, name): (DatabaseValue, String?) = (row["sync_row"], row[TableLayout.entityColumn])
+            let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? select.entity
+            return TypedRow(element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: found.cells)
         }
     }
 
-    /// Decodes a row and its related rows; nil for a row that is left out.
-    private func typedRow(_ row: Row, _ entity: CompiledEntity, _ db: Database) throws -> TypedRow<Value>? {
-        var cells: [DatabaseValue] = []
-        guard let value = try decoded(Value.self, row, entity, loaded, &cells, db) else { return nil }
-        let (key, name): (DatabaseValue, String?) = (row["sync_row"], row[TableLayout.entityColumn])
-        let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? entity
-        return TypedRow(element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: cells)
-    }
-
-    /// Decodes a row and the rows of relationships, and adds their columns to `cells`; nil for a row that is left out.
+    /// Decodes rows and the rows of relationships. The rows of a relationship are read together for all rows, level by
+    /// level. A row that is left out has no value.
     private func decoded<Record: EntityRecord>(
-        _ type: Record.Type, _ row: Row, _ entity: CompiledEntity, _ loaded: [LoadedRelationship],
-        _ cells: inout [DatabaseValue], _ db: Database
-    ) throws -> Record? {
-        let key: DatabaseValue = row["sync_row"]
-        cells += row.databaseValues
-        guard var value = try readable(type, row, key, entity, db) else { return nil }
-        for relationship in loaded {
-            let (target, targets) = try targets(of: key, relationship.name, entity, db)
-            cells.append(targets.count.databaseValue)
-            var rows: [any EntityRecord] = []
-            for row in targets {
-                let related = try decoded(relationship.destination, row, target, relationship.loaded, &cells, db)
-                if let related { rows.append(related) }
-            }
-            value.setRelated(rows, for: relationship.name)
+        _ type: Record.Type, _ rows: [Row], _ entity: CompiledEntity, _ loaded: [LoadedRelationship], _ db: Database
+    ) throws -> [DecodedRow<Record>] {
+        var values = try rows.map { row in
+            DecodedRow(value: try readable(type, row, row["sync_row"], entity, db), cells: Array(row.databaseValues))
         }
-        return value
+        guard !loaded.isEmpty else { return values }
+        let indexes = values.indices.filter { values[$0].value != nil }
+        let keys = indexes.map { index -> DatabaseValue in rows[index]["sync_row"] }
+        for relationship in loaded {
+            let found = try related(relationship.destination, of: keys, relationship, entity, db)
+            for (index, key) in zip(indexes, keys) {
+                let targets = found[key.exact] ?? []
+                values[index].cells.append(targets.count.databaseValue)
+                for target in targets { values[index].cells += target.cells }
+                values[index].value?.setRelated(targets.compactMap(\.value), for: relationship.name)
+            }
+        }
+        return values
+    }
+
+    /// Reads and decodes the related rows of rows, in the order of the relationship.
+    ///
+    /// - Parameter keys: The keys of the rows.
+    /// - Returns: The related rows of each row, by its key.
+    private func related<Record: EntityRecord>(
+        _ type: Record.Type, of keys: [DatabaseValue], _ relationship: LoadedRelationship, _ entity: CompiledEntity,
+        _ db: Database
+    ) throws -> [BinaryComparedValue: [DecodedRow<any EntityRecord>]] {
+        guard let compiled = entity.relationship(named: relationship.name) else {
+            throw DatabaseErrorMapper.unknownRelationship(relationship.name, of: entity)
+        }
+        let target = TargetSQL(compiled, of: entity, stack.layout)
+        let columns = "\(Self.columns(of: target.select)), \(target.ownerKey) AS \("sync_owner".quoted)"
+        let rest = try target.restOfSeveral
+        var seen: Set<BinaryComparedValue> = []
+        var rows: [Row] = []
+        for list in KeyList.lists(of: keys.filter { seen.insert($0.exact).inserted }) {
+            let statement = try db.cachedStatement(
+                sql: "SELECT \(columns) \(rest.before)\(list.placeholders)\(rest.after)")
+            rows += try Row.fetchAll(statement, arguments: list.arguments)
+        }
+        let values = try decoded(type, rows, target.select.entity, relationship.loaded, db)
+        var found: [BinaryComparedValue: [DecodedRow<any EntityRecord>]] = [:]
+        for (row, decoded) in zip(rows, values) {
+            let owner: DatabaseValue = row["sync_owner"]
+            found[owner.exact, default: []].append(DecodedRow(value: decoded.value, cells: decoded.cells))
+        }
+        return found
     }
 
     /// Decodes a row. If the row is unreadable, calls `skip` and returns nil, or throws if `skip` is nil.
@@ -124,19 +152,13 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         let own = "\(SchemaSQL.quoted(RecordSQL.alias)).*"
         return (keys + [own, "\(select.rowKey) AS \("sync_row".quoted)"]).joined(separator: ", ")
     }
+}
 
-    /// Fetches the related rows of a row.
-    private func targets(
-        of row: DatabaseValue, _ name: String, _ entity: CompiledEntity, _ db: Database
-    ) throws -> (CompiledEntity, [Row]) {
-        guard let relationship = entity.relationship(named: name) else {
-            throw DatabaseErrorMapper.unknownRelationship(name, of: entity)
-        }
-        let targets = TargetSQL(relationship, of: entity, stack.layout)
-        let columns = Self.columns(of: targets.select)
-        let statement = try db.cachedStatement(sql: "SELECT \(columns) \(try targets.rest)")
-        return (targets.select.entity, try Row.fetchAll(statement, arguments: [row]))
-    }
+/// A decoded row. Its value is nil if the row is left out.
+private struct DecodedRow<Value> {
+    var value: Value?
+    /// The columns of the row and of its related rows.
+    var cells: [DatabaseValue]
 }
 
 /// The key of the row that a to-one relationship leads to, if the foreign key column in the table of the entity does not
@@ -193,13 +215,15 @@ public struct UnreadableRow: Sendable, Hashable {
 
 /// Supplies values of Swift types to the exporter, which converts them to JSON that a sync can read.
 struct TypedSource: ExportSource {
-    struct SourceRow {
-        let entity: CompiledEntity
-        let identity: ExportedRowID
-        let key: PrimaryKeyValue
-        let values: [StoredValue]
+    /// The references and the loaded rows of a value.
+    private final class Links {
         let references: [String: JSONValue]
         let related: [String: [any EntityRecord]]
+
+        init(_ references: [String: JSONValue], _ related: [String: [any EntityRecord]]) {
+            self.references = references
+            self.related = related
+        }
     }
 
     let model: CompiledModel
@@ -207,7 +231,7 @@ struct TypedSource: ExportSource {
     var temporaryKey: ((CompiledEntity) throws -> StoredValue)?
 
     /// - Throws: ``SyncError`` `unknownEntity`, `typeMismatch`.
-    func row<Value: EntityRecord>(_ value: Value) throws -> SourceRow {
+    func row<Value: EntityRecord>(_ value: Value) throws -> ExportRow {
         let entity = try model.entity(named: Value.entityName)
         var given = EntityRowEncoder(of: Value.self)
         try value.encode(into: &given)
@@ -233,28 +257,26 @@ struct TypedSource: ExportSource {
             values[slot] = try temporaryKey(entity)
             key = model.rowKey(values[slot].jsonForm, of: entity)?.recordKey(model.keyType(of: entity.id))
         }
-        return SourceRow(
+        return ExportRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
-            values: values, references: references, related: given.related)
+            values: values, group: Links(references, given.related), index: 0)
     }
 
-    func entity(of row: SourceRow) -> CompiledEntity { row.entity }
-    func identity(of row: SourceRow) -> ExportedRowID { row.identity }
-    func key(of row: SourceRow) -> PrimaryKeyValue { row.key }
-    func values(of row: SourceRow) -> [StoredValue] { row.values }
+    private func links(of row: ExportRow) -> Links? { row.group as? Links }
 
-    func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow] {
-        try (row.related[relationship.name] ?? []).map { try self.row($0) }
+    func targets(of row: ExportRow, along relationship: CompiledRelationship) throws -> [ExportRow] {
+        try (links(of: row)?.related[relationship.name] ?? []).map { try self.row($0) }
     }
 
     /// To-many relationships that are not loaded are treated like pending references: the export omits them.
-    func isPending(_ row: SourceRow, along relationship: String) -> Bool {
-        row.related[relationship] == nil && row.references[relationship] == nil
+    func isPending(_ row: ExportRow, along relationship: String) -> Bool {
+        let links = links(of: row)
+        return links?.related[relationship] == nil && links?.references[relationship] == nil
             && row.entity.relationship(named: relationship)?.isToMany == true
     }
 
-    func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue? {
-        row.references[relationship.name]
+    func reference(_ row: ExportRow, along relationship: CompiledRelationship) -> JSONValue? {
+        links(of: row)?.references[relationship.name]
     }
 }
 

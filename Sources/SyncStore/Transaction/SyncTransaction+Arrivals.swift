@@ -169,6 +169,34 @@ extension SyncTransaction {
             target: second.key, before: before)
     }
 
+    /// Loads the rows, links and positions that ``revertResolvedLink(_:)`` needs.
+    func loadResolvedLinks(of references: [PendingReference]) throws {
+        for (id, ones) in Dictionary(grouping: references.compactMap { oneLink(of: $0) }, by: \.link) {
+            let link = model[id]
+            guard link.storage == .foreignKey else { continue }
+            try links.load(ones.lazy.filter { $0.end == .second }.map(\.row.key), id, from: .second)
+            var (firsts, targets, before): ([RowKey], [RowKey], [RowKey]) = ([], [], [])
+            for one in ones {
+                let holders = one.end == .first ? [one.row.key] : try links.targets(of: one.row.key, id, from: .second)
+                for holder in holders {
+                    let first = StoredRow(table: link.first.table, key: holder)
+                    let known = pagedImport?.resolvedReferences[.init(row: first, link: id, end: .first)]
+                    guard let known else { continue }
+                    firsts.append(holder)
+                    targets.append(known.target)
+                    if let earlier = known.before { before.append(earlier) }
+                }
+            }
+            try links.load(firsts, id, from: .first)
+            try identities.load(firsts.lazy.map { StoredRow(table: link.first.table, key: $0) })
+            if link.hasPositions(.second) || link.isOneToOne { try links.load(before, id, from: .second) }
+            try links.loadReservedPositions(in: before, id, .second)
+            if previousValues != nil {
+                try identities.load((targets + before).lazy.map { StoredRow(table: link.second.table, key: $0) })
+            }
+        }
+    }
+
     /// Restores a foreign key that a pending reference from before the paged import changed on an earlier page. The
     /// current page sets the link to a row that is not stored yet, so the earlier reference does not apply.
     mutating func revertResolvedLink(_ reference: PendingReference) throws {

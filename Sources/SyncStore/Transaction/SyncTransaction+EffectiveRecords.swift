@@ -19,6 +19,7 @@ extension SyncTransaction {
     /// Decides which occurrences are effective. Records nested in a rejected record are rejected too, so the decision
     /// is repeated until nothing changes.
     private mutating func resolveOccurrences(_ admittingIncomplete: Bool) throws {
+        try loadRowFlags(of: tables.lazy.flatMap { table in table.nodes(.stored).compactMap(table.row) })
         while true {
             let refused = tables.map(\.skippedNodes.count)
             try setEffectiveOccurrences()
@@ -224,7 +225,9 @@ extension SyncTransaction {
 
     private func setSubEntities(_ table: SyncTable) throws {
         var inserted: [(node: NodeID, row: StoredRow)] = []
-        for (node, row) in try rowsByKey(table) {
+        let rows = try rowsByKey(table)
+        try loadRowFlags(of: rows.lazy.map(\.row))
+        for (node, row) in rows {
             try progress.advance()
             if try rowFlags(of: row).contains(.inserted) { inserted.append((node, row)) }
         }

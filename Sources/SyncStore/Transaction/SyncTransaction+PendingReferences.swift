@@ -19,9 +19,9 @@ extension SyncTransaction {
         if !changes.deleted.isEmpty { try store.deletePendingReferences(changes.deleted) }
         if !changes.inserted.isEmpty { try store.insertPendingReferences(changes.inserted) }
         if pagedImport?.resolvedReferences.isEmpty == false {
-            for reference in requested.references where reference.position < 0 {
-                try revertResolvedLink(reference.reference)
-            }
+            let toOne = requested.references.filter { $0.position < 0 }.map(\.reference)
+            try loadResolvedLinks(of: toOne)
+            for reference in toOne { try revertResolvedLink(reference) }
         }
         try writeLinks()
         pendingReferences = requested.references.map { named($0.reference) }

@@ -54,6 +54,30 @@ struct CountedOperationsTests {
         }
     }
 
+    /// Syncs pages of one paged import, and returns the store operations of the last page.
+    private func operations(
+        ofLastOf pages: [String], of entity: String, in stack: DataStack, _ operations: SyncOperations = .all,
+        rowFlagLimit: Int
+    ) throws -> [String] {
+        var options = SyncOptions(payloadKind: .page(of: PagedImport()))
+        options.rowFlagLimit = rowFlagLimit
+        var run: PagedImportState? = PagedImportState()
+        var names: [String] = []
+        for page in pages {
+            let staging = try PayloadGraphBuilder(
+                inEntity: entity, of: stack.model, parent: nil, operations: operations, options: options)
+            let payload = try staging.map(Data(page.utf8), options: options)
+            names = try stack.write { db in
+                let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
+                let sync = SyncSession(session, stack.model.compiled, SyncRequest(options: options))
+                let result = try sync.apply(payload, run: &run)
+                run?.changes.add(result)
+                return session.operations
+            }
+        }
+        return names
+    }
+
     private func list(_ ids: some Sequence<Int>, _ record: (Int) -> String) -> String {
         "[" + ids.map(record).joined(separator: ",") + "]"
     }
@@ -170,5 +194,39 @@ struct CountedOperationsTests {
         let notes = try operations(beside, of: "Note", options: keeping)
         #expect(notes.result.linksAdded == count)
         #expect(notes.names.count <= Self.limit, "\(notes.names)")
+    }
+
+    @Test(
+        "A page whose row flags are not in memory takes few operations for any number of rows with surrogate keys",
+        arguments: sizes)
+    func readsFlagsOfSurrogateKeys(_ count: Int) throws {
+        let schema = """
+            { "entities": {
+              "Media": { "abstract": true, "attributes": { "title": "string" } },
+              "Film": { "parent": "Media", "attributes": { "code": "integer" }, "primaryKey": "code" },
+              "Book": { "parent": "Media", "attributes": { "isbn": "string" }, "primaryKey": "isbn" } } }
+            """
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        let page = list(1...count) { #"{"code":\#($0),"title":"t"}"# }
+        let names = try operations(
+            ofLastOf: [page, page], of: "Film", in: stack, [.insert, .update], rowFlagLimit: 0)
+        #expect(names.contains { $0.hasPrefix("rowFlags") })
+        #expect(names.count <= Self.limit, "\(names.count): \(names.prefix(100))")
+    }
+
+    @Test(
+        "A page that replaces references from before its import takes few operations for any number of rows",
+        arguments: sizes)
+    func revertsResolvedLinks(_ count: Int) throws {
+        _ = try operations(list(1...count) { #"{"id":\#($0),"owner_id":\#(10_000 + $0)}"# }, of: "Note")
+        // The first page has the missing owners. The second page references other missing owners.
+        let first = list(1...count) { #"{"id":\#(20_000 + $0),"owner":{"id":\#(10_000 + $0)}}"# }
+        let second = list(1...count) { #"{"id":\#($0),"owner_id":\#(30_000 + $0)}"# }
+        let names = try operations(ofLastOf: [first, second], of: "Note", in: stack, rowFlagLimit: 32 << 20)
+        #expect(names.count <= Self.limit, "\(names.count): \(names.prefix(100))")
+        let linked = try stack.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM Note WHERE ownerID IS NOT NULL")
+        }
+        #expect(linked == count)
     }
 }

@@ -113,4 +113,63 @@ struct CountedWorkTests {
         #expect(counted[1].statements <= counted[0].statements * 10)
         #expect(counted[1].steps <= counted[0].steps * 11)
     }
+
+    @Test("An export reads related rows in sets")
+    func exportReadsSets() async throws {
+        // The users are read in groups of 1, 4, 16, 64, 256 and so on. Each group has three relationships.
+        for (users, groups) in [(200, 5), (2000, 12)] {
+            let stack = try await store(of: users)
+            let work = try await stack.counting { _ = try await stack.export("User") }
+            #expect(work.statements(beginning: "SELECT") <= 3 * groups + 10, "\(work)")
+            #expect(work.automaticIndexes == 0)
+        }
+    }
+
+    @Test("An export reads the rows of each nesting level in sets")
+    func exportReadsLevels() async throws {
+        let stack = try DataStack.inMemory(Self.shelves())
+        let records = (1...1000).map { shelf -> JSONValue in
+            let books = (0..<2).map { book -> JSONValue in
+                let id = shelf * 10 + book
+                return ["id": JSONValue(id), "chapters": [["id": JSONValue(2 * id)], ["id": JSONValue(2 * id + 1)]]]
+            }
+            return ["id": JSONValue(shelf), "books": .array(books)]
+        }
+        try await Sync.changes(.array(records), inEntity: "Shelf", stack: stack)
+        let work = try await stack.counting { #expect(try await stack.export("Shelf") == records) }
+        // Eight groups of shelves. The 512 books of 256 shelves are two groups.
+        #expect(work.statements(beginning: "SELECT") <= 8 + 8 * 2 + 10, "\(work)")
+    }
+
+    @Test("A fetch of typed rows reads their related rows in sets")
+    func typedRowsReadSets() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Job.self, Chore.self))
+        let jobs = (1...1000).map { job -> JSONValue in
+            ["id": JSONValue(job), "tasks": [["number": 2], ["number": 1]]]
+        }
+        try await Sync.changes(.array(jobs), inEntity: "Job", stack: stack)
+        let work = try await stack.counting {
+            let found = try await stack.fetch(Job.self, including: \.tasks)
+            #expect(found.map(\.id) == Array(1...1000))
+            #expect(found.allSatisfy { $0.tasks.rows?.map(\.number) == [1, 2] })
+            #expect(found.allSatisfy { job in job.tasks.rows?.allSatisfy { $0.jobID == job.id } == true })
+        }
+        #expect(work.statements(beginning: "SELECT") <= 12, "\(work)")
+    }
+
+    private static func shelves() throws -> SyncModel {
+        func entity(_ name: String, _ lists: [SyncModel.Relationship]) -> SyncModel.Entity {
+            SyncModel.Entity(name, attributes: [SyncModel.Attribute("id", .integer)], relationships: lists)
+        }
+        return try SyncModel(entities: [
+            entity("Shelf", [SyncModel.Relationship("books", to: "Book", many: true, inverse: "shelf")]),
+            entity(
+                "Book",
+                [
+                    SyncModel.Relationship("shelf", to: "Shelf", inverse: "books"),
+                    SyncModel.Relationship("chapters", to: "Chapter", many: true, inverse: "book"),
+                ]),
+            entity("Chapter", [SyncModel.Relationship("book", to: "Book", inverse: "chapters")]),
+        ])
+    }
 }
