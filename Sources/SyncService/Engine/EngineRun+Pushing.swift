@@ -10,7 +10,6 @@ extension EngineRun {
 
     func push() async throws {
         send(.phase(.pushing))
-        createsAfterPull.withLock { $0 = [] }
         try await recover()
         var batchSize = max(1, service.capabilities.maxBatchSize)
         // A change may have been blocked because of a row that this run has deleted since.

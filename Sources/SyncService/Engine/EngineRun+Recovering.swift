@@ -18,7 +18,7 @@ extension EngineRun {
     /// Resolves the in-doubt requests, including those of this run, except those that the run could not resolve or
     /// resolves later.
     func recoverAll(isBeforePull: Bool = false) async throws {
-        var requests = try await unanswered()
+        var requests = try await unanswered(isBeforePull: isBeforePull)
         if !requests.isEmpty { send(.phase(.recovering)) }
         if service.capabilities.pushesAtomically, !requests.isEmpty {
             // The push sends the requests again. If the service had applied them, the last pull returned their changes,
@@ -32,33 +32,40 @@ extension EngineRun {
                 if isBeforePull, try await resolveOrPostpone(request) { continue }
                 try await recover(request)
             }
-            requests = try await unanswered()
+            requests = try await unanswered(isBeforePull: isBeforePull)
         }
     }
 
-    /// Resolves a create whose row the service has, or postpones the create until after the pull. The service may have
-    /// created the row, and another device may have deleted it. The pull must then return the tombstone first. See
-    /// `LocalRowState.isTried`.
+    /// Resolves a create whose row the service has, or postpones the create until after the pull, so that a row that the
+    /// service never accepts does not prevent the pull. With client IDs, another device may have deleted the row, and
+    /// the pull must return its tombstone first. See `LocalRowState.isTried`.
     ///
     /// - Returns: False if the request does not depend on the pull.
     private func resolveOrPostpone(_ request: OutgoingRequest) async throws -> Bool {
-        let capabilities = service.capabilities
-        guard request.operation.kind == .create, capabilities.createIdempotency == .clientID,
-            capabilities.deletionDetection == .tombstones, let id = request.operation.id
-        else { return false }
-        if case .found(let row)? = try await fetch(id, request.operation.entity) {
-            _ = try await complete([request], [.conflict(row)])
+        guard request.operation.kind == .create, request.acceptedAtEdit == nil else { return false }
+        switch service.capabilities.createIdempotency {
+        case .idempotencyKey: return false
+        case .clientID:
+            guard service.capabilities.deletionDetection == .tombstones, request.operation.id != nil else {
+                return false
+            }
+        case .markerField, .matchByContent: try await waitForInDoubtRequest(request)
+        }
+        if let outcome = try await outcome(ofCreated: request) {
+            _ = try await complete([request], [outcome], isReplay: true)
             return true
         }
         createsAfterPull.withLock { $0.insert(request.id) }
-        _ = try await store.complete([RequestOutcome(request: request, outcome: .unknown)], serverTime: nil, lease)
+        if service.capabilities.createIdempotency == .clientID {
+            _ = try await store.complete([RequestOutcome(request: request, outcome: .unknown)], serverTime: nil, lease)
+        }
         return true
     }
 
-    private func unanswered() async throws -> [OutgoingRequest] {
+    private func unanswered(isBeforePull: Bool) async throws -> [OutgoingRequest] {
         try await store.inDoubtRequests(lease).filter {
-            !unresolvedRequests.value.contains($0.id) && !createsAfterPull.value.contains($0.id)
-                && !searchedCreates.value.contains($0.id)
+            !unresolvedRequests.value.contains($0.id) && !searchedCreates.value.contains($0.id)
+                && !(isBeforePull && createsAfterPull.value.contains($0.id))
         }
     }
 
@@ -69,7 +76,8 @@ extension EngineRun {
         }
         let outcome: PushOutcome
         do {
-            outcome = try await whatBecame(of: request)
+            guard let found = try await whatBecame(of: request) else { return leaveInDoubt(request) }
+            outcome = found
         } catch ServiceError.payloadTooLarge {
             return try await complete(tooLarge: request)
         }
@@ -83,12 +91,20 @@ extension EngineRun {
         }
         guard request.attempts >= Self.mostTries - 1 else {
             _ = try await complete([request], [outcome])
-            return try await backoff.wait(after: .unreachable(reason))
+            return try await wait(after: .unreachable(reason), request)
         }
         // The service accepts other requests, so the failure concerns only this row and does not stop the others.
-        if let row = try await rowOfLastAttempt(request) {
-            _ = try await complete([request], [.applied(row)])
-            return
+        if isSearched(request) {
+            guard try await mayWaitForInDoubtRequest(since: configuration.clock.now()) else {
+                _ = try await complete([request], [outcome])
+                return leaveInDoubt(request)
+            }
+            if let row = try await find(request) {
+                _ = try await complete([request], [.applied(row)])
+                return
+            }
+        } else {
+            try await checkThatServiceResponds(request)
         }
         let failure = "the service failed \(Self.mostTries) times: \(reason)"
         if mayHaveCreatedRow(request) { return try await leaveOpen(request, failure) }
@@ -142,8 +158,7 @@ extension EngineRun {
     }
 
     private func isOverdue(_ request: OutgoingRequest) -> Bool {
-        let taken = Date(timeIntervalSince1970: Double(request.preparedAt) / 1000)
-        return configuration.clock.now().timeIntervalSince(taken) >= configuration.inDoubtTimeout.seconds
+        configuration.clock.now().timeIntervalSince(request.preparedDate) >= configuration.inDoubtTimeout.seconds
     }
 
     private func block(notListed request: OutgoingRequest) async throws {
@@ -170,7 +185,7 @@ extension EngineRun {
             return
         }
         if request.operation.id == nil {
-            try await waitForInDoubtRequest(since: Date(timeIntervalSince1970: Double(request.preparedAt) / 1000))
+            try await waitForInDoubtRequest(request)
             if let row = try await find(request) {
                 _ = try await complete([request], [.applied(row)])
                 return
@@ -184,50 +199,66 @@ extension EngineRun {
         try await complete(request, as: .rejectedAfterRetry(reason))
     }
 
-    /// Returns the record that the last attempt created; nil if there is none. For a request that needs no such search,
-    /// pulls a page to check that the service responds.
-    private func rowOfLastAttempt(_ request: OutgoingRequest) async throws -> RemoteRecord? {
-        switch (request.operation.kind, service.capabilities.createIdempotency) {
-        case (.create, .markerField), (.create, .matchByContent):
-            try await waitForInDoubtRequest(since: configuration.clock.now())
-            return try await find(request)
-        case (.create, _), (.update, _), (.delete, _):
-            _ = try await asking { [service] in
-                try await service.pull(PullRequest(entity: request.operation.entity, cursor: nil))
-            }
-            return nil
+    /// Returns whether the engine looks for the row of a request in the list of the service.
+    private func isSearched(_ request: OutgoingRequest) -> Bool {
+        request.operation.kind == .create && !mayHaveCreatedRow(request)
+    }
+
+    /// Leaves a request to the next run.
+    private func leaveInDoubt(_ request: OutgoingRequest) { unresolvedRequests.withLock { $0.insert(request.id) } }
+
+    /// Waits before the next attempt of a request. If the run may not wait that long but the service responds, leaves a
+    /// create that is searched for to the next run, so that it does not stop the other changes.
+    private func wait(after failure: ServiceError, _ request: OutgoingRequest) async throws {
+        do {
+            try await backoff.wait(after: failure)
+        } catch is ServiceError where isSearched(request) {
+            try await checkThatServiceResponds(request)
+            leaveInDoubt(request)
         }
     }
 
-    private func whatBecame(of request: OutgoingRequest) async throws -> PushOutcome {
+    private func checkThatServiceResponds(_ request: OutgoingRequest) async throws {
+        _ = try await asking { [service] in
+            try await service.pull(PullRequest(entity: request.operation.entity, cursor: nil))
+        }
+    }
+
+    /// Determines the outcome of an in-doubt request; nil if the run may not wait long enough to determine it.
+    private func whatBecame(of request: OutgoingRequest) async throws -> PushOutcome? {
         switch request.operation.kind {
         case .create:
-            switch service.capabilities.createIdempotency {
-            // A repeated create does not create a second row.
-            case .clientID, .idempotencyKey: return try await again(request)
-            case .markerField, .matchByContent:
-                // A row with a composite key has an ID that the client assigned.
-                if let id = request.operation.id, case .found(let row)? = try await fetch(id, request.operation.entity)
-                {
-                    return .conflict(row)
-                }
-                try await waitForInDoubtRequest(since: Date(timeIntervalSince1970: Double(request.preparedAt) / 1000))
-                if let row = try await find(request) { return .applied(row) }
-                return try await again(request)
-            }
-        case .update:
+            // The service did not have the row before the pull.
+            if createsAfterPull.withLock({ $0.remove(request.id) }) != nil { return try await again(request) }
+            if isSearched(request), try await !mayWaitForInDoubtRequest(since: request.preparedDate) { return nil }
+            if let outcome = try await outcome(ofCreated: request) { return outcome }
+            return try await again(request)
+        case .update, .delete:
             guard let id = request.operation.id else { return .rejected("the row has no remote ID") }
             switch try await fetch(id, request.operation.entity) {
             case .found(let row)? where row.version != nil && row.version == request.operation.version:
                 return try await again(request)
-            // Merge the record: fields that the service applied are equal on both sides.
+            // Merge the record. The service may have applied the update, so that fields are equal on both sides. Another
+            // device may have edited the row that is to be deleted, or a new row may have its ID.
             case .found(let row)?: return .conflict(row)
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
-            case .notFound?: return .notFound
+            case .notFound?: return request.operation.kind == .delete ? .applied(nil) : .notFound
             case nil: return .unknown("the service returned a row other than the requested one")
             }
-        case .delete: return try await again(request)
         }
+    }
+
+    /// Returns the outcome of a create whose row the service has; nil if the service does not have the row, or if
+    /// repeating the request does not create a second row.
+    private func outcome(ofCreated request: OutgoingRequest) async throws -> PushOutcome? {
+        if service.capabilities.createIdempotency == .idempotencyKey { return nil }
+        // A row with a composite key has an ID that the client assigned.
+        if let id = request.operation.id, case .found(let row)? = try await fetch(id, request.operation.entity),
+            row.record != nil
+        {
+            return .conflict(row)
+        }
+        return isSearched(request) ? try await find(request).map { .applied($0) } : nil
     }
 
     /// Resolves a create whose ID the service rejects although it has no row with the ID. A restored row has its former
@@ -264,11 +295,28 @@ extension EngineRun {
     }
 
     /// Waits until the service can no longer apply an in-doubt request.
-    private func waitForInDoubtRequest(since sent: Date) async throws {
-        let deadline = sent.addingTimeInterval(configuration.inDoubtTimeout.seconds)
-        let rest = deadline.timeIntervalSince(configuration.clock.now())
-        guard rest > 0, rest <= configuration.inDoubtTimeout.seconds else { return }
-        try await backoff.wait(until: deadline, "an in-doubt request may still be executed")
+    private func waitForInDoubtRequest(_ request: OutgoingRequest) async throws {
+        let deadline = request.preparedDate.addingTimeInterval(configuration.inDoubtTimeout.seconds)
+        guard secondsInDoubt(since: request.preparedDate) > 0 else { return }
+        try await backoff.wait(until: deadline, Self.inDoubtReason)
+    }
+
+    /// Waits until the service can no longer apply an in-doubt request.
+    ///
+    /// - Returns: False if the run may not wait that long.
+    private func mayWaitForInDoubtRequest(since sent: Date) async throws -> Bool {
+        let seconds = secondsInDoubt(since: sent)
+        return seconds > 0 ? try await backoff.pauses(seconds, Self.inDoubtReason) : true
+    }
+
+    private static let inDoubtReason = "an in-doubt request may still be executed"
+
+    /// Returns how long the service may still apply a request. If the clock was set back, the time is not known, and
+    /// the result is 0.
+    private func secondsInDoubt(since sent: Date) -> Double {
+        let limit = configuration.inDoubtTimeout.seconds
+        let rest = sent.addingTimeInterval(limit).timeIntervalSince(configuration.clock.now())
+        return rest <= limit ? rest : 0
     }
 
     /// Looks for the row that a request created: by its marker field, its natural key, or its values. Without a marker
@@ -299,6 +347,10 @@ extension EngineRun {
         let own = service.serverOwnedFields(of: request.operation.entity)
         return record.contains(request.naturalKey ?? own.reduce(request.operation.record) { $0.without(at: $1) })
     }
+}
+
+extension OutgoingRequest {
+    fileprivate var preparedDate: Date { Date(timeIntervalSince1970: Double(preparedAt) / 1000) }
 }
 
 extension PushOutcome {
