@@ -64,6 +64,32 @@ struct PushResponseTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("References to a row with an ID from a Location header are sent as numbers if the key is an integer")
+    func referencesToLocation() async throws {
+        let bodies = SentBodies()
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")),
+            transport: Terse { request, body in
+                guard request.method == .post, let body, let path = request.path else { return (200, [:], []) }
+                await bodies.add(body)
+                return (201, ["Location": "\(path)/7"], nil)
+            })
+        let device = try Device(service)
+        try await device.write(
+            """
+            INSERT INTO Project (remoteID, name) VALUES (\(Int.min), 'p');
+            INSERT INTO Tag (remoteID, name) VALUES (\(Int.min), 'g');
+            INSERT INTO Task (remoteID, title, projectID) VALUES (\(Int.min), 't', \(Int.min));
+            INSERT INTO Tag_tasks (taskID, tagID) VALUES (\(Int.min), \(Int.min))
+            """)
+        try await device.engine.push()
+        let task = try #require(await bodies.all.first { $0["title"] == "t" })
+        #expect(task["project_id"] == 7)
+        #expect(task["tag_ids"] == [7])
+        #expect(try await device.rows("SELECT DISTINCT remote FROM sync_known") == ["nil"])
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test(
         "The version is not sent, and a create has no deletion mark", arguments: [RESTOptions.Update.patch, .put])
     func version(_ update: RESTOptions.Update) async throws {
