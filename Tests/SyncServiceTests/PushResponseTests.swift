@@ -183,6 +183,24 @@ struct PushResponseTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test(
+        "A row whose create has a response without an ID is looked up before it is sent again",
+        arguments: [200, 201, 202], ["", "Idempotency-Key"])
+    func withoutID(_ status: Int, _ header: String) async throws {
+        var options = RESTOptions()
+        options.idempotencyHeader = header.isEmpty ? nil : header
+        let device = try device(options) { [memory] request, body in
+            guard request.method == .post else { return (200, [:], .array(await memory.rows)) }
+            await memory.add(["id": 7, "title": body?["title"] ?? .null])
+            return (status, [:], ["ok": true])
+        }
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["7 mine"])
+        #expect(await posts() == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
     // MARK: Rows that are accepted, and listed later
 
     /// A service that accepts creates without a record and lists the rows later.
@@ -273,6 +291,18 @@ struct PushResponseTests {
         #expect(await posts() == 1)
         #expect(try await device.engine.pendingChangeCount() == 1)
         for _ in 0..<3 { try await device.engine.sync() }
+        #expect(await posts() == 2)
+        #expect(try await device.engine.blockedChanges().count == 1)
+    }
+
+    @Test(
+        "A row whose create has a 200 response without an ID and that is not listed is sent once more later",
+        arguments: ways)
+    func withoutIDAndNotListed(_ way: String) async throws {
+        let queue = Queue()
+        let device = try queueing(queue, way, status: 200, body: ["ok": true], inDoubtTimeout: .zero)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        for _ in 0..<4 { try await device.engine.sync() }
         #expect(await posts() == 2)
         #expect(try await device.engine.blockedChanges().count == 1)
     }
