@@ -64,6 +64,32 @@ struct PushResponseTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("References to a row with an ID from a Location header are sent as numbers if the key is an integer")
+    func referencesToLocation() async throws {
+        let bodies = SentBodies()
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")),
+            transport: Terse { request, body in
+                guard request.method == .post, let body, let path = request.path else { return (200, [:], []) }
+                await bodies.add(body)
+                return (201, ["Location": "\(path)/7"], nil)
+            })
+        let device = try Device(service)
+        try await device.write(
+            """
+            INSERT INTO Project (remoteID, name) VALUES (\(Int.min), 'p');
+            INSERT INTO Tag (remoteID, name) VALUES (\(Int.min), 'g');
+            INSERT INTO Task (remoteID, title, projectID) VALUES (\(Int.min), 't', \(Int.min));
+            INSERT INTO Tag_tasks (taskID, tagID) VALUES (\(Int.min), \(Int.min))
+            """)
+        try await device.engine.push()
+        let task = try #require(await bodies.all.first { $0["title"] == "t" })
+        #expect(task["project_id"] == 7)
+        #expect(task["tag_ids"] == [7])
+        #expect(try await device.rows("SELECT DISTINCT remote FROM sync_known") == ["nil"])
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test(
         "The version is not sent, and a create has no deletion mark", arguments: [RESTOptions.Update.patch, .put])
     func version(_ update: RESTOptions.Update) async throws {
@@ -149,6 +175,24 @@ struct PushResponseTests {
             guard request.method == .post else { return (200, [:], .array(await memory.rows)) }
             await memory.add(["id": 7, "title": body?["title"] ?? .null])
             return (201, address.isEmpty ? [:] : ["Location": address], nil)
+        }
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["7 mine"])
+        #expect(await posts() == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "A row whose create has a response without an ID is looked up before it is sent again",
+        arguments: [200, 201, 202], ["", "Idempotency-Key"])
+    func withoutID(_ status: Int, _ header: String) async throws {
+        var options = RESTOptions()
+        options.idempotencyHeader = header.isEmpty ? nil : header
+        let device = try device(options) { [memory] request, body in
+            guard request.method == .post else { return (200, [:], .array(await memory.rows)) }
+            await memory.add(["id": 7, "title": body?["title"] ?? .null])
+            return (status, [:], ["ok": true])
         }
         try await device.stack.insert("Task", values: ["title": "mine"])
         for _ in 0..<2 { try await device.engine.sync() }
@@ -247,6 +291,18 @@ struct PushResponseTests {
         #expect(await posts() == 1)
         #expect(try await device.engine.pendingChangeCount() == 1)
         for _ in 0..<3 { try await device.engine.sync() }
+        #expect(await posts() == 2)
+        #expect(try await device.engine.blockedChanges().count == 1)
+    }
+
+    @Test(
+        "A row whose create has a 200 response without an ID and that is not listed is sent once more later",
+        arguments: ways)
+    func withoutIDAndNotListed(_ way: String) async throws {
+        let queue = Queue()
+        let device = try queueing(queue, way, status: 200, body: ["ok": true], inDoubtTimeout: .zero)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        for _ in 0..<4 { try await device.engine.sync() }
         #expect(await posts() == 2)
         #expect(try await device.engine.blockedChanges().count == 1)
     }

@@ -229,8 +229,8 @@ public enum PushOutcome: Sendable, Hashable {
     case rejected(String)
     /// The outcome is unknown: the service may have applied the change. The string is the reason.
     case unknown(String)
-    /// The response to a create reports success and has no body. A proxy may have sent the response. The engine
-    /// searches for the new record. If the service does not list the record, a later run sends the create once more.
+    /// The response to a create reports success and has no ID. A proxy may have sent the response. The engine searches
+    /// for the new record. If the service does not list the record, a later run sends the create once more.
     case silent
 }
 

@@ -80,7 +80,9 @@ extension EngineLedger.KnownEntry {
     init(
         _ key: DatabaseValue, _ request: OutgoingRequest, _ row: RemoteRecord?, _ table: TrackedTable, in db: Database
     ) throws {
-        let id = row?.id ?? request.operation.id
+        var id = row?.id ?? request.operation.id
+        // The service assigned the ID and returned no record, so the ID may come from a URL.
+        if request.operation.id == nil, row?.record == nil { id = id.map(table.key.typed) }
         self.init(
             key: key, version: row?.version, time: row?.time,
             spelled: try id.flatMap { try table.spelling(of: $0, key, in: db) })

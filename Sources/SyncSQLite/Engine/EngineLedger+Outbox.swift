@@ -345,6 +345,15 @@ extension EngineLedger {
             Unblocked(condition: "e = ? AND rejections = 1", arguments: [table.number])
         }
 
+        /// Changes of an entity that the service rejected after an edit counter: later changes were applied. These
+        /// rejections do not count for ``rejectedOnce(_:)``, except those of creates, whose next attempt needs another
+        /// idempotency key.
+        static func rejected(_ table: TrackedTable, after edit: Int64) -> Unblocked {
+            Unblocked(
+                condition: "e = ? AND reason = 'rejected' AND judged > ?", arguments: [table.number, edit],
+                more: ", rejections = rejections - (kind <> 'create')")
+        }
+
         /// Rejected changes of rows whose foreign key in a column references a row that became known since. `numbers`
         /// has the numbers of the referenced entities.
         static func referencing(_ table: TrackedTable, _ column: TrackedTable.Column, _ numbers: [Int]) -> Unblocked {

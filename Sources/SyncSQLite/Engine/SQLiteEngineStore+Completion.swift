@@ -10,6 +10,11 @@ extension SQLiteEngineStore {
         }
     }
 
+    package func retryRejected(_ entity: String, after edit: Int64, _ lease: EngineLease) async throws -> Int {
+        let table = try table(entity)
+        return try await writing(lease) { db in try EngineLedger(db).unblock(.rejected(table, after: edit)) }
+    }
+
     package func retryBelow(_ entities: [String], _ lease: EngineLease) async throws -> Int {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in

@@ -64,6 +64,15 @@ struct TrackedKey: Sendable {
         return .array(parts.enumerated().map { part($0.offset, $0.element) })
     }
 
+    /// Returns an ID that may come from a URL, where a number is text: a number if the key is an integer and the text is
+    /// one; otherwise the ID unchanged.
+    func typed(_ id: JSONValue) -> JSONValue {
+        guard type == .single(.integer), conversions.isEmpty, case .string(let text) = id,
+            case .integer(let number)? = rowKey(id), text == "\(number)"
+        else { return id }
+        return .number(text)
+    }
+
     /// Returns the key of a row in the engine's tables; nil if the ID is not a valid key.
     func k(of id: JSONValue, in db: Database) throws -> DatabaseValue? {
         try rowKey(id).flatMap { try k(of: $0, in: db) }

@@ -25,14 +25,34 @@ extension EngineRun {
             try await pushAll(&batchSize, &progress)
             send(progress.event)
         }
-        // A deletion that was pushed may have freed a unique value that a blocked row needs.
         let changes = report.value.total
         guard changes.blockedChanges > 0 else { return }
-        let freed = changes.pushedDeletes > 0 ? try await store.retryBlocked(entities, lease) : 0
-        let below = changes.pushedInserts > 0 ? try await store.retryBelow(entities, lease) : 0
-        guard freed + below > 0 else { return }
-        try await pushAll(&batchSize, &progress)
-        send(progress.event)
+        var count = try await retryRejected()
+        // A deletion may have freed the row or the value that a change of another entity was rejected for.
+        if changes.pushedDeletes > 0 { count += try await store.retryBlocked(entities, lease) }
+        if changes.pushedInserts > 0 { count += try await store.retryBelow(entities, lease) }
+        // Each round applies at least one of the changes, unless the app edits rows in the meantime.
+        var rounds = count
+        while count > 0 {
+            try await pushAll(&batchSize, &progress, isRetry: true)
+            send(progress.event)
+            rounds -= 1
+            count = rounds > 0 ? try await retryRejected() : 0
+        }
+    }
+
+    /// Makes changes that the service rejected in this run pending again, if it applied an update or a deletion of
+    /// their entity since. The unique value that they need may be free now.
+    ///
+    /// - Returns: The number of changes.
+    private func retryRejected() async throws -> Int {
+        var total = 0
+        for entity in rejections.withLock({ $0.takeRetriable() }).sorted() where entities.contains(entity) {
+            let count = try await store.retryRejected(entity, after: start.edits, lease)
+            recordChanges(of: entity) { $0.blockedChanges -= count }
+            total += count
+        }
+        return total
     }
 
     /// Applies the deletions that the push discovered. Then pushes the rows that the conflict policy restores.
@@ -44,11 +64,18 @@ extension EngineRun {
 
     /// Pushes the pending changes, then the changes that were made during the first push. The next run pushes later
     /// changes.
-    private func pushAll(_ batchSize: inout Int, _ progress: inout PushProgress) async throws {
-        for _ in 0..<2 { try await pushPendingChanges(&batchSize, &progress) }
+    ///
+    /// - Parameter isRetry: Whether the changes were rejected before. If each of them needs the value that the next one
+    ///   frees, the reverse order takes one round instead of one for each change.
+    private func pushAll(
+        _ batchSize: inout Int, _ progress: inout PushProgress, isRetry: Bool = false
+    ) async throws {
+        for _ in 0..<2 { try await pushPendingChanges(&batchSize, &progress, isRetry) }
     }
 
-    private func pushPendingChanges(_ batchSize: inout Int, _ progress: inout PushProgress) async throws {
+    private func pushPendingChanges(
+        _ batchSize: inout Int, _ progress: inout PushProgress, _ isRetry: Bool
+    ) async throws {
         var rounds = 0
         var last: Int64?
         try await findCursor()
@@ -65,7 +92,8 @@ extension EngineRun {
             guard !requests.isEmpty else { return }
             var isAnyInDoubt = true
             do {
-                let count = try await send(requests, &batchSize, rounds: rounds)
+                let ordered = isRetry ? requests.reversedWithinEntities : requests
+                let count = try await send(ordered, &batchSize, rounds: rounds)
                 progress.count += count
                 isAnyInDoubt = count < requests.count
             } catch ServiceError.stalePush where rounds < Self.mostRounds {
@@ -157,6 +185,7 @@ extension EngineRun {
         guard batch.count == 1, let request = batch.first else { return }
         rest = rest.dropFirst()
         try await complete(request, as: outcome)
+        rejections.withLock { $0.add([RequestOutcome(request: request, outcome: outcome)], isOrdered: true) }
     }
 
     /// Merges rows that this push would restore but that another device has already restored. A service with
@@ -234,6 +263,7 @@ extension EngineRun {
         }
         let outcome = try await store.complete(replies, serverTime: nil, lease)
         record(outcome)
+        rejections.withLock { $0.add(replies, isOrdered: maxConcurrentRequests <= 1) }
         if isPostponed { try await backoff.wait(after: .retryLater(after: delay, "it postponed a change")) }
         return done
     }
@@ -312,6 +342,54 @@ extension EngineRun {
         }
         operation.cursor = cursor.value
         return operation
+    }
+}
+
+extension [OutgoingRequest] {
+    /// The requests in reverse order among changes, and among deletions, of one entity. Such requests do not depend on
+    /// each other.
+    fileprivate var reversedWithinEntities: [OutgoingRequest] {
+        var groups: [[OutgoingRequest]] = []
+        for request in self {
+            let operation = request.operation
+            if let last = groups.last?.last?.operation, last.entity == operation.entity,
+                (last.kind == .delete) == (operation.kind == .delete)
+            {
+                groups[groups.count - 1].append(request)
+            } else {
+                groups.append([request])
+            }
+        }
+        return groups.flatMap { $0.reversed() }
+    }
+}
+
+/// The entities whose rejected changes the service may accept now.
+struct Rejections {
+    /// The entities with a rejected change.
+    private var rejected: Set<String> = []
+    /// The entities of which the service applied an update or a deletion, after a rejection if responses are ordered.
+    private var applied: Set<String> = []
+
+    /// Adds the outcomes of a batch. A service may apply a batch in any order.
+    ///
+    /// - Parameter isOrdered: Whether the service handled the earlier batches first.
+    mutating func add(_ replies: [RequestOutcome], isOrdered: Bool) {
+        for reply in replies {
+            if case .rejected = reply.outcome { rejected.insert(reply.request.operation.entity) }
+        }
+        for reply in replies where reply.request.operation.kind != .create {
+            let entity = reply.request.operation.entity
+            if case .applied = reply.outcome, !isOrdered || rejected.contains(entity) { applied.insert(entity) }
+        }
+    }
+
+    /// Returns the entities whose rejected changes are to be sent again, and forgets their outcomes.
+    mutating func takeRetriable() -> Set<String> {
+        let entities = rejected.intersection(applied)
+        rejected.subtract(entities)
+        applied = []
+        return entities
     }
 }
 

@@ -29,6 +29,8 @@ final class EngineRun: Sendable {
     let reconciledEntities = Locked<Set<String>>([])
     /// The entities with pushed changes of rows that the service no longer has.
     let entitiesWithMissingRows = Locked<Set<String>>([])
+    /// The rejections of this run that later changes may have resolved.
+    let rejections = Locked(Rejections())
     /// The changes that this run blocked because they cannot be sent.
     let unsendableChanges = Locked<Set<BlockedChange>>([])
     /// The in-doubt requests that this run could not resolve and does not send again.

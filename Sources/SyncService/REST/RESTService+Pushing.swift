@@ -56,13 +56,8 @@ extension RESTService {
                 return .applied((try? record(response, operation.entity)) ?? RemoteRecord(id: id, record: nil))
             }
             let row = try record(response, operation.entity)
-            // The service created the row and did not return its ID. The engine looks for the row.
-            if row == nil, operation.id == nil, response.isEmpty || response.status == 202 {
-                return response.status == 200 ? .silent : .applied(nil)
-            }
-            guard let id = row?.id ?? operation.id else {
-                throw ServiceError.invalidResponse("the response to a new row of \(operation.entity) has no ID")
-            }
+            // Without an ID, the engine looks for the row. A proxy may have sent a 200 response.
+            guard let id = row?.id ?? operation.id else { return response.status == 200 ? .silent : .applied(nil) }
             return .applied(row ?? RemoteRecord(id: id, record: nil))
         case 409, 412:
             // The body of the response explains the conflict and is not a record.

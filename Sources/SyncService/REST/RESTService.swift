@@ -198,7 +198,7 @@ public struct RESTOptions: Sendable, Hashable {
     public var preconditionHeader: String?
     /// The largest number of changes that are sent at the same time, at most 100. The changes are of one entity, and
     /// none of them references another one. The service may apply them in any order, so it may reject a change that
-    /// takes over a unique value of another row.
+    /// takes over a unique value of another row. The engine sends such a change again after the other change.
     public var maxConcurrentRequests = 1
 
     /// Creates options for a service that returns all records in one array and updates records with `PATCH`.

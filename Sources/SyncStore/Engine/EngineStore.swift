@@ -48,6 +48,12 @@ package protocol EngineStore: Sendable {
     /// - Returns: The number of changes.
     func retryBlocked(_ entities: [String], _ lease: EngineLease) async throws -> Int
 
+    /// Makes changes of an entity pending again that the service rejected after an edit counter. Call this method after
+    /// the service applied updates or deletions of the entity, since they may have freed unique values.
+    ///
+    /// - Returns: The number of changes.
+    func retryRejected(_ entity: String, after edit: Int64, _ lease: EngineLease) async throws -> Int
+
     /// Makes blocked changes pending again if a row that they reference has become known since, or if they were blocked
     /// by a cycle.
     ///
