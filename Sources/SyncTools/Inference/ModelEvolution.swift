@@ -237,7 +237,7 @@ package struct ModelEvolution: Sendable {
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         let compiled = try model.compiled.entity(named: entity)
-        return model.compiled.names(of: compiled).slots(below: RemoteKeyPath.escaped(key)) != nil
+        return model.compiled.names(of: compiled).members(below: RemoteKeyPath.escaped(key)) != nil
     }
 
     private mutating func unusedName(_ name: String, in entity: String) -> String {
