@@ -61,7 +61,9 @@ extension DataStack {
                 try dryRunOnCopy(of: db, body)
             }
         } catch let error as DatabaseError {
-            if hasExistingTables, error.resultCode == .SQLITE_CONSTRAINT { throw DatabaseErrorMapper.constraint(error) }
+            if error.resultCode == .SQLITE_CONSTRAINT {
+                throw DatabaseErrorMapper.constraint(error, inExistingTables: hasExistingTables)
+            }
             throw DatabaseErrorMapper.refusal(error) ?? error
         }
     }
@@ -143,11 +145,16 @@ struct SQLiteWriter: StoreWriter {
         if request.isChunkOrPage { return try transaction(deferringIndexes: true) }
         do {
             return try transaction(deferringIndexes: false)
-        } catch {
-            guard try !stack.hasExistingTables && AddedIndex.isInTheWay(error, of: stack.layout, in: db) else {
-                throw error
+        } catch let first {
+            guard try !stack.hasExistingTables && AddedIndex.isInTheWay(first, of: stack.layout, in: db) else {
+                throw first
             }
-            return try transaction(deferringIndexes: true)
+            do {
+                return try transaction(deferringIndexes: true)
+            } catch {
+                // Only the first error names a row, because SQLite checks a deferred index as a whole.
+                throw AddedIndex.isSameViolation(first, error) ? first : error
+            }
         }
     }
 

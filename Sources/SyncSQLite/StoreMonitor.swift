@@ -248,10 +248,24 @@ struct AddedIndex {
     /// The sync then tries again with deferred indexes: a row that it deletes last may have the same value as a new
     /// row.
     static func isInTheWay(_ error: any Error, of layout: StoreLayout, in db: Database) throws -> Bool {
-        guard let error = error as? DatabaseError, error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE else {
-            return false
-        }
+        guard violation(error) != nil else { return false }
         return try !all(of: layout, in: db).isEmpty
+    }
+
+    /// Returns whether two errors come from the same unique constraint. `named` also names a row
+    /// (``DatabaseErrorMapper/naming(_:in:)``).
+    static func isSameViolation(_ named: any Error, _ error: any Error) -> Bool {
+        guard let first = violation(named), let second = violation(error) else { return false }
+        return first.hasPrefix("\(second), in the row ")
+    }
+
+    /// Returns the message of SQLite for a violated unique constraint; nil for any other error.
+    private static func violation(_ error: any Error) -> String? {
+        let underlying = (error as? SyncError)?.underlyingError ?? error
+        guard let cause = underlying as? DatabaseError, cause.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE else {
+            return nil
+        }
+        return cause.message ?? ""
     }
 
     static func all(of layout: StoreLayout, in db: Database) throws -> [AddedIndex] {

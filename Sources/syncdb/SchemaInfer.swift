@@ -60,6 +60,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
     private var entities: [String: String] { EntityArgument.entities(entity) }
 
     func validate() throws {
+        try EntityArgument.checkEntities(entity)
         if lists.contains(where: { $0.path != nil }) {
             guard lists.allSatisfy({ $0.path != nil }) else {
                 throw ValidationError(

@@ -90,9 +90,11 @@ struct ResultsGuideTests {
         #expect(error.code == .databaseError)
         #expect((error.underlyingError as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
         let payload = Data(#"[{"id": 1, "first_name": "Ada"}, {"id": 2, "first_name": "Ada"}]"#.utf8)
-        await #expect(throws: DatabaseError.self) {
+        let violation = try await #require(throws: SyncError.self) {
             try await Sync.changes(payload, inEntity: "User", stack: stack)
         }
+        #expect(violation.code == .databaseError)
+        #expect((violation.underlyingError as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
     }
 
     @Test("The page lists each code once, and transient errors are to be retried later")

@@ -61,6 +61,26 @@ struct DiagnosticTests {
             ])
     }
 
+    @Test("A value in place of an object around a relationship is reported; null removes the link", arguments: [1, 2])
+    func valueAroundRelationship(depth: Int) async throws {
+        let stack = try DataStack.inMemory(model())
+        func sync(_ value: String) async throws -> [SyncDiagnostic] {
+            let wrapper = depth == 1 ? value : #"{"chart": \#(value)}"#
+            let json = #"[{"id": 1, "code": "a", "org": \#(wrapper)}, {"id": 2, "code": "b"}]"#
+            return try await Sync.changes(Data(json.utf8), inEntity: "User", stack: stack).diagnostics
+        }
+        _ = try await sync(depth == 1 ? #"{"chart": {"boss": 2}}"# : #"{"boss": 2}"#)
+        let place = depth == 1 ? "org" : "org.chart"
+        for (value, found) in [("[{}]", "an array"), (#""gone""#, "a string")] {
+            let diagnostics = try await sync(value)
+            #expect(diagnostics.map(\.path) == ["[0].\(place)"])
+            #expect(diagnostics.map(\.message) == ["expected an object at \(place), found \(found)"])
+            #expect(try await stack.count("User", where: "boss.id == 2") == 1)
+        }
+        #expect(try await sync("null").isEmpty)
+        #expect(try await stack.count("User", where: "boss.id == 2") == 0)
+    }
+
     @Test("A diagnostic for a row of another entity has the path of the record")
     func mismatchHasPath() async throws {
         let stack = try DataStack.inMemory(model())

@@ -59,6 +59,28 @@ struct ImportTests {
         #expect(run.output == "nothing to do\n")
     }
 
+    @Test("An import that only removes links prints no 'nothing to do'")
+    func onlyLinks() throws {
+        let sandbox = try Sandbox()
+        _ = try sandbox.file(
+            "model.json",
+            """
+            {"entities": {
+              "User": {"attributes": {"id": "integer"},
+                "relationships": {"tags": {"entity": "Tag", "many": true, "inverse": "users"}}},
+              "Tag": {"attributes": {"id": "integer"},
+                "relationships": {"users": {"entity": "User", "many": true, "inverse": "tags"}}}}}
+            """)
+        let first = try sandbox.syncdb(
+            "import", "-", "--entity", "User", "--model", "model.json", "--database", "app.sqlite",
+            input: #"[{"id": 1, "tags": [{"id": 5}]}]"#)
+        #expect(first.status == 0, "\(first.errors)")
+        let run = try sandbox.syncdb(
+            "import", "-", "--entity", "Tag", "--parent", "User:1", "--database", "app.sqlite", input: "[]")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output == "links: 0 added, 1 removed\n")
+    }
+
     @Test("import --quiet prints nothing")
     func quietPrintsNothing() throws {
         let run = try Sandbox().importUsers(Sandbox.day1, "--quiet")

@@ -58,6 +58,12 @@ struct ShapeImportTests {
             let refused = try sandbox.run(["diff", "-", "--database", "a.sqlite"] + arguments, input: json)
             #expect(refused.status == 2, "\(arguments): \(refused.status) \(refused.errors)")
         }
+        for command in [["diff", "-", "--database", "a.sqlite"], ["schema", "infer", "-"]] {
+            for entity in ["users=", ""] {
+                let refused = try sandbox.run(command + ["--entity", entity], input: json)
+                #expect(refused.status == 2 && refused.errors.contains("--entity '\(entity)' has no entity name"))
+            }
+        }
     }
 
     @Test("--form reads JSON:API and GraphQL, and reports their errors")

@@ -42,7 +42,7 @@ package struct KeyTables {
     /// if its remote key is `title.rendered`.
     package func isOnlyAround(_ slot: Int, _ entry: Int, _ table: Int) -> Bool {
         let walksInto = all[table].targets[entry].contains { target in
-            if case .nested(let nested) = target { all[nested].slots.contains(slot) } else { false }
+            if case .nested(let nested) = target { all[nested].members.slots.contains(slot) } else { false }
         }
         guard walksInto else { return false }
         let attribute = model[model.entities[all[table].entity].table].attributes[slot]
@@ -50,11 +50,13 @@ package struct KeyTables {
     }
 
     /// Returns whether a value in place of a nested object fills the attribute inside that object. The key of the
-    /// object must also be a key of that attribute, and no other attribute may be read from the object.
+    /// object must also be a key of that attribute, and no other member may be read from the object.
     func overrides(_ nested: Int, _ entry: Int, _ table: Int) -> Bool {
-        all[table].targets[entry].contains { target in
-            if case .attribute(let slot, _) = target { all[nested].slots == [slot] } else { false }
-        }
+        let members = all[nested].members
+        return members.relationships.isEmpty
+            && all[table].targets[entry].contains { target in
+                if case .attribute(let slot, _) = target { members.slots == [slot] } else { false }
+            }
     }
 
     mutating func countUnmapped(_ entry: Int, _ table: Int) { all[table].countUnmapped(entry) }
@@ -76,18 +78,20 @@ package struct KeyTables {
             kinds: model.hasDiscriminators ? DiscriminatorKeys(model.entities[entity], of: model) : nil)
         var targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: all[table].path,
-            nested: { path, slots in
-                nestedTable(path, slots, isKept: isKept || keepsWhole(path, names, of: entity), of: entity)
+            nested: { path, members in
+                nestedTable(path, members, isKept: isKept || keepsWhole(path, names, of: entity), of: entity)
             })
         if readsConnections { readConnection(String(decoding: key, as: UTF8.self), table, &targets) }
         if targets.isEmpty, isKept { targets = [.ignored] }
         return all[table].add(key, targets, after: previous)
     }
 
-    private mutating func nestedTable(_ path: [String], _ slots: [Int], isKept: Bool, of entity: Int) -> Int {
+    private mutating func nestedTable(
+        _ path: [String], _ members: EntityKeyMap.NestedMembers, isKept: Bool, of entity: Int
+    ) -> Int {
         let object = NestedObject(entity: entity, path: path)
         if let known = nested[object] { return known }
-        all.append(KeyTable(entity: entity, path: path, slots: slots, isKept: isKept))
+        all.append(KeyTable(entity: entity, path: path, members: members, isKept: isKept))
         nested[object] = all.count - 1
         return all.count - 1
     }
@@ -117,7 +121,7 @@ package struct KeyTables {
         for case .nested(let known) in targets { return all[known].role = role }
         let (path, entity) = (all[table].path + [key], all[table].entity)
         let isKept = all[table].isKept || keepsWhole(path, model.names(of: model.entities[entity]), of: entity)
-        let new = nestedTable(path, [], isKept: isKept, of: entity)
+        let new = nestedTable(path, .init(), isKept: isKept, of: entity)
         all[new].role = role
         targets.append(.nested(table: new))
     }
@@ -125,7 +129,7 @@ package struct KeyTables {
     /// Returns the index of the table for the GraphQL edges around root records, and creates the table if needed.
     mutating func edges(of entity: Int) -> Int {
         if rootEdges[entity] < 0 {
-            rootEdges[entity] = nestedTable(["edges"], [], isKept: false, of: entity)
+            rootEdges[entity] = nestedTable(["edges"], .init(), isKept: false, of: entity)
             all[rootEdges[entity]].role = .edge
         }
         return rootEdges[entity]
@@ -140,7 +144,7 @@ package struct KeyTables {
             let isConnection =
                 tape.member(named: "nodes", of: value, in: bytes)
                 ?? tape.member(named: "edges", of: value, in: bytes)
-            return isConnection != nil || !all[nested].slots.isEmpty ? [value] : []
+            return isConnection != nil || !all[nested].members.isEmpty ? [value] : []
         case (.edge, .array):
             var edges: [Int] = []
             var element = value + 1
@@ -209,9 +213,8 @@ package struct KeyTable {
     var role = Role.object
     /// The dotted path from the record to the object; empty for the record itself.
     package let path: [String]
-    /// The slots of the attributes that dotted remote keys read from this object. Null in place of the object clears
-    /// these attributes.
-    package let slots: [Int]
+    /// The members that dotted remote keys read from this object. Null in place of the object is null for each of them.
+    package let members: EntityKeyMap.NestedMembers
     /// Whether an attribute takes the whole object, so that its unmapped keys are not reported.
     let isKept: Bool
     package private(set) var entries: [Entry] = []
@@ -223,11 +226,11 @@ package struct KeyTable {
     /// The entry of the key that was last read without a preceding key; -1 if there is none.
     private var first: Int32 = -1
 
-    init(entity: Int, path: [String], slots: [Int] = [], isKept: Bool = false) {
+    init(entity: Int, path: [String], members: EntityKeyMap.NestedMembers = .init(), isKept: Bool = false) {
         self.isKept = isKept
         self.entity = entity
         self.path = path
-        self.slots = slots
+        self.members = members
     }
 
     /// Returns the entry of the key at `offset` if this key also followed `previous` the last time; otherwise nil.
@@ -328,8 +331,10 @@ struct KeyResolver {
     /// - Parameters:
     ///   - path: The keys from the record to the object that has the key.
     ///   - nested: Returns the index of the key table for a nested object. Its arguments are the path of the object and
-    ///     the slots of the attributes inside.
-    func targets(of key: String, path: [String], nested: ([String], [Int]) -> Int) -> [KeyTable.Target] {
+    ///     the members that are read from inside.
+    func targets(
+        of key: String, path: [String], nested: ([String], EntityKeyMap.NestedMembers) -> Int
+    ) -> [KeyTable.Target] {
         let full = RemoteKeyPath.text(path + [key])
         var targets: [KeyTable.Target]
         if path.isEmpty {
@@ -344,12 +349,12 @@ struct KeyResolver {
                 targets.append(.ids(found.index, strength: found.strength))
             }
         }
-        if let below = names.slots(below: full) { targets.append(.nested(table: nested(path + [key], below))) }
+        if let below = names.members(below: full) { targets.append(.nested(table: nested(path + [key], below))) }
         if let kinds {
             let name = (path + [key]).joined(separator: ".")
             targets += kinds.targets(of: name)
             if targets.isEmpty, kinds.isAbove(name) {
-                targets = [.nested(table: nested(path + [key], []))]
+                targets = [.nested(table: nested(path + [key], .init()))]
             }
         }
         if targets.isEmpty, names.ignores(key, at: path) { targets.append(.ignored) }

@@ -135,16 +135,18 @@ struct RecordReader: ~Copyable {
             case .nested(let nested):
                 let kind = tape.tokens[key + 1].kind
                 if kind != .object, kind != .null, keyTables.overrides(nested, entry, keyTable) { continue }
-                try descend(tape, key: key, into: nested, bytes, &plan)
+                try descend(tape, key: key, of: keyTable, into: nested, bytes, &plan)
             case .ignored: break
             }
         }
     }
 
-    /// Reads a nested object that contains values of the record. Null clears all attributes that are read from the
-    /// object.
+    /// Reads a nested object that contains values of the record. Null is the value of all attributes and relationships
+    /// that are read from the object.
+    ///
+    /// - Parameter outer: The key table of the object with the key.
     private mutating func descend(
-        _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ tape: JSONTape, key: Int, of outer: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
         let kind = tape.tokens[key + 1].kind
         switch kind {
@@ -160,12 +162,15 @@ struct RecordReader: ~Copyable {
             path.pop()
         case .null:
             let table = tables.tableOf[keyTables.all[keyTable].entity]
-            for slot in keyTables.all[keyTable].slots {
+            for slot in keyTables.all[keyTable].members.slots {
                 try fill(slot, of: table, strength: 0, tape, key: key, keyTable, bytes, &plan)
+            }
+            for relationship in keyTables.all[keyTable].members.relationships {
+                addCandidate(relationship, isIDKey: false, 0, key: key, outer, value: key + 1)
             }
         default:
             let entity = keyTables.all[keyTable].entity
-            guard !keyTables.all[keyTable].slots.isEmpty else { return }
+            guard !keyTables.all[keyTable].members.isEmpty else { return }
             let path = keyTables.all[keyTable].path.joined(separator: ".")
             try reportValue(
                 entity, tape, key: key, bytes,

@@ -11,6 +11,15 @@ package final class EntityKeyMap: Sendable {
         let isForIDs: Bool
     }
 
+    /// The attributes and relationships whose remote keys lead into an object.
+    package struct NestedMembers: Sendable {
+        package fileprivate(set) var slots: [Int] = []
+        /// The indexes of the relationships in ``CompiledEntity/relationships``.
+        package fileprivate(set) var relationships: [Int] = []
+
+        package var isEmpty: Bool { slots.isEmpty && relationships.isEmpty }
+    }
+
     /// The forms of a name that the last rule of ``attribute(forKey:)`` compares.
     private struct Spelling: Hashable {
         let snake: String
@@ -36,8 +45,8 @@ package final class EntityKeyMap: Sendable {
     private let longestName: Int
     private let id: Int?
     private let relationshipKeys: [String: [RelationshipKey]]
-    /// The slots of attributes whose remote keys lead into an object, by the path of the object.
-    private let paths: [String: [Int]]
+    /// The members whose remote keys lead into an object, by the path of the object.
+    private let paths: [String: NestedMembers]
 
     /// Creates the key map of an entity.
     ///
@@ -52,14 +61,14 @@ package final class EntityKeyMap: Sendable {
         var byName: [String: Int] = [:]
         var bySnakeCase: [String: Int] = [:]
         var bySpelling: [Spelling: Int] = [:]
-        var paths: [String: [Int]] = [:]
+        var paths: [String: NestedMembers] = [:]
         var id: Int?
         for (position, (slot, attribute)) in attributes.enumerated() {
             let snake = Inflection.snakeCase(attribute.name)
             if let key = attribute.remoteKey {
                 let keys = RemoteKeyPath.keys(key)
                 byRemoteKey[RemoteKeyPath.text(keys), default: []].append(position)
-                for path in Self.paths(into: keys) { paths[path, default: []].append(slot) }
+                for path in Self.paths(into: keys) { paths[path, default: .init()].slots.append(slot) }
             }
             byName[attribute.name] = byName[attribute.name] ?? position
             bySnakeCase[snake] = bySnakeCase[snake] ?? position
@@ -75,7 +84,7 @@ package final class EntityKeyMap: Sendable {
                 relationshipKeys[key.name, default: []].append(key.key)
             }
             for path in relationship.remoteKey.map({ Self.paths(into: RemoteKeyPath.keys($0)) }) ?? [] {
-                paths[path, default: []] += []
+                paths[path, default: .init()].relationships.append(index)
             }
         }
         slots = attributes.map(\.slot)
@@ -178,9 +187,9 @@ package final class EntityKeyMap: Sendable {
     /// Returns the slots of the attributes with a remote key, given in the form of ``RemoteKeyPath/text(_:)``.
     package func slots(withRemoteKey key: String) -> [Int] { (byRemoteKey[key] ?? []).map { slots[$0] } }
 
-    /// Returns the slots of the attributes that are read from inside the object at a path. Returns nil if no remote key
-    /// leads into the object.
-    package func slots(below path: String) -> [Int]? { paths[path] }
+    /// Returns the members that are read from inside the object at a path. Returns nil if no remote key leads into the
+    /// object.
+    package func members(below path: String) -> NestedMembers? { paths[path] }
 
     // MARK: Relationships
 

@@ -64,18 +64,21 @@ enum DatabaseErrorMapper {
             sql: error.sql)
     }
 
-    /// Returns the error for a violated constraint of an existing table.
-    static func constraint(_ error: DatabaseError) -> SyncError {
+    /// Returns the error for a violated constraint of an existing table, or one that another program added to a table
+    /// of the store.
+    static func constraint(_ error: DatabaseError, inExistingTables isExisting: Bool = true) -> SyncError {
         SyncError(
             .databaseError, "a constraint of a table rejected a write", underlying: text(error), underlyingError: error,
-            suggestion: suggestion(forConstraint: error.extendedResultCode))
+            suggestion: suggestion(forConstraint: error.extendedResultCode, isExisting))
     }
 
-    private static func suggestion(forConstraint code: ResultCode) -> String {
+    private static func suggestion(forConstraint code: ResultCode, _ isExisting: Bool) -> String {
         switch code {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY:
             "Another row has this value in a unique column. Change or delete that row before the sync, or remove the "
-                + "constraint. SQLite checks it after each row, so rows cannot exchange such values in one sync."
+                + "constraint."
+                + (isExisting
+                    ? " SQLite checks it after each row, so rows cannot exchange such values in one sync." : "")
         default: "Correct the rows that the message names, or change the constraint of the table."
         }
     }

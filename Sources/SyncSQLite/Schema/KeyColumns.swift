@@ -171,8 +171,10 @@ struct KeyColumns: Sendable {
         for part in parts {
             switch part {
             case .column(_, let type):
-                guard !statement.isNull(column) else { return false }
                 switch type {
+                case _ where !statement.hasKey(column, of: type):
+                    guard let value = statement.key(column) else { return false }
+                    text.append(value)
                 case .integer, .boolean: text.append(statement.integer(column))
                 case .double: text.append(statement.real(column))
                 default: text.append(statement.text(column))

@@ -53,7 +53,8 @@ struct JoinRowMatcher {
 
     /// Compares all join rows that a statement reads.
     mutating func compareAll(_ statement: RawStatement, isOrdered: Bool, _ steps: ProgressReporter) throws {
-        let isGuessed = firstLookup.hasIntegerKeys && secondLookup.hasIntegerKeys && !isOrdered
+        let isGuessed =
+            firstLookup.hasIntegerKeys && secondLookup.hasIntegerKeys && !isOrdered && !firstLookup.testsStorageClass
         var counter = ProgressCounter(steps)
         var guess = 0
         while try statement.step() {

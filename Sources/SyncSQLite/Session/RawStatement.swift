@@ -171,6 +171,19 @@ final class RawStatement {
         }
     }
 
+    /// Returns whether a column stores a key of this type, so that SQLite reads the key without a conversion that loses
+    /// something.
+    @inline(__always)
+    func hasKey(_ column: Int, of type: AttributeType) -> Bool {
+        let stored = self.type(column)
+        switch type {
+        case .integer, .boolean:
+            return stored == SQLITE_INTEGER || stored == SQLITE_FLOAT && real(column) == Double(integer(column))
+        case .double: return stored == SQLITE_FLOAT || stored == SQLITE_INTEGER
+        default: return stored == SQLITE_TEXT
+        }
+    }
+
     /// Returns whether a column contains the stored form of a packed value; true for an absent value.
     @inline(__always)
     func column(_ column: Int, equals slot: PackedValue, _ pool: TextPool) -> Bool {

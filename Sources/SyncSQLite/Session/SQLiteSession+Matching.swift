@@ -56,12 +56,15 @@ extension SQLiteSession {
         _ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter, within range: KeyRange? = nil
     ) throws {
         let columns = columns(table.id)
-        // With integer keys, the statement reads rows in the order of their keys, so rows and nodes can be merged.
-        var cursor = columns.isOrderedByKey ? lookups[table.id.index].integerKeys.map { SortedKeyIterator($0) } : nil
+        let lookup = lookups[table.id.index]
+        // With integer keys, the statement reads rows in the order of their keys, so rows and nodes can be merged. The
+        // merge compares integers, so the rows of a column that may store other values are looked up instead.
+        let keys = columns.isOrderedByKey ? lookup.integerKeys : nil
+        var cursor = lookup.testsStorageClass ? nil : keys.map { SortedKeyIterator($0) }
         let statement = try RawStatement(
             db,
             columns.select + (range == nil ? "" : KeyRange.condition(columns.keyColumn))
-                + (cursor == nil ? "" : " ORDER BY \(columns.keyColumn)"))
+                + (keys == nil ? "" : " ORDER BY \(columns.keyColumn)"))
         range?.bind(to: statement)
         let collectsUnmatchedRows = pass != .diff && range == nil
         var matcher = RowMatcher(table, self, pass, expecting: pass == .diff ? [] : expectedTargets(table))
@@ -237,9 +240,13 @@ final class NodeLookup: Sendable {
     private let batch: NodeBatch
     /// Whether all nodes have integer keys with the same ``CompiledEntity/keyOwner``.
     let hasIntegerKeys: Bool
+    /// Whether a column is read as a key only if it stores one of the key's type. SQLite would convert another value,
+    /// such as 2.5 to the integer 2. The tables of the store are `STRICT`, so only existing tables need the test.
+    let testsStorageClass: Bool
 
-    init(_ batch: NodeBatch) {
+    init(_ batch: NodeBatch, testsStorageClass: Bool) {
         self.batch = batch
+        self.testsStorageClass = testsStorageClass
         hasIntegerKeys = batch.hasOneSetOfKeys && batch.nodes.allSatisfy { $0.key.kind == .integer }
     }
 
@@ -261,6 +268,7 @@ final class NodeLookup: Sendable {
     func node(
         _ statement: RawStatement, _ column: Int, _ type: AttributeType, _ keyOwner: Int, _ pool: TextPool, guess: Int
     ) -> Int? {
+        if testsStorageClass, !statement.hasKey(column, of: type) { return nil }
         switch type {
         case .integer:
             let key = statement.integer(column)

@@ -58,7 +58,7 @@ extension SQLiteSession: StoreSession {
         self.plan = plan
         self.tables = tables
         self.steps = steps
-        lookups = tables.map { NodeLookup($0.batch) }
+        lookups = tables.map { NodeLookup($0.batch, testsStorageClass: layout.hasExistingTables) }
         danglingCandidates = [:]
         hasReferences = try db.finds("SELECT 1 FROM sync_pending")
         hadOpenLinks = hasOpenLinks

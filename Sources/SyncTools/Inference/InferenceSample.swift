@@ -332,7 +332,7 @@ struct SamplePruning: Sendable {
                     path.isEmpty
                     ? names.attribute(forKey: member.key) != nil : !names.slots(withRemoteKey: full).isEmpty
                 if isAttribute { return member }
-                if names.slots(below: full) == nil, names.ignores(member.key, at: path) { return nil }
+                if names.members(below: full) == nil, names.ignores(member.key, at: path) { return nil }
                 let value = inside(member.value) { pruned($0, of: entity, path: path + [member.key]) }
                 // Ignore an object if all its members are ignored.
                 return value == .object([]) && member.value != value ? nil : .init(member.key, value)

@@ -85,9 +85,10 @@ package struct ModelEvolution: Sendable {
         else { return }
         let attributes = Dictionary(found.attributes.map { ($0.name, $0) }) { first, _ in first }
         let relationships = Dictionary(found.relationships.map { ($0.name, $0) }) { first, _ in first }
+        let weaker = try weakerKeys(origins[name] ?? [], of: counterpart)
         for origin in origins[name] ?? [] {
             if let attribute = attributes[origin.member] {
-                try add(attribute, origin, to: counterpart)
+                try add(attribute, origin, to: counterpart, isWeaker: weaker.contains(origin.key))
             } else if let relationship = relationships[origin.member] {
                 try add(relationship, origin, to: counterpart)
             }
@@ -96,11 +97,38 @@ package struct ModelEvolution: Sendable {
 
     // MARK: Attributes
 
-    private mutating func add(_ attribute: SyncModel.Attribute, _ origin: InferredOrigin, to entity: String) throws {
-        if let known = try model.attribute(forKey: origin.key, in: entity) {
+    /// Returns the keys that fill an attribute of the model as another key of the samples does, which is a stronger
+    /// match. If two matches are equally strong, the first key keeps the attribute.
+    private func weakerKeys(_ origins: [InferredOrigin], of entity: String) throws -> Set<String> {
+        let names = model.compiled.names(of: try model.compiled.entity(named: entity))
+        var strongest: [Int: (strength: Int, key: String)] = [:]
+        var weaker: Set<String> = []
+        for origin in origins {
+            guard let found = names.attribute(forKey: origin.key) else { continue }
+            let known = strongest[found.slot]
+            if let known, known.strength <= found.strength {
+                weaker.insert(origin.key)
+                continue
+            }
+            if let known { weaker.insert(known.key) }
+            strongest[found.slot] = (found.strength, origin.key)
+        }
+        return weaker
+    }
+
+    /// Adds an attribute, or widens the attribute of the model that the key fills.
+    ///
+    /// - Parameter isWeaker: Whether a stronger key of the samples fills the attribute of the model. As in inference,
+    ///   the weaker key then gets its own attribute.
+    private mutating func add(
+        _ attribute: SyncModel.Attribute, _ origin: InferredOrigin, to entity: String, isWeaker: Bool
+    ) throws {
+        if !isWeaker, let known = try model.attribute(forKey: origin.key, in: entity) {
             if origin.hasValues { widen(known, of: entity, to: attribute) }
             return
         }
+        // An attribute with one of these names could become the primary key.
+        if isWeaker, SyncModel.PrimaryKey.defaultNames.contains(attribute.name) { return }
         guard try !isRead(origin.key, of: entity) else { return }
         var added = SyncModel.Attribute(
             unusedName(attribute.name, in: entity), attribute.type, sourceType: attribute.sourceType)
@@ -237,7 +265,7 @@ package struct ModelEvolution: Sendable {
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         let compiled = try model.compiled.entity(named: entity)
-        return model.compiled.names(of: compiled).slots(below: RemoteKeyPath.escaped(key)) != nil
+        return model.compiled.names(of: compiled).members(below: RemoteKeyPath.escaped(key)) != nil
     }
 
     private mutating func unusedName(_ name: String, in entity: String) -> String {

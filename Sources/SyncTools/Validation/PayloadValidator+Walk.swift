@@ -78,7 +78,7 @@ extension PayloadValidator {
                     fill(slot, of: entity, from: first, Filling(slot: slot, key: key, value: token + 1), tape, bytes)
                 case .relationship(let index, _), .ids(let index, _):
                     let hop = entity.relationships[index]
-                    givenRelationships.insert(RelationshipName(entity: hop.owner, name: hop.name))
+                    setGiven(hop)
                     if !hop.isToMany { compare(index, of: entity, key, tape, at: token + 1, &links, bytes) }
                     // The plan reports a value of an unknown entity, so the validator skips it.
                     guard let kind = destinations[index, default: model.entities[hop.destination]] else { continue }
@@ -88,13 +88,19 @@ extension PayloadValidator {
                         examine(tape, object: object, table: nested, of: entity, from: first, bytes)
                     }
                     guard tape.tokens[token + 1].kind == .null else { continue }
-                    for slot in keyTables.all[nested].slots { filled[entity.id]?[slot] = true }
+                    let members = keyTables.all[nested].members
+                    for slot in members.slots { filled[entity.id]?[slot] = true }
+                    for index in members.relationships { setGiven(entity.relationships[index]) }
                 case .kind, .ignored: break
                 }
             }
             path.pop()
             token = Int(tape.tokens[token + 1].next)
         }
+    }
+
+    private mutating func setGiven(_ hop: CompiledRelationship) {
+        givenRelationships.insert(RelationshipName(entity: hop.owner, name: hop.name))
     }
 
     private mutating func fill(

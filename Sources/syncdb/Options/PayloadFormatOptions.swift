@@ -58,10 +58,21 @@ struct EntityArgument {
         return Dictionary(lists) { first, _ in first }
     }
 
-    /// Checks that several arguments name different lists.
+    /// Checks that each argument names an entity.
     ///
-    /// - Throws: `ValidationError` if one of several arguments names no list, or if two name the same list.
+    /// - Throws: `ValidationError`.
+    static func checkEntities(_ arguments: [String]) throws {
+        guard let empty = arguments.first(where: { Self($0).entity.isEmpty }) else { return }
+        let list = Self(empty).path.map { "\($0)=" } ?? ""
+        throw ValidationError("--entity '\(empty)' has no entity name; write it as in --entity \(list)User")
+    }
+
+    /// Checks that each argument names an entity, and that several arguments name different lists.
+    ///
+    /// - Throws: `ValidationError` if an argument names no entity, if one of several arguments names no list, or if two
+    ///   name the same list.
     static func check(_ arguments: [String]) throws {
+        try checkEntities(arguments)
         let lists = arguments.map(Self.init)
         if lists.count(where: { $0.path == nil }) > (lists.count > 1 ? 0 : 1) {
             throw ValidationError("with several lists, each --entity must name its list, such as --entity users=User")

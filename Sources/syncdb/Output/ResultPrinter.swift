@@ -11,7 +11,9 @@ struct ResultPrinter {
 
     /// A table with one line for each entity, then the numbers of links and of duplicate records.
     var summary: TerminalText {
-        ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + repeatLines).joined(separator: "\n")
+        let rows: [TerminalText] = result.entities.isEmpty ? [] : [table]
+        let changes = rows + linkLines
+        return ((changes.isEmpty ? ["nothing to do"] : changes) + repeatLines).joined(separator: "\n")
     }
 
     /// The line about records that share a key; empty if there are none.

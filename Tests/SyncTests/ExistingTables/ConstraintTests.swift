@@ -63,6 +63,32 @@ struct ConstraintTests {
         #expect(check?.recoverySuggestion?.hasPrefix("Correct the rows") == true)
     }
 
+    @Test("A constraint that another program added to a table of the store fails like that of an existing table")
+    func addedConstraint() async throws {
+        let schema = #"{"entities": {"O": {"attributes": {"id": "integer", "code": "string", "n": "integer"}}}}"#
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        try await stack.write { db in
+            try db.execute(
+                sql: """
+                    CREATE UNIQUE INDEX codes ON O (code);
+                    CREATE TRIGGER small BEFORE INSERT ON O WHEN NEW.n > 99 BEGIN SELECT RAISE(ABORT, 'too large'); END;
+                    """)
+        }
+        let json = #"[{"id": 1, "code": "a"}, {"id": 2, "code": "a"}]"#
+        let unique = try await description(json, "O", stack)
+        #expect(unique.contains("UNIQUE constraint failed: O.code") && unique.hasSuffix("in the row 2 of O"))
+        let trigger = try await description(#"[{"id": 7, "n": 100}]"#, "O", stack)
+        #expect(trigger.contains("too large") && trigger.hasSuffix("in the row 7 of O"))
+        let first = Data(#"[{"id": 1, "code": "a"}, {"id": 2, "code": "b"}]"#.utf8)
+        try await Sync.changes(first, inEntity: "O", stack: stack)
+        let exchanged = Data(#"[{"id": 1, "code": "b"}, {"id": 2, "code": "a"}]"#.utf8)
+        #expect(try await Sync.changes(exchanged, inEntity: "O", stack: stack)["O"].updatedCount == 2)
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Data(json.utf8), inEntity: "O", stack: stack)
+        }
+        #expect(error?.recoverySuggestion?.contains("exchange") == false)
+    }
+
     @Test("A constraint failure names all parts of a composite key")
     func failureNamesAllKeyParts() async throws {
         let (_, stack) = try stack(Self.tables)

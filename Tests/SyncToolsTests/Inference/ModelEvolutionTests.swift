@@ -58,6 +58,24 @@ struct ModelEvolutionTests {
     }
 
     @Test(
+        "Of two keys for one attribute, the weaker key gets its own attribute",
+        arguments: [
+            (#""age": 1, "Age": 2"#, ["User.age2: integer, new"], "Age"),
+            (#""Age": "a", "age": 2"#, ["User.age2: string, new"], "Age"),
+            (#""Age": 1, "AGE": 2"#, ["User.age2: integer, new"], "AGE"),
+            (#""_id": "a""#, ["User.id2: string, new"], "_id"), (#""Age": 2"#, [], nil),
+            (#""remote_id": 1"#, [], nil),
+        ] as [(String, [String], String?)])
+    func addsWeakerKey(members: String, notes: [String], key: String?) throws {
+        let json = #"[{"id": 1, \#(members)}]"#
+        let found = try extended(by: json)
+        #expect(found.notes.map(\.description) == notes)
+        #expect(found.model.entity(named: "User")?.attributes.compactMap(\.remoteKey).last == key ?? "contact.mail")
+        let again = try ModelEvolution(of: found.model, by: [InferenceSample(Data(json.utf8), entity: "User")])
+        #expect(again.notes.isEmpty, "\(again.notes)")
+    }
+
+    @Test(
         "A type is widened as little as necessary",
         arguments: [
             (.integer, .double, .double), (.integer, .decimal, .decimal), (.integer, .string, .string),
