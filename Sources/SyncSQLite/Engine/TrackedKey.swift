@@ -81,6 +81,14 @@ struct TrackedKey: Sendable {
             """, StatementArguments((leaves + leaves).map(\.value)))
     }
 
+    /// Returns the key of a referenced row in the engine's tables. A row that was not stored is given by its name or by
+    /// its primary key, as in base values and pending references.
+    func k(ofReference value: DatabaseValue, in db: Database) throws -> DatabaseValue {
+        guard isSurrogate, case .string = value.storage, let key = RowKey(value) else { return value }
+        if let current = try k(of: key, in: db) { return current }
+        return try recordKey(value, in: db).flatMap { try k(of: RowKey($0, type), in: db) } ?? value
+    }
+
     // MARK: IDs from keys
 
     /// Returns the primary key of a row as an export writes it. Nil for the surrogate key of a row that is not stored,
