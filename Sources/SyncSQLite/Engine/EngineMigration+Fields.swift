@@ -28,8 +28,8 @@ extension EngineMigration {
         try ConflictLog(db).addRemovedField(field.old, key, entity.number, base: base, local: local)
     }
 
-    /// Logs the values of new rows that do not fit the new model. They have no base values, and the migration of the rows
-    /// reports their loss.
+    /// Logs the values of new rows that do not fit the new model. They have no base values, and the migration of the
+    /// rows reports their loss.
     private func logNewRows(
         without field: MigratedFields.Field, of entity: Registered, _ rows: FormerRows
     ) throws {
