@@ -166,8 +166,8 @@ extension ChangeCaptureTriggers {
         return "(\(tables.joined(separator: " OR ")))"
     }
 
-    /// Returns the statement that records a row as updated if a condition is true. `owner`: the table of the row; nil for
-    /// this table. `rows`: the SQL of the rows that `key` and `condition` name.
+    /// Returns the statement that records a row as updated if a condition is true. `owner`: the table of the row; nil
+    /// for this table. `rows`: the SQL of the rows that `key` and `condition` name.
     func touch(_ key: String, _ condition: String, of owner: TrackedTable? = nil, from rows: String = "") -> String {
         """
         INSERT INTO "sync_outbox" ("e", "k", "kind", "seq")

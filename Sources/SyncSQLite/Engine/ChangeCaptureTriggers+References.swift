@@ -2,8 +2,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// References to rows with surrogate keys. A foreign key or join row has the surrogate key, which stays the same when the
-// key of its row changes, or which SQLite gives to another row.
+// References to rows with surrogate keys. A foreign key or join row has the surrogate key. That key stays the same when
+// the key of its row changes, and SQLite may give the key of a deleted row to another row. So base values, join edits
+// and sent values name the former row (see `TrackedKey`).
 extension ChangeCaptureTriggers {
     /// A foreign key column of a registered table that references this table.
     struct ReferencingColumn {
@@ -70,8 +71,8 @@ extension ChangeCaptureTriggers {
         ]
     }
 
-    /// Returns the statements that record join rows as added (`op` 1) or removed (`op` -1). An edit and the opposite edit
-    /// cancel each other.
+    /// Returns the statements that record join rows as added (`op` 1) or removed (`op` -1). An edit and the opposite
+    /// edit cancel each other.
     private func edits(
         _ reference: (owner: TrackedTable, list: TrackedTable.JoinTable), _ version: String, _ op: Int
     ) -> [String] {

@@ -42,8 +42,8 @@ extension SQLiteEngineStore {
 
 // Foreign keys to rows with surrogate keys. Base values and pending references name the rows that are not stored.
 extension SQLiteEngineStore {
-    /// Returns a value of a foreign key with the current key of the referenced row. The result is the name of the row if
-    /// it has a surrogate key and is not stored. Returns other values unchanged.
+    /// Returns a value of a foreign key with the current key of the referenced row. The result is the name of the row
+    /// if it has a surrogate key and is not stored. Returns other values unchanged.
     func currentReference(
         _ value: DatabaseValue, in column: TrackedTable.Column, _ db: Database
     ) throws -> DatabaseValue {

@@ -124,8 +124,8 @@ struct RowMerge {
         try ledger.finishMerge(key, table)
     }
 
-    /// Gives the values of foreign keys the current keys of the referenced rows, so that the values can be compared. See
-    /// ``SQLiteEngineStore/currentReference(_:in:_:)``.
+    /// Gives the values of foreign keys the current keys of the referenced rows, so that the values can be compared.
+    /// See ``SQLiteEngineStore/currentReference(_:in:_:)``.
     private mutating func updateReferences() throws {
         let (engine, db) = (engine, db)
         for column in table.columns where column.destination != nil {

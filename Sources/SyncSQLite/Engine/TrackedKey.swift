@@ -8,7 +8,7 @@ import SyncStore
 /// With a surrogate key, `k` is the surrogate key while the row is stored. When the row is not stored, `k` is its
 /// *name*: its primary key as a JSON array of all parts. If no name is recorded, `k` is a placeholder. SQLite may reuse
 /// surrogate keys, so entries of a deleted row must not stay under its surrogate key. ``ChangeCaptureTriggers`` moves
-/// them to the name.
+/// them to the name. Base values and sent values of references to the row then have the name too.
 struct TrackedKey: Sendable {
     let table: TableLayout
     let entity: CompiledEntity
