@@ -201,10 +201,12 @@ struct EngineMigrationTests {
         }
     }
 
-    @Test("Removing an attribute with a pending change is an error, or logs the change")
+    @Test("Removing an attribute with pending values is an error, or logs the base and the local values")
     func removed() async throws {
         try await withStore { open in
-            try await Self.edit(open(Self.schema, Self.names, .keepingData))
+            let first = try open(Self.schema, Self.names, .keepingData)
+            try await Self.edit(first)
+            try await first.write("INSERT INTO Task (title, points) VALUES ('unsent', 7)")
             let schema = Self.schema.replacingOccurrences(of: ", \"points\": \"integer\"", with: "")
             do {
                 _ = try open(schema, Self.names, .keepingData)
@@ -220,7 +222,8 @@ struct EngineMigrationTests {
             #expect(rows[1]?["title"] == "mine")
             #expect(rows[1]?["points"] == 1)
             let logged = try await device.engine.conflicts()
-            #expect(logged.map { "\($0.field) \($0.base)" } == ["points 1"])
+            #expect(Set(logged.map { "\($0.field) \($0.base) \($0.local)" }) == ["points 1 11", "points null 7"])
+            #expect(logged.allSatisfy { $0.outcome?.reason == .fieldRemoved })
             #expect(try await device.leftovers() == [])
         }
     }

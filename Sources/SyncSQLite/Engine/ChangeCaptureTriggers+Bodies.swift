@@ -154,21 +154,24 @@ extension ChangeCaptureTriggers {
 
     func isKnown(_ row: String) -> String { isKnown(key: "\(row).\(key)") }
 
-    func isKnown(key: String) -> String {
-        "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(key))"
+    /// Returns the SQL condition that a row is known. `owner`: the table of the row; nil for this table.
+    func isKnown(key: String, of owner: TrackedTable? = nil) -> String {
+        "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \((owner ?? table).number) AND \"k\" = +\(key))"
     }
 
     /// Returns the SQL condition that `sync_known` or `sync_outbox` has an entry for a key.
-    func isTracked(_ key: String) -> String {
-        let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
+    func isTracked(_ key: String, of owner: TrackedTable? = nil) -> String {
+        let isRow = "\"e\" = \((owner ?? table).number) AND \"k\" = \(key)"
         let tables = ["sync_known", "sync_outbox"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
         return "(\(tables.joined(separator: " OR ")))"
     }
 
-    func touch(_ owner: String, _ condition: String) -> String {
+    /// Returns the statement that records a row as updated if a condition is true. `owner`: the table of the row; nil
+    /// for this table. `rows`: the SQL of the rows that `key` and `condition` name.
+    func touch(_ key: String, _ condition: String, of owner: TrackedTable? = nil, from rows: String = "") -> String {
         """
         INSERT INTO "sync_outbox" ("e", "k", "kind", "seq")
-        SELECT \(table.number), \(owner), 'update', (SELECT "seq" FROM "sync_engine") WHERE \(condition)
+        SELECT \((owner ?? table).number), \(key), 'update', (SELECT "seq" FROM "sync_engine") \(rows)WHERE \(condition)
         ON CONFLICT DO UPDATE SET \(EngineLedger.edited())
         """
     }
@@ -377,7 +380,7 @@ extension ChangeCaptureTriggers {
         let known =
             "coalesce((SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name)), \(name))"
         let (new, isOther) = ("+NEW.\(key)", "\(other) IS NOT NULL")
-        return linkedRowMoves(from: new, to: other, if: isOther) + moves(from: new, to: other, if: isOther)
-            + linkedRowMoves(from: known, to: new) + moves(from: known, to: new)
+        return referenceMoves(from: new, to: other, if: isOther) + moves(from: new, to: other, if: isOther)
+            + referenceMoves(from: known, to: new) + moves(from: known, to: new)
     }
 }

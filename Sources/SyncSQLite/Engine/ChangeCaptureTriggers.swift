@@ -19,7 +19,9 @@ struct ChangeCaptureTriggers {
     /// The foreign key columns of registered tables that reference this table and are part of a key. When the
     /// referenced key changes, such a key changes too.
     let dependents: [(table: String, column: String)]
-    private let tables: [TrackedTable]
+    /// All foreign key columns of registered tables that reference this table.
+    let referencingColumns: [ReferencingColumn]
+    let tables: [TrackedTable]
 
     init(_ table: TrackedTable, uniqueColumns: [[String]], among tables: [TrackedTable], _ layout: StoreLayout) {
         let model = layout.model
@@ -30,6 +32,7 @@ struct ChangeCaptureTriggers {
             else { return nil }
             return (owner, column)
         }
+        referencingColumns = ReferencingColumn.all(of: tables, to: table, model)
         (self.table, self.tables) = (table, tables)
         key = table.table.keyColumn.quoted
         self.uniqueColumns = uniqueColumns
@@ -46,11 +49,12 @@ struct ChangeCaptureTriggers {
             trigger("insert", "AFTER INSERT", when: Self.isCapturing + isNew, insertion),
             trigger(
                 "delete", "AFTER DELETE", when: Self.isCapturing + isOld,
-                linkedRowMoves(from: "+OLD.\(key)", to: deletedName) + deletion),
+                referenceMoves(from: "+OLD.\(key)", to: deletedName) + deletion),
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.isCapturing)\(isOld)", engineDeletion),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.isCapturing) AND \(hasOtherKey)\(isOld)\(isNew)",
-                movedPendingReferences + deletion + insertion + dependentUpdates + movedUnreadableValues),
+                movedPendingReferences + formerReferences + deletion + insertion + newReferences + dependentUpdates
+                    + movedUnreadableValues),
         ]
         if !table.columns.isEmpty {
             let isEdit = table.columns.map { differs($0.name) }.joined(separator: " OR ")
@@ -72,7 +76,7 @@ struct ChangeCaptureTriggers {
                 trigger(
                     "renumber", "AFTER UPDATE", when: "OLD.\(key) IS NOT NEW.\(key)\(isOld)",
                     moves(from: "+OLD.\(key)", to: "NEW.\(key)")
-                        + linkedRowMoves(from: "+OLD.\(key)", to: "NEW.\(key)")))
+                        + referenceMoves(from: "+OLD.\(key)", to: "NEW.\(key)")))
         }
         if table.isPart {
             // Record a change of entity as a deletion from the former entity and an insertion into the new entity.
@@ -148,37 +152,6 @@ extension ChangeCaptureTriggers {
             + EngineSchema.surrogateKeyTables.flatMap { name in
                 EntryMove.ofRow(in: name, table.number).statements(from: old, to: new, if: condition)
             }
-    }
-
-    /// The names of the lists of registered tables that contain rows of this table.
-    private var listsOfRows: [String] {
-        tables.flatMap(\.joinTables).filter { $0.destination == table.entity.table }.map(\.name)
-    }
-
-    /// Returns statements that replace the key of the linked row in join edits of lists that contain rows of this
-    /// table; none if the table has no surrogate key. See ``EntryMove/statements(from:to:if:)``.
-    func linkedRowMoves(from old: String, to new: String, if condition: String = "true") -> [String] {
-        guard table.key.isSurrogate else { return [] }
-        return joinEditMoves("other", identifiedWith: "owner", of: listsOfRows, old, new, condition)
-    }
-
-    private func joinEditMoves(
-        _ column: String, identifiedWith other: String, of links: [String], _ old: String, _ new: String,
-        _ condition: String
-    ) -> [String] {
-        links.flatMap { link in
-            EntryMove(table: "sync_link", column: column, scope: "\"link\" = \(link.literal)", identity: [other])
-                .statements(from: old, to: new, if: condition)
-        }
-    }
-
-    /// Returns statements that delete the join edits whose linked row the engine deletes; none if the table has no
-    /// surrogate key.
-    func linkedRowDeletions(of key: String) -> [String] {
-        guard table.key.isSurrogate else { return [] }
-        return listsOfRows.map {
-            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.literal) AND \"other\" = +\(key)"
-        }
     }
 
     /// Returns the SQL condition that an update of a join row is an edit, beginning with `AND`; empty without surrogate

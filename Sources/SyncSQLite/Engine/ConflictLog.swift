@@ -30,10 +30,13 @@ struct ConflictLog {
     }
 
     /// Logs an edit that is lost because its field is not in the new model.
-    func addRemovedField(_ field: String, _ key: DatabaseValue, _ number: Int, base: DatabaseValue) throws {
+    func addRemovedField(
+        _ field: String, _ key: DatabaseValue, _ number: Int, base: DatabaseValue, local: DatabaseValue
+    ) throws {
         try db.run(
-            "INSERT INTO sync_conflict (at, e, k, field, base, winner, reason) VALUES (?, ?, ?, ?, ?, 'remote', ?)",
-            SQLiteEngineStore.now, number, key, field, base, SyncConflict.Reason.fieldRemoved.code)
+            """
+            INSERT INTO sync_conflict (at, e, k, field, base, local, winner, reason) VALUES (?, ?, ?, ?, ?, ?, 'remote', ?)
+            """, SQLiteEngineStore.now, number, key, field, base, local, SyncConflict.Reason.fieldRemoved.code)
     }
 
     /// Changes the reason of the log entries after `entry` from `deletedRemotely` to `missingRemotely`.

@@ -6,7 +6,7 @@ import SyncStore
 extension EngineLedger {
     /// A base value, and when the field was edited.
     struct Base {
-        let value: DatabaseValue
+        var value: DatabaseValue
         var cause = PendingChange.Cause.edit
         /// In milliseconds since 1970.
         let editTime: Int64

@@ -8,18 +8,36 @@ extension EngineMigration {
     mutating func migrateFields(of entity: Registered) throws {
         let fields = MigratedFields(from: entity.old, to: entity.new, map, keys, senders).all
         let names = Dictionary(fields.map { ($0.old, $0) }) { first, _ in first }
-        try EngineLedger(db).migrateFields(of: entity.number, names) { try lose($0, $1, base: $2, of: entity) }
+        let table = map.old[entity.old.table]
+        let rows = try FormerRows(of: table, named: renamed[table.name] ?? table.name, db)
+        for field in fields { try logNewRows(without: field, of: entity, rows) }
+        try EngineLedger(db).migrateFields(of: entity.number, names) {
+            try lose($0, $1, base: $2, local: rows.value(of: $0.column, $1), of: entity)
+        }
         try migrateLog(of: entity, names)
         try migrateColumns(of: entity, fields)
     }
 
     /// Reports and logs the loss of an edit that does not fit the new model. Ignores edits of deleted rows.
     private mutating func lose(
-        _ field: MigratedFields.Field, _ key: DatabaseValue, base: DatabaseValue, of entity: Registered
+        _ field: MigratedFields.Field, _ key: DatabaseValue, base: DatabaseValue, local: DatabaseValue,
+        of entity: Registered
     ) throws {
         if isDeleted(key, of: entity) { return }
         lose("entities.\(entity.old.name).\(field.path)", "an edit is still pending", 1, "edit")
-        try ConflictLog(db).addRemovedField(field.old, key, entity.number, base: base)
+        try ConflictLog(db).addRemovedField(field.old, key, entity.number, base: base, local: local)
+    }
+
+    /// Logs the values of new rows that do not fit the new model. They have no base values, and the migration of the
+    /// rows reports their loss.
+    private func logNewRows(
+        without field: MigratedFields.Field, of entity: Registered, _ rows: FormerRows
+    ) throws {
+        guard field.column != TableLayout.entityColumn else { return }
+        for (key, value) in try rows.newValues(of: field, entity.number) {
+            if try field.new != nil && field.converted(value) != nil { continue }
+            try ConflictLog(db).addRemovedField(field.old, key, entity.number, base: .null, local: value)
+        }
     }
 
     /// Migrates log entries to the new field names, and converts their values where possible. Closes open conflicts of
@@ -52,6 +70,45 @@ extension EngineMigration {
             return column
         }
         try ledger.setPulledColumns(PulledColumn.text(columns.sorted { $0.name < $1.name }), of: entity.number)
+    }
+}
+
+/// The stored rows of an entity as they were before a migration. If an app migrated its own tables, columns may be
+/// missing.
+private struct FormerRows {
+    private let db: Database
+    private let table: String
+    private let key: String
+    private let columns: Set<String>
+
+    /// `name` is the current name of the table.
+    init(of table: TableLayout, named name: String, _ db: Database) throws {
+        (self.db, self.table, key) = (db, name.quoted, table.keySQL)
+        columns = try db.tableExists(name) ? Set(db.columns(in: name).map(\.name)) : []
+    }
+
+    /// Returns the value of a column; NULL if the row or the column is not stored.
+    func value(of column: String, _ key: DatabaseValue) throws -> DatabaseValue {
+        guard columns.contains(column) else { return .null }
+        let row = try Row.fetchOne(
+            db, sql: "SELECT \(column.quoted) FROM \(table) WHERE \(self.key) = ?", arguments: [key])
+        return try row?.wholeValue(at: 0) ?? .null
+    }
+
+    /// Returns the values of a column that new rows have and that have no base value.
+    func newValues(
+        of field: MigratedFields.Field, _ number: Int
+    ) throws -> [(key: DatabaseValue, value: DatabaseValue)] {
+        guard columns.contains(field.column) else { return [] }
+        let column = "r.\(field.column.quoted)"
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT c.k, \(column) FROM sync_outbox AS c JOIN \(table) AS r ON r.\(key) = c.k
+                WHERE c.e = ? AND c.kind = 'create' AND \(column) IS NOT NULL AND NOT EXISTS (
+                  SELECT 1 FROM sync_base AS b WHERE b.e = c.e AND b.k = c.k AND b.field = ?)
+                """, arguments: [number, field.old]
+        ).map { ($0[0], try $0.wholeValue(at: 1)) }
     }
 }
 

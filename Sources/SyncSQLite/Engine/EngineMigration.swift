@@ -24,12 +24,17 @@ struct EngineMigration {
     let map: MigrationMap
     let keys: MigratedKeys
     let senders: SentLinkEnds
+    /// The current names of the tables of the old model that were renamed, by their original names.
+    let renamed: [String: String]
     private(set) var losses: [Loss] = []
     /// The old keys of locally deleted rows, by the number of their entity.
     private var deleted: [Int: Set<BinaryComparedValue>] = [:]
 
-    init(_ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SentLinkEnds) {
-        (self.db, self.map, self.keys, self.senders) = (db, map, keys, senders)
+    init(
+        _ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SentLinkEnds,
+        renamed: [String: String] = [:]
+    ) {
+        (self.db, self.map, self.keys, self.senders, self.renamed) = (db, map, keys, senders, renamed)
     }
 
     /// Migrates the engine's tables of a store with existing tables. Rows keep their keys unless the type or the

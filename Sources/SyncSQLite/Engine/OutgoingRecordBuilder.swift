@@ -113,7 +113,7 @@ extension OutgoingRecordBuilder {
     }
 
     /// Returns a list with the keys of its pending references inserted at their positions. At the service, the list
-    /// contains these rows.
+    /// contains these rows. References to rows that were deleted locally are left out.
     private func withPending(
         _ others: [DatabaseValue], of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable?, _ table: TrackedTable
     ) throws -> [DatabaseValue] {
@@ -124,7 +124,16 @@ extension OutgoingRecordBuilder {
             WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
             """, key, joinTable.relationship)
         return try pending.reduce(into: others) { list, row in
+            if try isDeletedLocally(row[0], joinTable) { return }
             list.insert(row[0], at: min(try row.decode(Int?.self, atIndex: 1) ?? list.count, list.count))
+        }
+    }
+
+    private func isDeletedLocally(_ reference: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws -> Bool {
+        try engine.tables.contains { table in
+            guard table.entity.table == joinTable.destination else { return false }
+            let key = try table.key.k(ofReference: reference, in: db)
+            return try EngineLedger(db).change(of: key, table)?.kind == .delete
         }
     }
 

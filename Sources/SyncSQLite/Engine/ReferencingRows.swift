@@ -40,6 +40,29 @@ extension SQLiteEngineStore {
     }
 }
 
+// Foreign keys to rows with surrogate keys. Base values and pending references name the rows that are not stored.
+extension SQLiteEngineStore {
+    /// Returns a value of a foreign key with the current key of the referenced row. The result is the name of the row
+    /// if it has a surrogate key and is not stored. Returns other values unchanged.
+    func currentReference(
+        _ value: DatabaseValue, in column: TrackedTable.Column, _ db: Database
+    ) throws -> DatabaseValue {
+        try surrogateKey(of: column)?.k(ofReference: value, in: db) ?? value
+    }
+
+    /// Returns whether a value of a foreign key is the name of a row. Only `sync_base` can store such a value, and not
+    /// the column itself.
+    func isName(_ value: DatabaseValue, in column: TrackedTable.Column) -> Bool {
+        guard case .string = value.storage else { return false }
+        return surrogateKey(of: column) != nil
+    }
+
+    private func surrogateKey(of column: TrackedTable.Column) -> TrackedKey? {
+        guard let destination = column.destination else { return nil }
+        return (tables + otherTables).first { $0.entity.table == destination && $0.key.isSurrogate }?.key
+    }
+}
+
 extension ConflictOutcome {
     /// The outcome for a foreign key that references a row that is not stored, or that is removed.
     static let danglingReference = ConflictOutcome(winner: .remote, reason: .danglingReference)
@@ -143,6 +166,7 @@ struct PreservedReferences {
             try log(row[0], column.name, base: base, local: row[2], remote: base)
             try ledger.setBase(nil, of: column.name, row[0], owners)
             let former = try row.decode(Bool.self, atIndex: 3) || !column.isOptional ? base : .null
+            if engine.isName(former, in: column) { continue }
             try owners.table.set(column.name, to: former, ofRow: row[0], orIgnore: true, in: db)
         }
     }

@@ -23,12 +23,13 @@ struct RowMerge {
     /// The edit times of a row to be created at the service; nil for other rows.
     private let creationTimes: LocalEditTimes?
     /// The values of each field that were sent and not confirmed. See ``EngineLedger/attemptedValues(of:_:)``.
-    let triedValues: [String: [DatabaseValue]]
+    private(set) var triedValues: [String: [DatabaseValue]]
     /// The base value of each edited field, and when the field was edited.
     private(set) var bases: [String: EngineLedger.Base]
     /// The value of each column before the edits were removed.
-    private let local: [String: DatabaseValue]
-    /// The columns that could not be reset to their base value, because a constraint rejects that value.
+    private var local: [String: DatabaseValue]
+    /// The columns that could not be reset to their base value, because a constraint rejects that value, or because it
+    /// references a row with a surrogate key that is not stored.
     private var unrevertedColumns: Set<String> = []
     /// The columns whose base value is a sent value that the service has.
     private var agreed: Set<String> = []
@@ -83,10 +84,16 @@ struct RowMerge {
 
     // MARK: Removing edits
 
-    /// Resets the edited columns and lists to their base values. A column keeps its value if a constraint rejects the
-    /// base value.
+    /// Resets the edited columns and lists to their base values. A column keeps its value if it cannot have the base
+    /// value.
     mutating func revert() throws {
-        let former = bases.filter { local[$0.key] != nil }.mapValues(\.value)
+        try updateReferences()
+        var former = bases.filter { local[$0.key] != nil }.mapValues(\.value)
+        for column in table.columns {
+            guard let value = former[column.name], engine.isName(value, in: column) else { continue }
+            former[column.name] = nil
+            unrevertedColumns.insert(column.name)
+        }
         if try !write(former, orIgnore: true) {
             for (name, value) in former.sorted(by: { $0.key < $1.key })
             where try !write([name: value], orIgnore: true) { unrevertedColumns.insert(name) }
@@ -100,6 +107,11 @@ struct RowMerge {
     mutating func reapply() throws {
         guard let remote = try table.fieldReader.values(of: key, in: db) else { return }
         self.remote = remote
+        try updateReferences()
+        // If the page did not change a column that kept its local value, the service still has the base value.
+        for name in unrevertedColumns where self.remote[name]?.exact == local[name]?.exact {
+            if let base = bases[name] { self.remote[name] = base.value }
+        }
         agree()
         for group in table.groups { try mergeAsOne(group) }
         let grouped = Set(table.groups.joined())
@@ -110,6 +122,25 @@ struct RowMerge {
         try record()
         if kind == .create { try ledger.deleteOpenCreate(of: key, table) }
         try ledger.finishMerge(key, table)
+    }
+
+    /// Gives the values of foreign keys the current keys of the referenced rows, so that the values can be compared.
+    /// See ``SQLiteEngineStore/currentReference(_:in:_:)``.
+    private mutating func updateReferences() throws {
+        let (engine, db) = (engine, db)
+        for column in table.columns where column.destination != nil {
+            func current(_ value: DatabaseValue) throws -> DatabaseValue {
+                try engine.currentReference(value, in: column, db)
+            }
+            let name = column.name
+            if var base = bases[name] {
+                base.value = try current(base.value)
+                bases[name] = base
+            }
+            local[name] = try local[name].map(current)
+            remote[name] = try remote[name].map(current)
+            triedValues[name] = try triedValues[name].map { try $0.map(current) }
+        }
     }
 
     /// Makes a sent value the base value of its column if the service has that value.
@@ -123,10 +154,7 @@ struct RowMerge {
     }
 
     private mutating func merge(_ name: String) throws {
-        guard let here = local[name], var there = remote[name] else { return }
-        // A constraint kept the column at its local value, and the page did not change it. So the service still has
-        // the base value.
-        if unrevertedColumns.contains(name), there.isExactly(here), let base = bases[name] { there = base.value }
+        guard let here = local[name], let there = remote[name] else { return }
         guard let base = bases[name] else {
             // A column without a base value was not edited and takes the remote value, unless the row is new.
             if here.isExactly(there) { return }

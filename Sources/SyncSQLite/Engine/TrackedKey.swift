@@ -8,7 +8,7 @@ import SyncStore
 /// With a surrogate key, `k` is the surrogate key while the row is stored. When the row is not stored, `k` is its
 /// *name*: its primary key as a JSON array of all parts. If no name is recorded, `k` is a placeholder. SQLite may reuse
 /// surrogate keys, so entries of a deleted row must not stay under its surrogate key. ``ChangeCaptureTriggers`` moves
-/// them to the name.
+/// them to the name. Base values and sent values of references to the row then have the name too.
 struct TrackedKey: Sendable {
     let table: TableLayout
     let entity: CompiledEntity
@@ -88,6 +88,14 @@ struct TrackedKey: Sendable {
             SELECT coalesce((SELECT r.\(table.keySQL) FROM \(table.sql) AS r WHERE \(condition)),
               json_array(\(values.joined(separator: ", "))))
             """, StatementArguments((leaves + leaves).map(\.value)))
+    }
+
+    /// Returns the key of a referenced row in the engine's tables. A row that was not stored is given by its name or by
+    /// its primary key, as in base values and pending references.
+    func k(ofReference value: DatabaseValue, in db: Database) throws -> DatabaseValue {
+        guard isSurrogate, case .string = value.storage, let key = RowKey(value) else { return value }
+        if let current = try k(of: key, in: db) { return current }
+        return try recordKey(value, in: db).flatMap { try k(of: RowKey($0, type), in: db) } ?? value
     }
 
     // MARK: IDs from keys

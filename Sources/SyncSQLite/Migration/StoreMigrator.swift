@@ -172,7 +172,7 @@ struct StoreMigrator {
 
     /// Migrates the rows of the two-way engine's tables.
     private mutating func migrateEngine(_ senders: SentLinkEnds) throws {
-        var engine = EngineMigration(db, map, keys, senders)
+        var engine = EngineMigration(db, map, keys, senders, renamed: renamed)
         try EngineTableCheck.located(in: db) { try engine.migrate() }
         for loss in engine.losses { lose(loss.path, loss.what, loss.count, loss.unit) }
     }
