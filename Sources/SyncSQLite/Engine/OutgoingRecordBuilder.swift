@@ -69,8 +69,9 @@ final class OutgoingRecordBuilder {
 // The bodies of requests.
 extension OutgoingRecordBuilder {
     /// An error for a row that cannot be sent as it is.
-    struct Unsendable: Error {
+    struct Unsendable: LocalizedError {
         let reason: String
+        var errorDescription: String? { reason }
     }
 
     /// Returns the body of a request: a record with the given fields. `newID` is the ID that the client assigns to a
