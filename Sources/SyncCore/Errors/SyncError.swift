@@ -110,8 +110,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case modelMismatch
         /// A table, view or index of the database has a name that the model needs. `problems` lists each such name.
         case nameCollision
-        /// Tables of the app are missing or do not fit the model. `problems` lists each problem and, where possible,
-        /// the SQL that fixes the problem.
+        /// Tables of the app are missing or do not fit the model, or a trigger of another program cancelled a write of
+        /// a sync. `problems` lists each problem and, where possible, the SQL that fixes the problem.
         case incompatibleTables
         /// The app database or one of its connections has a setting that a sync does not support. The message describes
         /// the fix.
