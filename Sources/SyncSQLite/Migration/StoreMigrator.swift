@@ -24,9 +24,10 @@ struct StoreMigrator {
     /// Migrates the tables and rows of one model to another.
     ///
     /// - Returns: The table changes and the data losses.
-    /// - Throws: ``SyncError`` `modelMismatch` if data would be lost and the policy forbids it, or if rows lack values
-    ///   that the new model requires. `invalidModel` if members are renamed that cannot be.
-    ///   `databaseError` if dangling links would stay. The caller must then roll back.
+    /// - Throws: ``SyncError`` `modelMismatch` if data would be lost and the policy forbids it, if rows lack values
+    ///   that the new model requires, or if foreign keys of other tables do not fit. `invalidModel` if the model has
+    ///   renames that a migration cannot perform. `databaseError` if dangling links would stay. The caller must then
+    ///   roll back.
     static func migrate(
         _ db: Database, from old: SyncModel, to new: SyncModel, policy: MigrationPolicy
     ) throws -> MigrationReport {
@@ -44,6 +45,7 @@ struct StoreMigrator {
         try migrator.dropOldTables()
         try migrator.createIndexesAndViews(extras)
         try migrator.refuseMissingValues()
+        try AppForeignKeys(db, migrator.map).check()
         try migrator.refuseLosses()
         try migrator.checkForeignKeys()
         return MigrationReport(

@@ -471,6 +471,64 @@ struct MigrationTests {
         }
     }
 
+    private static let coded =
+        #""User": {"attributes": {"id": "integer", "code": "integer"}}, "Note": {"attributes": {"id": "integer"}}"#
+    private static let codeAsKey = coded.replacing(#""User": {"#, with: #""User": {"primaryKey": "code", "#)
+
+    @Test(
+        "A migration that would break a foreign key of the app is rejected, even if losses are allowed",
+        arguments: [
+            (
+                "User", #""Note": {"attributes": {"id": "integer"}}"#,
+                "the table User, which the new model does not have"
+            ),
+            (
+                "User(id)", coded.replacing(#""User": {"#, with: #""Person": {"renamedFrom": "User", "#),
+                "the table User, which the new model does not have"
+            ),
+            (
+                "user",
+                #""Note": {"renamedFrom": "User", "attributes": {"id": "integer", "code": "integer"}}, "User": {"renamedFrom": "Note", "attributes": {"id": "integer"}}"#,
+                "the table user, which has the rows of another entity in the new model"
+            ),
+            ("User", codeAsKey, "the primary key of User, which is another one in the new model"),
+            (
+                "User(id)", codeAsKey,
+                "columns of User that are neither its primary key nor unique in the new model"
+            ),
+            (
+                "User(id)", codeAsKey.replacing(#""id": "integer", "#, with: ""),
+                "columns of User that are neither its primary key nor unique in the new model"
+            ),
+        ])
+    func rejectsBrokenForeignKeys(_ target: String, _ after: String, _ problem: String) throws {
+        let store = try MigratingStore()
+        try store.open(Self.coded) { stack in
+            try stack.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO User (id, code) VALUES (1, 10);
+                        CREATE TABLE favorite (id INTEGER PRIMARY KEY, userID INTEGER REFERENCES \(target));
+                        INSERT INTO favorite VALUES (1, 1)
+                        """)
+            }
+        }
+        for policy in [MigrationPolicy.keepingData, .allowingDataLoss] {
+            let error = #expect(throws: SyncError.self) { try store.open(after, policy) { _ in } }
+            #expect(error?.code == .modelMismatch)
+            #expect(
+                error?.problems.map { "\($0.path): \($0.message)" } == ["tables.favorite.userID: references \(problem)"]
+            )
+        }
+        try store.open(Self.coded) { stack in
+            try stack.write { db in
+                try db.execute(sql: "INSERT INTO favorite VALUES (2, 1); DROP TABLE favorite")
+            }
+        }
+        try store.open(after, .allowingDataLoss) { _ in }
+        try store.expectFreshSchema(after)
+    }
+
     @Test("A migration keeps the app's indexes and triggers")
     func keepsIndexesAndTriggersOfApp() throws {
         let store = try MigratingStore()
