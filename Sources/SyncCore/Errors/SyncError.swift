@@ -106,12 +106,13 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// complete before you raise the limit.
         case deletionLimitExceeded
         /// The model of the store differs from the given model. `problems` lists the data that a migration would lose,
-        /// and missing required values. If the list is empty, the message states the cause.
+        /// missing required values, or foreign keys of other tables that do not fit. If the list is empty, the message
+        /// states the cause.
         case modelMismatch
         /// A table, view or index of the database has a name that the model needs. `problems` lists each such name.
         case nameCollision
-        /// Tables of the app are missing or do not fit the model. `problems` lists each problem and, where possible,
-        /// the SQL that fixes the problem.
+        /// Tables of the app are missing or do not fit the model, or a trigger of another program cancelled a write of
+        /// a sync. `problems` lists each problem and, where possible, the SQL that fixes the problem.
         case incompatibleTables
         /// The app database or one of its connections has a setting that a sync does not support. The message describes
         /// the fix.

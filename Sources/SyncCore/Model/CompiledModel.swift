@@ -75,6 +75,11 @@ package final class CompiledModel: Sendable {
         self[relationship.link].isKeyPart && relationship.end == .first
     }
 
+    /// Returns the attributes of an entity, with inherited attributes first.
+    package func attributes(of entity: CompiledEntity) -> [SyncModel.Attribute] {
+        entity.slots.map { self[entity.table].attributes[$0] }
+    }
+
     package func entityID(_ name: String) -> Int? { entityIDs[name] }
 
     /// Returns the entity with the given name.

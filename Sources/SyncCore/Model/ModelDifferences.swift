@@ -6,11 +6,15 @@ package struct ModelDifferences: Sendable {
     /// The differences, sorted by the name of the entity. Each path is a path in a schema file.
     package private(set) var problems: [SyncDiagnostic] = []
 
+    private let stored: CompiledModel
+    private let given: CompiledModel
     /// The given model's name for each entity that both models have, by the stored name.
     private let names: [String: String]
 
     package init(stored: SyncModel, given: SyncModel) {
-        let matched = Self.matchedMembers(stored.entities, given.entities, name: \.name, renamedFrom: \.renamedFrom)
+        (self.stored, self.given) = (stored.compiled, given.compiled)
+        let matched = Self.matchedMembers(
+            stored.entities, given.entities, FormerNames(of: given.entities, in: stored.entities))
         names = Dictionary(
             matched.compactMap { _, old, new in old.flatMap { old in new.map { (old.name, $0.name) } } },
             uniquingKeysWith: { first, _ in first })
@@ -27,17 +31,13 @@ package struct ModelDifferences: Sendable {
         }
     }
 
-    /// Pairs the entities, attributes or relationships of two models by name, or by the earlier name (`renamedFrom`).
-    /// The pairs are sorted by name.
-    private static func matchedMembers<Member>(
-        _ old: [Member], _ new: [Member], name: (Member) -> String, renamedFrom: (Member) -> String?
+    /// Pairs the entities, attributes or relationships of two models. The pairs are sorted by name.
+    private static func matchedMembers<Member: RenamableMember>(
+        _ old: [Member], _ new: [Member], _ formerNames: FormerNames
     ) -> [(name: String, old: Member?, new: Member?)] {
-        var left = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let given = Set(new.map(name))
+        var left = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var matched = new.map { member -> (name: String, old: Member?, new: Member?) in
-            let earlier = renamedFrom(member).flatMap { given.contains($0) ? nil : $0 }
-            let source = left.removeValue(forKey: name(member)) ?? earlier.flatMap { left.removeValue(forKey: $0) }
-            return (name(member), source, member)
+            (member.name, formerNames[member.name].flatMap { left.removeValue(forKey: $0) }, member)
         }
         matched += left.map { ($0.key, $0.value, nil) }
         return matched.sorted { $0.name < $1.name }
@@ -48,8 +48,15 @@ package struct ModelDifferences: Sendable {
         compare("\(path).parent", renamed(old.parent) ?? "none", new.parent ?? "none")
         compare("\(path).abstract", "\(old.isAbstract)", "\(new.isAbstract)")
         compare("\(path).table", old.table ?? "none", new.table ?? "none")
+        guard let before = stored.entityID(old.name).map({ stored.entities[$0] }),
+            let after = given.entityID(new.name).map({ given.entities[$0] })
+        else { return }
+        // An attribute or relationship can exchange its name with an inherited one.
+        let attributes = FormerNames(of: given.attributes(of: after), in: stored.attributes(of: before))
+        let relationships = FormerNames(
+            of: after.relationships.map(\.relationship), in: before.relationships.map(\.relationship))
         compareMembers(
-            "\(path).attributes", old.attributes, new.attributes, name: \.name, renamedFrom: \.renamedFrom,
+            "\(path).attributes", old.attributes, new.attributes, attributes,
             { attribute in
                 [
                     ("type", attribute.type.rawValue), ("optional", "\(attribute.isOptional)"),
@@ -58,7 +65,7 @@ package struct ModelDifferences: Sendable {
                 ]
             })
         compareMembers(
-            "\(path).relationships", old.relationships, new.relationships, name: \.name, renamedFrom: \.renamedFrom,
+            "\(path).relationships", old.relationships, new.relationships, relationships,
             { relationship in
                 [
                     ("entity", relationship.destination), ("many", "\(relationship.isToMany)"),
@@ -70,14 +77,14 @@ package struct ModelDifferences: Sendable {
             })
     }
 
-    private mutating func compareMembers<Member>(
-        _ path: String, _ old: [Member], _ new: [Member], name: (Member) -> String,
-        renamedFrom: (Member) -> String?, _ facts: (Member) -> [(String, String)]
+    private mutating func compareMembers<Member: RenamableMember>(
+        _ path: String, _ old: [Member], _ new: [Member], _ formerNames: FormerNames,
+        _ facts: (Member) -> [(String, String)]
     ) {
-        for (place, old, new) in Self.matchedMembers(old, new, name: name, renamedFrom: renamedFrom) {
+        for (place, old, new) in Self.matchedMembers(old, new, formerNames) {
             switch (old, new) {
             case (let old?, let new?):
-                compare("\(path).\(place)", name(old), name(new))
+                compare("\(path).\(place)", old.name, new.name)
                 for (before, after) in zip(facts(old), facts(new)) {
                     let isName = before.0 == "entity" && after.1 == renamed(before.1)
                     if !isName { compare("\(path).\(place).\(before.0)", before.1, after.1) }

@@ -40,7 +40,7 @@ struct EngineMigration {
     /// Migrates the engine's tables of a store with existing tables. Rows keep their keys unless the type or the
     /// attribute of the primary key changes.
     static func migrate(_ db: Database, from old: SyncModel, to new: SyncModel) throws {
-        let map = MigrationMap(from: old, to: new)
+        let map = try MigrationMap(from: old, to: new)
         var migration = EngineMigration(db, map, MigratedKeys(map), SentLinkEnds(from: old, to: new))
         try migration.migrate()
     }

@@ -133,20 +133,13 @@ extension TableCompatibilityCheck {
     /// Checks for triggers that change the result of a sync. Such a trigger cancels writes, inserts or deletes rows of
     /// the model's tables, or writes to columns of the model.
     func checkTriggers(_ found: inout TableIncompatibilities) throws {
-        let triggers = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT name, sql, 0 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
-                UNION ALL
-                SELECT name, sql, 1 FROM sqlite_temp_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
-                """, arguments: [found.table.name])
         let columns = columnsOfTables()
-        for trigger in triggers {
-            let name: String = trigger[0]
-            let schema = trigger[2] == 1 ? "temp" : "main"
-            let words = SQLTokens(trigger[1] ?? "").texts
-            guard let message = Self.problem(words, columns) else { continue }
-            found.add("the trigger \(name) \(message)", .statement("DROP TRIGGER IF EXISTS \(schema).\(name.quoted);"))
+        for trigger in try TableTrigger.all(of: found.table.name, in: db) {
+            if trigger.cancelsWrites {
+                found.add(trigger.cancellation, .statement(trigger.removal))
+            } else if let message = Self.problem(trigger.words, columns) {
+                found.add("the trigger \(trigger.name) \(message)", .statement(trigger.removal))
+            }
         }
     }
 
@@ -173,8 +166,6 @@ extension TableCompatibilityCheck {
         }
         for (index, word) in upper.enumerated() where index > begin {
             switch word {
-            case "RAISE" where index + 2 < upper.count && upper[index + 2] == "IGNORE":
-                return "can cancel writes of a sync by RAISE(IGNORE)"
             case "INTO", "FROM":
                 let isDelete = word == "FROM" && upper[index - 1] == "DELETE"
                 guard word == "INTO" || isDelete, let table = known(index + 1) else { continue }
@@ -207,6 +198,56 @@ extension TableCompatibilityCheck {
             if word == ",", depth == 0 { begins = true }
         }
         return names
+    }
+}
+
+// MARK: - TableTrigger
+
+/// A trigger on a table that a sync writes.
+struct TableTrigger {
+    let name: String
+    private let schema: String
+    /// The tokens of the statement that creates the trigger.
+    let words: [String]
+
+    /// Returns the triggers of a table, also the temporary triggers of the connection.
+    static func all(of table: String, in db: Database) throws -> [TableTrigger] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, sql, 0 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                UNION ALL
+                SELECT name, sql, 1 FROM sqlite_temp_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                """, arguments: [table])
+        return rows.map { row in
+            TableTrigger(name: row[0], schema: row[2] == 1 ? "temp" : "main", words: SQLTokens(row[1] ?? "").texts)
+        }
+    }
+
+    /// The statement that drops the trigger.
+    var removal: String { "DROP TRIGGER IF EXISTS \(schema).\(name.quoted);" }
+
+    /// Whether the trigger contains `RAISE(IGNORE)`.
+    var cancelsWrites: Bool {
+        let upper = words.map { $0.uppercased() }
+        return upper.indices.contains { index in
+            upper[index] == "RAISE" && index + 2 < upper.count && upper[index + 2] == "IGNORE"
+        }
+    }
+
+    /// The problem of a trigger that ``cancelsWrites``.
+    var cancellation: String { "the trigger \(name) can cancel writes of a sync by RAISE(IGNORE)" }
+
+    /// Returns the error for a write of a sync that wrote no row, because a trigger of the table cancelled it.
+    static func cancelledWrite(to table: String, in db: Database) throws -> SyncError {
+        let triggers = try all(of: table, in: db).filter(\.cancelsWrites)
+        return SyncError(
+            .incompatibleTables,
+            "a trigger of the table \(table) cancelled a write of the sync; drop the trigger, or use RAISE(ABORT)",
+            problems: triggers.map { trigger in
+                SyncDiagnostic(
+                    .incompatibleTable, path: "tables.\(table)", message: trigger.cancellation, fixSQL: trigger.removal)
+            })
     }
 }
 

@@ -24,14 +24,16 @@ struct StoreMigrator {
     /// Migrates the tables and rows of one model to another.
     ///
     /// - Returns: The table changes and the data losses.
-    /// - Throws: ``SyncError`` `modelMismatch` if data would be lost and the policy forbids it, or if rows lack values
-    ///   that the new model requires. `databaseError` if dangling links would stay. The caller must then roll back.
+    /// - Throws: ``SyncError`` `modelMismatch` if data would be lost and the policy forbids it, if rows lack values
+    ///   that the new model requires, or if foreign keys of other tables do not fit. `invalidModel` if the model has
+    ///   renames that a migration cannot perform. `databaseError` if dangling links would stay. The caller must then
+    ///   roll back.
     static func migrate(
         _ db: Database, from old: SyncModel, to new: SyncModel, policy: MigrationPolicy
     ) throws -> MigrationReport {
         // The upgrade corrects triggers of the app, which are set aside next.
         if try EngineSchema.names(in: db) != nil { try EngineUpgrade.upgrade(in: db) }
-        var migrator = StoreMigrator(db, MigrationMap(from: old, to: new), policy)
+        var migrator = StoreMigrator(db, try MigrationMap(from: old, to: new), policy)
         try migrator.findPreservedTables()
         let extras = try migrator.setAsideOldTables()
         try migrator.createTables()
@@ -43,6 +45,7 @@ struct StoreMigrator {
         try migrator.dropOldTables()
         try migrator.createIndexesAndViews(extras)
         try migrator.refuseMissingValues()
+        try AppForeignKeys(db, migrator.map).check()
         try migrator.refuseLosses()
         try migrator.checkForeignKeys()
         return MigrationReport(
@@ -81,7 +84,9 @@ struct StoreMigrator {
             hierarchy.entities.count == before.entities.count, hierarchy.entities.allSatisfy(hasSameColumns)
         else { return false }
         return hierarchy.foreignKeys.allSatisfy { id in
-            sameLink(map.new.model[id]).map(before.foreignKeys.contains) ?? false
+            guard let source = sameLink(map.new.model[id]), before.foreignKeys.contains(source) else { return false }
+            // Two relationships of the entity can have exchanged their names.
+            return map.new[id] == map.old[source]
         }
     }
 
@@ -182,7 +187,7 @@ struct StoreMigrator {
     }
 }
 
-/// Maps the parts of a new model to parts of the old model, by name or by `renamedFrom`.
+/// Maps the parts of a new model to parts of the old model. ``FormerNames`` has the rules for renamed parts.
 struct MigrationMap {
     /// An old association whose links a new association takes, possibly with exchanged ends.
     struct LinkSource {
@@ -198,25 +203,44 @@ struct MigrationMap {
     let successors: [Int: Int]
     /// The tables of the old model by name.
     let oldTables: [String: TableID]
+    /// The old names of the attributes and relationships of each new entity that has an old entity.
+    private let attributeNames: [Int: FormerNames]
+    private let relationshipNames: [Int: FormerNames]
     private(set) var links: [AssociationID: [LinkSource]] = [:]
     /// By old association, the first new association that takes its links.
     private(set) var linkSuccessors: [AssociationID: AssociationID] = [:]
 
-    init(from old: SyncModel, to new: SyncModel) {
+    /// - Throws: ``SyncError`` `invalidModel` if two entities are renamed from one entity, or if a relationship exchanges
+    ///   its name and its inverse does not.
+    init(from old: SyncModel, to new: SyncModel) throws {
         self.old = StoreLayout(old.compiled)
         self.new = StoreLayout(new.compiled)
+        let (before, after) = (old.compiled, new.compiled)
+        let entityNames = FormerNames(of: new.entities, in: old.entities)
         var entities: [Int: Int] = [:]
         var successors: [Int: Int] = [:]
-        for (id, entity) in new.compiled.entities.enumerated() {
-            let renamed = new.entities[id].renamedFrom.flatMap { new.entity(named: $0) == nil ? $0 : nil }
-            guard let found = old.compiled.entityID(entity.name) ?? renamed.flatMap(old.compiled.entityID),
-                successors[found] == nil
-            else { continue }
-            entities[id] = found
-            successors[found] = id
+        var attributeNames: [Int: FormerNames] = [:]
+        var relationshipNames: [Int: FormerNames] = [:]
+        var problems: [SyncDiagnostic] = []
+        for entity in after.entities {
+            guard let id = entityNames[entity.name].flatMap(before.entityID) else { continue }
+            let former = before.entities[id]
+            if let other = successors[id] {
+                problems.append(
+                    Self.problem(
+                        "entities.\(entity.name)",
+                        "the entity \(after.entities[other].name) is renamed from \(former.name) too"))
+                continue
+            }
+            entities[entity.id] = id
+            successors[id] = entity.id
+            attributeNames[entity.id] = FormerNames(
+                of: after.attributes(of: entity), in: before.attributes(of: former))
+            relationshipNames[entity.id] = FormerNames(
+                of: entity.relationships.map(\.relationship), in: former.relationships.map(\.relationship))
         }
-        self.entities = entities
-        self.successors = successors
+        (self.entities, self.successors) = (entities, successors)
+        (self.attributeNames, self.relationshipNames) = (attributeNames, relationshipNames)
         let names = self.old.model.hierarchies.map { [old = self.old] in (old[$0.id].name, $0.id) }
         oldTables = Dictionary(names, uniquingKeysWith: { first, _ in first })
         for link in new.compiled.links {
@@ -224,17 +248,26 @@ struct MigrationMap {
             links[link.id] = sources
             for source in sources where linkSuccessors[source.link] == nil { linkSuccessors[source.link] = link.id }
         }
+        problems += new.compiled.links.compactMap(inverseProblem)
+        guard problems.isEmpty else {
+            throw SyncError(
+                .invalidModel, "the model has renames that a migration cannot perform",
+                problems: problems.sorted { $0.path < $1.path })
+        }
+    }
+
+    private static func problem(_ path: String, _ message: String) -> SyncDiagnostic {
+        SyncDiagnostic(.invalidModel, path: "\(path).renamedFrom", message: message)
     }
 
     // MARK: Attributes
 
     /// Returns the old slot of an attribute; nil if the old model does not have the attribute.
     func slot(_ slot: Int, of entity: CompiledEntity) -> Int? {
-        guard let before = entities[entity.id].map({ old.model.entities[$0] }) else { return nil }
-        let attribute = new.model[entity.table].attributes[slot]
-        if let found = before.slotByName[attribute.name] { return found }
-        guard let renamed = attribute.renamedFrom, entity.slotByName[renamed] == nil else { return nil }
-        return before.slotByName[renamed]
+        guard let before = entities[entity.id].map({ old.model.entities[$0] }),
+            let name = attributeNames[entity.id]?[new.model[entity.table].attributes[slot].name]
+        else { return nil }
+        return before.slotByName[name]
     }
 
     // MARK: Links
@@ -243,8 +276,8 @@ struct MigrationMap {
         var found: [LinkSource] = []
         for end in [CompiledAssociation.End.first, .second] {
             guard let relationship = link.side(end).relationship else { continue }
-            for owner in owners(of: link.side(end).entity) {
-                guard let before = predecessor(of: relationship, in: owner, link.side(end).entity),
+            for owner in new.model.entities[link.side(end).entity].family {
+                guard let before = predecessor(of: relationship, in: owner),
                     isSameDestination(before, link.side(end.other).entity),
                     !found.contains(where: { $0.link == before.link })
                 else { continue }
@@ -254,19 +287,38 @@ struct MigrationMap {
         return found
     }
 
-    /// Returns the old entities that became an entity and its subentities.
-    private func owners(of entity: Int) -> [CompiledEntity] {
-        new.model.entities[entity].family.compactMap { entities[$0] }.map { old.model.entities[$0] }
+    /// Returns the old relationship of a relationship that an entity of the new model has or inherits.
+    private func predecessor(of relationship: SyncModel.Relationship, in entity: Int) -> CompiledRelationship? {
+        guard let before = entities[entity], let name = relationshipNames[entity]?[relationship.name] else {
+            return nil
+        }
+        return old.model.entities[before].relationship(named: name)
     }
 
-    private func predecessor(
-        of relationship: SyncModel.Relationship, in owner: CompiledEntity, _ entity: Int
-    ) -> CompiledRelationship? {
-        if let same = owner.relationship(named: relationship.name) { return same }
-        guard let renamed = relationship.renamedFrom,
-            new.model.entities[entity].relationship(named: renamed) == nil
-        else { return nil }
-        return owner.relationship(named: renamed)
+    /// Returns the problem of a relationship that took the name of another one but whose inverse did not; nil if there is
+    /// none.
+    private func inverseProblem(of link: CompiledAssociation) -> SyncDiagnostic? {
+        guard !link.isSymmetric, link.first.relationship != nil, link.second.relationship != nil else { return nil }
+        let (first, second) = (predecessors(at: .first, of: link), predecessors(at: .second, of: link))
+        let oldLinks = Set(first.map(\.link))
+        guard !first.isEmpty, !second.isEmpty, oldLinks.isDisjoint(with: second.map(\.link)) else { return nil }
+        for end in [CompiledAssociation.End.first, .second] {
+            guard let relationship = link.side(end).relationship, let inverse = link.side(end.other).relationship,
+                let former = (end == .first ? first : second).first(where: { $0.name != relationship.name }),
+                old.model.entities[former.owner].relationship(named: relationship.name) != nil
+            else { continue }
+            return Self.problem(
+                "entities.\(new.model.entities[link.side(end).entity].name).relationships.\(relationship.name)",
+                "the inverse '\(inverse.name)' is not renamed from the inverse of '\(former.name)'")
+        }
+        return nil
+    }
+
+    private func predecessors(
+        at end: CompiledAssociation.End, of link: CompiledAssociation
+    ) -> [CompiledRelationship] {
+        guard let relationship = link.side(end).relationship else { return [] }
+        return new.model.entities[link.side(end).entity].family.compactMap { predecessor(of: relationship, in: $0) }
     }
 
     /// Returns whether the new destination of a relationship is its old destination, or a superentity or subentity of
@@ -280,9 +332,8 @@ struct MigrationMap {
 
     /// Returns the new name of an old relationship; nil if the new model does not have it.
     func name(of relationship: String, ofOld entity: Int) -> String? {
-        guard let successor = successors[entity].map({ new.model.entities[$0] }) else { return nil }
-        if successor.relationship(named: relationship) != nil { return relationship }
-        return successor.relationships.first { $0.relationship.renamedFrom == relationship }?.name
+        guard let successor = successors[entity], let names = relationshipNames[successor] else { return nil }
+        return new.model.entities[successor].relationships.first { names[$0.name] == relationship }?.name
     }
 }
 

@@ -123,6 +123,11 @@ final class RawStatement {
         sqlite3_reset(handle)
     }
 
+    /// Whether the last write of the connection inserted, updated or deleted no row. Rows that triggers write do not
+    /// count.
+    @inline(__always)
+    var hasWrittenNothing: Bool { sqlite3_changes(sqlite3_db_handle(handle)) == 0 }
+
     private func failure(_ code: Int32) -> any Error {
         if code & 0xFF == SQLITE_INTERRUPT { return CancellationError() }
         let message = sqlite3_db_handle(handle).flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }

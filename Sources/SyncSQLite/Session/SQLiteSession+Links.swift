@@ -94,6 +94,7 @@ extension SQLiteSession {
             statement.bind(key.row(end), at: 2)
             statement.bind(key.row(end.other), at: 3)
             try statement.execute()
+            if statement.hasWrittenNothing { try checkMissing(key, link) }
         }
     }
 
@@ -111,6 +112,7 @@ extension SQLiteSession {
             }
             statement.bind(change.row, at: columns.count + 1)
             try statement.execute()
+            if statement.hasWrittenNothing { try checkMissing(link.first.table) { $0.bind(change.row, at: 1) } }
         }
     }
 
@@ -152,7 +154,21 @@ extension SQLiteSession {
             removal.bind(row.first, at: 1)
             removal.bind(row.second, at: 2)
             try removal.execute()
+            if removal.hasWrittenNothing { try checkMissing(row, link) }
         }
+    }
+
+    /// Checks that a link is not stored, after an update or deletion of it that wrote nothing.
+    ///
+    /// - Throws: ``SyncError`` `incompatibleTables` if the link is stored, so that a trigger cancelled the write.
+    private func checkMissing(_ row: JoinKey, _ link: CompiledAssociation) throws {
+        guard try !stored([row], link).isEmpty else { return }
+        let table =
+            switch layout[link.id] {
+            case .foreignKey(let table, _, _): table
+            case .joinTable(let name, _, _, _, _): name
+            }
+        throw try TableTrigger.cancelledWrite(to: table, in: db)
     }
 }
 

@@ -70,6 +70,9 @@ extension SQLiteSession {
             do { try update.statement.execute() } catch {
                 throw DatabaseErrorMapper.naming(values.name(of: node), in: error)
             }
+            if update.statement.hasWrittenNothing {
+                try checkMissing(table.id) { values.bindKey(of: node, to: $0, at: 1) }
+            }
         }
         try counter.finish()
     }
@@ -88,6 +91,7 @@ extension SQLiteSession {
                     WHERE \(columns.keyColumn) = ?
                     """,
                 arguments: StatementArguments([entity.name.databaseValue] + defaults + [key.databaseValue]))
+            if db.changesCount == 0 { try checkMissing(table) { $0.bind(key, at: 1) } }
         }
     }
 
@@ -105,7 +109,20 @@ extension SQLiteSession {
             } catch {
                 throw DatabaseErrorMapper.naming("\(row.key.recordKey(nil)) of \(layout[row.table].name)", in: error)
             }
+            if deletion.hasWrittenNothing { try checkMissing(row.table) { $0.bind(row.key, at: 1) } }
         }
+    }
+
+    /// Checks that a row is not stored, after an update or deletion of it that wrote nothing. A trigger or a foreign key
+    /// may have deleted the row.
+    ///
+    /// - Parameter bindKey: Binds the key of the row to the first parameter of a statement.
+    /// - Throws: ``SyncError`` `incompatibleTables` if the row is stored, so that a trigger cancelled the write.
+    func checkMissing(_ table: TableID, _ bindKey: (RawStatement) -> Void) throws {
+        let columns = columns(table)
+        let statement = try RawStatement(db, "SELECT 1 FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+        bindKey(statement)
+        if try statement.step() { throw try TableTrigger.cancelledWrite(to: layout[table].name, in: db) }
     }
 }
 
@@ -259,6 +276,7 @@ struct BulkInsertion {
     private static let rowsPerStatement = 16
 
     private let db: Database
+    private let table: String
     private let one: RawStatement
     private let many: RawStatement?
     /// The number of parameters of one row.
@@ -270,8 +288,7 @@ struct BulkInsertion {
     init(
         into table: String, names: [String], parameters: [Int], width: Int, rowCount: Int, in db: Database
     ) throws {
-        self.width = width
-        self.db = db
+        (self.table, self.width, self.db) = (table, width, db)
         // A parameter is numbered only if its number is not the next one, because SQLite searches all numbered
         // parameters linearly.
         var last = 0
@@ -296,6 +313,8 @@ struct BulkInsertion {
     /// - Parameters:
     ///   - bind: Binds the row with an index to a statement, with an offset for its parameters.
     ///   - failed: Returns the error to throw for the failure of the row with an index.
+    /// - Throws: ``SyncError`` `incompatibleTables` if a trigger cancelled the insertion of a row; the errors of `bind`
+    ///   and `failed`.
     func insert(
         _ count: Int, _ bind: (Int, RawStatement, Int) throws -> Void,
         failed: (Int, any Error) -> any Error = { $1 }
@@ -316,6 +335,7 @@ struct BulkInsertion {
         for row in next..<count {
             try bind(row, one, 0)
             do { try one.execute() } catch { throw failed(row, error) }
+            if one.hasWrittenNothing { throw try TableTrigger.cancelledWrite(to: table, in: db) }
         }
     }
 

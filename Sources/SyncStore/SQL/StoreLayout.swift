@@ -77,7 +77,7 @@ package struct TableLayout: Sendable {
 }
 
 /// The table and columns of an association. The columns hold the row keys (``RowKey``) of the rows at its ends.
-package enum LinkLayout: Sendable {
+package enum LinkLayout: Sendable, Equatable {
     /// A column in the table of the first end. `order` is the column of the position in the list of the referenced row;
     /// nil if the list is not ordered.
     case foreignKey(table: String, column: String, order: String?)

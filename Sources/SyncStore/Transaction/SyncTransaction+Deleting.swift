@@ -12,14 +12,17 @@ extension SyncTransaction {
         reportSkippedDeletions()
         rowsToDelete.formUnion(deletionCandidates.rows(where: \.isOmittedFromScope))
         rowsToDelete.formUnion(try ownerlessRows())
+        var deleted: Set<StoredRow> = []
         while !rowsToDelete.isEmpty {
             let closure = try closure(of: rowsToDelete)
             try checkDenyRules(closure)
             try detach(closure)
             try delete(closure)
-            let scoped = try scopeRows(isFirstRound: false)
+            deleted.formUnion(closure)
+            // A trigger may have inserted deleted rows again. Without this rule, the rounds would not end.
+            let scoped = try scopeRows(isFirstRound: false).subtracting(deleted)
             deletionCandidates.addOmittedFromScope(scoped)
-            rowsToDelete = scoped.union(try ownerlessRows())
+            rowsToDelete = scoped.union(try ownerlessRows()).subtracting(deleted)
         }
     }
 

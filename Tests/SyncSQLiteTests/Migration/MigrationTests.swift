@@ -149,7 +149,90 @@ struct MigrationTests {
             fill: owned, "SELECT id, authorID FROM Note", ["10|1", "11|1", "12|NULL"]),
     ]
 
-    @Test("A migration keeps all data, in the tables of a new store", arguments: attributes + entities + relationships)
+    private static func links(_ notes: String, _ memos: String, _ user: String, _ editor: String) -> String {
+        func former(_ name: String) -> String { name.isEmpty ? "" : ", \"renamedFrom\": \"\(name)\"" }
+        return pair(
+            """
+            "notes": {"entity": "Note", "many": true, "inverse": "user"\(former(notes))},
+            "memos": {"entity": "Note", "many": true, "inverse": "editor"\(former(memos))}
+            """,
+            """
+            "user": {"entity": "User", "inverse": "notes"\(former(user))},
+            "editor": {"entity": "User", "inverse": "memos"\(former(editor))}
+            """)
+    }
+
+    /// Changes in which members take the names of other members.
+    static let exchanges: [Change] = [
+        Change(
+            "attributes that exchange their names",
+            #""T": {"attributes": {"id": "integer", "a": "string", "b": "string"}}"#,
+            #""T": {"attributes": {"id": "integer", "a": {"type": "string", "renamedFrom": "b"}, "b": {"type": "string", "renamedFrom": "a"}}}"#,
+            fill: ["INSERT INTO T (id, a, b) VALUES (1, 'A', 'B'), (2, NULL, 'C')"], "SELECT a, b FROM T ORDER BY id",
+            ["B|A", "C|NULL"]),
+        Change(
+            "attributes whose names move along",
+            #""T": {"attributes": {"id": "integer", "a": "string", "b": "string"}}"#,
+            #""T": {"attributes": {"id": "integer", "b": {"type": "string", "renamedFrom": "a"}, "c": {"type": "string", "renamedFrom": "b"}}}"#,
+            fill: ["INSERT INTO T (id, a, b) VALUES (1, 'A', 'B')"], "SELECT b, c FROM T", ["A|B"]),
+        Change(
+            "attributes whose names go around",
+            #""T": {"attributes": {"id": "integer", "a": "string", "b": "integer", "c": "double"}}"#,
+            #""T": {"attributes": {"id": "integer", "a": {"type": "integer", "renamedFrom": "b"}, "b": {"type": "double", "renamedFrom": "c"}, "c": {"type": "string", "renamedFrom": "a"}}}"#,
+            fill: ["INSERT INTO T (id, a, b, c) VALUES (1, 'A', 2, 3.5)"], "SELECT a, b, c FROM T", ["2|3.5|A"]),
+        Change(
+            "a renamed attribute, whose former name is a new attribute", user,
+            #""User": {"attributes": {"id": "integer", "name": "integer", "fullName": {"type": "string", "renamedFrom": "name"}}}"#,
+            fill: [ann], "SELECT name, fullName FROM User", ["NULL|Ann"]),
+        Change(
+            "an attribute that exchanges its name with the key",
+            #""T": {"attributes": {"id": "integer", "code": "integer"}, "relationships": {"next": {"entity": "T"}}}"#,
+            #""T": {"attributes": {"id": {"type": "integer", "renamedFrom": "code"}, "code": {"type": "integer", "renamedFrom": "id"}}, "relationships": {"next": {"entity": "T"}}}"#,
+            fill: ["INSERT INTO T (id, code, nextID) VALUES (1, 10, 2), (2, 20, NULL)"],
+            "SELECT id, code, nextID FROM T ORDER BY id", ["10|1|20", "20|2|NULL"]),
+        Change(
+            "to-one relationships that exchange their names",
+            #""T": {"attributes": {"id": "integer"}, "relationships": {"a": {"entity": "T"}, "b": {"entity": "T"}}}"#,
+            #""T": {"attributes": {"id": "integer"}, "relationships": {"a": {"entity": "T", "renamedFrom": "b"}, "b": {"entity": "T", "renamedFrom": "a"}}}"#,
+            fill: ["INSERT INTO T (id, aID, bID) VALUES (1, 2, 3), (2, NULL, 1), (3, NULL, NULL)"],
+            "SELECT id, aID, bID FROM T ORDER BY id", ["1|3|2", "2|1|NULL", "3|NULL|NULL"]),
+        Change(
+            "to-many relationships that exchange their names",
+            #""T": {"attributes": {"id": "integer"}, "relationships": {"all": {"entity": "T", "many": true}, "some": {"entity": "T", "many": true}}}"#,
+            #""T": {"attributes": {"id": "integer"}, "relationships": {"all": {"entity": "T", "many": true, "renamedFrom": "some"}, "some": {"entity": "T", "many": true, "renamedFrom": "all"}}}"#,
+            fill: [
+                "INSERT INTO T VALUES (1), (2)", "INSERT INTO T_all (tID, allID) VALUES (1, 2)",
+                "INSERT INTO T_some (tID, someID) VALUES (2, 1)",
+            ],
+            "SELECT 'all', tID, allID FROM T_all UNION ALL SELECT 'some', tID, someID FROM T_some",
+            ["all|2|1", "some|1|2"]),
+        Change(
+            "relationships and their inverses that exchange their names", links("", "", "", ""),
+            links("memos", "notes", "editor", "user"),
+            fill: notes + [
+                "UPDATE Note SET userID = 1, editorID = 2 WHERE id = 10", "UPDATE Note SET userID = 2 WHERE id = 11",
+            ],
+            "SELECT id, userID, editorID FROM Note ORDER BY id", ["10|2|1", "11|NULL|2", "12|NULL|NULL"]),
+        Change(
+            "entities that exchange their names",
+            #""A": {"attributes": {"id": "integer", "x": "string"}}, "B": {"attributes": {"id": "integer", "x": "string"}}, "C": {"attributes": {"id": "integer"}, "relationships": {"to": {"entity": "A"}}}"#,
+            #""A": {"renamedFrom": "B", "attributes": {"id": "integer", "x": "string"}}, "B": {"renamedFrom": "A", "attributes": {"id": "integer", "x": "string"}}, "C": {"attributes": {"id": "integer"}, "relationships": {"to": {"entity": "B"}}}"#,
+            fill: [
+                "INSERT INTO A VALUES (1, 'a')", "INSERT INTO B VALUES (2, 'b')",
+                "INSERT INTO C (id, toID) VALUES (5, 1)",
+            ],
+            "SELECT A.id, A.x, B.id, B.x, toID FROM A, B, C", ["2|b|1|a|1"]),
+        Change(
+            "an attribute that exchanges its name with an inherited one",
+            #""P": {"attributes": {"id": "integer", "a": "string"}}, "Q": {"parent": "P", "attributes": {"b": "string"}}"#,
+            #""P": {"attributes": {"id": "integer", "b": {"type": "string", "renamedFrom": "a"}}}, "Q": {"parent": "P", "attributes": {"a": {"type": "string", "renamedFrom": "b"}}}"#,
+            fill: ["INSERT INTO P (id, sync_entity, a, b) VALUES (1, 'P', 'A', NULL), (2, 'Q', 'C', 'D')"],
+            "SELECT id, a, b FROM P ORDER BY id", ["1|NULL|A", "2|D|C"]),
+    ]
+
+    @Test(
+        "A migration keeps all data, in the tables of a new store",
+        arguments: attributes + entities + relationships + exchanges)
     func migrationKeepsData(_ change: Change) throws {
         let store = try MigratingStore()
         try store.open(change.before) { stack in
@@ -160,6 +243,73 @@ struct MigrationTests {
         try store.open(change.after) { _ in }
         try store.expectFreshSchema(change.after)
         #expect(try store.rows(change.query) == change.rows)
+    }
+
+    @Test("A rename that is done already moves no values in a later migration", arguments: exchanges)
+    func laterMigrationMovesNothing(_ change: Change) throws {
+        let store = try MigratingStore()
+        try store.open(change.before) { stack in
+            try stack.write { db in
+                for sql in change.fill { try db.execute(sql: sql) }
+            }
+        }
+        try store.open(change.after) { _ in }
+        let report = try DataStack.migration(to: MigratingStore.model(change.after), at: store.url)
+        #expect(report.changes.isEmpty)
+        let later = change.after.replacing(
+            #""attributes": {"id""#, with: #""attributes": {"later": "date", "id""#, maxReplacements: 1)
+        for schema in [later, change.after] {
+            try store.open(schema) { _ in }
+            try store.expectFreshSchema(schema)
+            #expect(try store.rows(change.query) == change.rows)
+        }
+    }
+
+    @Test("Names can be exchanged again, if the model says so")
+    func namesAreExchangedAgain() throws {
+        func schema(_ a: String, _ b: String) -> String {
+            let (a, b) = (
+                a.isEmpty ? "" : ", \"renamedFrom\": \"\(a)\"", b.isEmpty ? "" : ", \"renamedFrom\": \"\(b)\""
+            )
+            return
+                #""T": {"attributes": {"id": "integer", "a": {"type": "string"\#(a)}, "b": {"type": "string"\#(b)}}}"#
+        }
+        let store = try MigratingStore()
+        try store.open(schema("", "")) { stack in
+            try stack.write { db in try db.execute(sql: "INSERT INTO T (id, a, b) VALUES (1, 'A', 'B')") }
+        }
+        for (a, b, row) in [("b", "a", "B|A"), ("", "", "B|A"), ("b", "a", "A|B"), ("b", "", "A|B")] {
+            try store.open(schema(a, b)) { _ in }
+            #expect(try store.rows("SELECT a, b FROM T") == [row])
+        }
+    }
+
+    @Test("A rename that a migration cannot perform is an error, and the store stays")
+    func impossibleRenamesAreErrors() throws {
+        let cases = [
+            (
+                Self.user,
+                #""A": {"renamedFrom": "User", "attributes": {"id": "integer"}}, "B": {"renamedFrom": "User", "attributes": {"id": "integer"}}"#,
+                ["entities.B.renamedFrom: the entity A is renamed from User too"]
+            ),
+            (
+                Self.links("", "", "", ""), Self.links("memos", "notes", "", ""),
+                [
+                    "entities.User.relationships.memos.renamedFrom: the inverse 'editor' is not renamed from the inverse of 'notes'",
+                    "entities.User.relationships.notes.renamedFrom: the inverse 'user' is not renamed from the inverse of 'memos'",
+                ]
+            ),
+        ]
+        for (before, after, problems) in cases {
+            let store = try MigratingStore()
+            try store.open(before) { _ in }
+            for policy in [MigrationPolicy.keepingData, .allowingDataLoss] {
+                let error = #expect(throws: SyncError.self) { try store.open(after, policy) { _ in } }
+                #expect(error?.code == .invalidModel)
+                #expect(error?.problems.map { "\($0.path): \($0.message)" } == problems)
+            }
+            try store.open(before) { _ in }
+        }
     }
 
     // MARK: Losses
@@ -319,6 +469,64 @@ struct MigrationTests {
             #expect(waiting.isEmpty)
             #expect(items == 1)
         }
+    }
+
+    private static let coded =
+        #""User": {"attributes": {"id": "integer", "code": "integer"}}, "Note": {"attributes": {"id": "integer"}}"#
+    private static let codeAsKey = coded.replacing(#""User": {"#, with: #""User": {"primaryKey": "code", "#)
+
+    @Test(
+        "A migration that would break a foreign key of the app is rejected, even if losses are allowed",
+        arguments: [
+            (
+                "User", #""Note": {"attributes": {"id": "integer"}}"#,
+                "the table User, which the new model does not have"
+            ),
+            (
+                "User(id)", coded.replacing(#""User": {"#, with: #""Person": {"renamedFrom": "User", "#),
+                "the table User, which the new model does not have"
+            ),
+            (
+                "user",
+                #""Note": {"renamedFrom": "User", "attributes": {"id": "integer", "code": "integer"}}, "User": {"renamedFrom": "Note", "attributes": {"id": "integer"}}"#,
+                "the table user, which has the rows of another entity in the new model"
+            ),
+            ("User", codeAsKey, "the primary key of User, which is another one in the new model"),
+            (
+                "User(id)", codeAsKey,
+                "columns of User that are neither its primary key nor unique in the new model"
+            ),
+            (
+                "User(id)", codeAsKey.replacing(#""id": "integer", "#, with: ""),
+                "columns of User that are neither its primary key nor unique in the new model"
+            ),
+        ])
+    func rejectsBrokenForeignKeys(_ target: String, _ after: String, _ problem: String) throws {
+        let store = try MigratingStore()
+        try store.open(Self.coded) { stack in
+            try stack.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO User (id, code) VALUES (1, 10);
+                        CREATE TABLE favorite (id INTEGER PRIMARY KEY, userID INTEGER REFERENCES \(target));
+                        INSERT INTO favorite VALUES (1, 1)
+                        """)
+            }
+        }
+        for policy in [MigrationPolicy.keepingData, .allowingDataLoss] {
+            let error = #expect(throws: SyncError.self) { try store.open(after, policy) { _ in } }
+            #expect(error?.code == .modelMismatch)
+            #expect(
+                error?.problems.map { "\($0.path): \($0.message)" } == ["tables.favorite.userID: references \(problem)"]
+            )
+        }
+        try store.open(Self.coded) { stack in
+            try stack.write { db in
+                try db.execute(sql: "INSERT INTO favorite VALUES (2, 1); DROP TABLE favorite")
+            }
+        }
+        try store.open(after, .allowingDataLoss) { _ in }
+        try store.expectFreshSchema(after)
     }
 
     @Test("A migration keeps the app's indexes and triggers")
