@@ -25,12 +25,12 @@ struct LostCreateResponseTests {
         let device = try Device(service, schema: Self.schema, entities: ["Task"], configuration)
         await service.set("Task", "other", ["title": "other"])
         try await device.engine.sync()
-        let faults = [InMemoryService.Fault.failsAfterApply, .busy]
-        let pushes = PushCount()
         await service.setFault { request, _ in
-            guard case .push = request else { return nil }
-            let number = pushes.next()
-            return number < faults.count ? faults[number] : nil
+            switch request {
+            case .push: .failsAfterApply
+            case .fetch: .busy
+            default: nil
+            }
         }
         try await device.write("INSERT INTO Task (remoteID, title) VALUES ('abc', 'mine')")
         var impatient = Device.impatient
@@ -38,6 +38,7 @@ struct LostCreateResponseTests {
         await #expect(throws: SyncError.self) {
             try await Device(device.stack, service, entities: ["Task"], impatient).engine.sync()
         }
+        await service.setFault(nil)
         #expect(await service.contents(of: "Task")["abc"] != nil)
         return device
     }

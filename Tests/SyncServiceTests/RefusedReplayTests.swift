@@ -33,10 +33,12 @@ struct RefusedReplayTests {
 
     /// Sets the faults of the first pushes, and of all further ones.
     private func fault(
-        _ service: InMemoryService, _ first: [InMemoryService.Fault], then: InMemoryService.Fault? = .refuse
+        _ service: InMemoryService, _ first: [InMemoryService.Fault], then: InMemoryService.Fault? = .refuse,
+        isFetchBusy: Bool = false
     ) async {
         let faults = Faults(first, then)
         await service.setFault { request, _ in
+            if isFetchBusy, case .fetch = request { return .busy }
             guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
                 return nil
             }
@@ -124,7 +126,7 @@ struct RefusedReplayTests {
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])
-        await fault(service, isBlocked ? [.failsAfterApply] : [.failsAfterApply, .busy])
+        await fault(service, isBlocked ? [.failsAfterApply] : [.failsAfterApply, .busy], isFetchBusy: !isBlocked)
         await service.onRequest { request in
             // The row cannot be found by its values.
             guard case .push = request, await service.creations == 1, way == .idempotencyKey else { return }
@@ -136,6 +138,7 @@ struct RefusedReplayTests {
             await #expect(throws: SyncError.self) {
                 try await Device(device.stack, service, entities: ["Task"], Device.impatient).engine.sync()
             }
+            await fault(service, [])
         }
         try await device.write("DELETE FROM Task")
         try await device.engine.sync()

@@ -97,7 +97,8 @@ struct HintTests {
         #expect(try run("import", "-", "--entity", "User", "--delta", input: #"[{"id": 1}]"#).status == 0)
         let model = try sandbox.file(
             "required.json",
-            #"{"entities": {"User": {"attributes": {"id": "integer", "code": {"type": "string", "optional": false}}}}}"#)
+            #"{"entities": {"User": {"attributes": {"id": "integer", "code": {"type": "string", "optional": false}}}}}"#
+        )
         for command in [["import", "-", "--entity", "User", "--delta"], ["schema", "migrate"]] {
             let options = ["--model", model, "--allow-loss", "-d", "app.sqlite"]
             let refused = try sandbox.run(command + options, input: "[]")

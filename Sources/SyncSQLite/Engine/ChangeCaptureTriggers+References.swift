@@ -111,7 +111,8 @@ extension ChangeCaptureTriggers {
     /// foreign keys, and sent lists. None if the table has no surrogate key. See ``EntryMove/statements(from:to:if:)``.
     func referenceMoves(from old: String, to new: String, if condition: String = "true") -> [String] {
         guard table.key.isSurrogate else { return [] }
-        return referencingColumns.flatMap { valueMoves(of: $0, old, new, condition) }
+        // The base value of a key part stays: the trigger of the referencing row records it after this trigger.
+        return referencingColumns.filter { !$0.isKeyPart }.flatMap { valueMoves(of: $0, old, new, condition) }
             + listsOfRows.flatMap { owner, list in
                 joinEditMoves("other", identifiedWith: "owner", of: [list.name], old, new, condition)
                     + sentListMoves(of: owner, list, old, new, condition)

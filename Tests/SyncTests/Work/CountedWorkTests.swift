@@ -136,7 +136,10 @@ struct CountedWorkTests {
             return ["id": JSONValue(shelf), "books": .array(books)]
         }
         try await Sync.changes(.array(records), inEntity: "Shelf", stack: stack)
-        let work = try await stack.counting { #expect(try await stack.export("Shelf") == records) }
+        let work = try await stack.counting {
+            let exported = try await stack.export("Shelf")
+            #expect(exported == records)
+        }
         // Eight groups of shelves. The 512 books of 256 shelves are two groups.
         #expect(work.statements(beginning: "SELECT") <= 8 + 8 * 2 + 10, "\(work)")
     }
