@@ -344,4 +344,20 @@ extension EngineLedger {
     func deleteOrphanedSentValues() throws {
         try db.run("DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
     }
+
+    // MARK: Unsent rows
+
+    /// Returns the values of a column in rows to be created that have no base value of the field. `table`, `keyColumn`:
+    /// the quoted names of the table with the rows and of its key.
+    func newValues(
+        of column: String, field: String, _ number: Int, table: String, keyColumn: String
+    ) throws -> [(key: DatabaseValue, value: DatabaseValue)] {
+        let column = "r.\(column.quoted)"
+        let sql = """
+            SELECT c.k, \(column) FROM sync_outbox AS c JOIN \(table) AS r ON r.\(keyColumn) = c.k
+            WHERE c.e = ? AND c.kind = 'create' AND \(column) IS NOT NULL AND NOT EXISTS (
+              SELECT 1 FROM sync_base AS b WHERE b.e = c.e AND b.k = c.k AND b.field = ?)
+            """
+        return try Row.fetchAll(db, sql: sql, arguments: [number, field]).map { ($0[0], try $0.wholeValue(at: 1)) }
+    }
 }

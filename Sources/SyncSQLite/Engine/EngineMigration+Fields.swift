@@ -100,15 +100,8 @@ private struct FormerRows {
         of field: MigratedFields.Field, _ number: Int
     ) throws -> [(key: DatabaseValue, value: DatabaseValue)] {
         guard columns.contains(field.column) else { return [] }
-        let column = "r.\(field.column.quoted)"
-        return try Row.fetchAll(
-            db,
-            sql: """
-                SELECT c.k, \(column) FROM sync_outbox AS c JOIN \(table) AS r ON r.\(key) = c.k
-                WHERE c.e = ? AND c.kind = 'create' AND \(column) IS NOT NULL AND NOT EXISTS (
-                  SELECT 1 FROM sync_base AS b WHERE b.e = c.e AND b.k = c.k AND b.field = ?)
-                """, arguments: [number, field.old]
-        ).map { ($0[0], try $0.wholeValue(at: 1)) }
+        return try EngineLedger(db).newValues(
+            of: field.column, field: field.old, number, table: table, keyColumn: key)
     }
 }
 
