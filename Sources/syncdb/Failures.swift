@@ -48,16 +48,19 @@ extension SyncError {
         switch code {
         case .deletionLimitExceeded:
             "\(Self.deletionLimitHint); if the JSON lists only changes, use --delta"
-        case .modelMismatch where lacksRequiredValues: "give the attribute a default, or make it optional"
-        case .modelMismatch where !problems.isEmpty: "use --allow-loss to accept the data loss"
+        case .modelMismatch where isDataLoss: "use --allow-loss to accept the data loss"
+        case .modelMismatch where problems.contains { $0.kind == .missingRequiredValue }:
+            "give the attribute a default, or make it optional"
         case .engineBusy: nil
         case .databaseBusy: "use --busy-timeout 60s to wait longer"
         default: detectedFormat.map(Self.hint)
         }
     }
 
-    /// Whether a migration failed because rows have no value for a required attribute, which `--allow-loss` cannot change.
-    var lacksRequiredValues: Bool { code == .modelMismatch && problems.contains { $0.kind == .missingRequiredValue } }
+    /// Whether a migration failed only because it would lose data, which `--allow-loss` allows.
+    var isDataLoss: Bool {
+        code == .modelMismatch && !problems.isEmpty && problems.allSatisfy { $0.kind == .dataLoss }
+    }
 
     /// The hint for all commands with a deletion limit.
     static let deletionLimitHint: TerminalText =

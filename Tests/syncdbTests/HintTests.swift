@@ -108,6 +108,16 @@ struct HintTests {
         }
     }
 
+    @Test("A migration that breaks a foreign key of the app is an error that names its table, and not --allow-loss")
+    func foreignKeyNamesTable() throws {
+        _ = try sandbox.query("CREATE TABLE favourite (user INTEGER REFERENCES User (id))")
+        let model = try sandbox.file("small.json", #"{"entities": {"Note": {"attributes": {"id": "integer"}}}}"#)
+        let refused = try run("import", "-", "--entity", "Note", "--model", model, "--allow-loss", input: "[]")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("tables.favourite.user"), "\(refused.errors)")
+        #expect(!refused.errors.contains("--allow-loss"), "\(refused.errors)")
+    }
+
     @Test("Records in a nested list are an error that names --key")
     func nestedListNamesKey() throws {
         let run = try run("import", "-", "--entity", "User", input: #"{"results": [{"id": 1}]}"#)

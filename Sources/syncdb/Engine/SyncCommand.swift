@@ -72,9 +72,7 @@ extension EngineCommand {
             let model = try SyncModel.file(model)
             do {
                 return try DataStack(model: model, at: location.url, transformers: .optional)
-            } catch let error as SyncError
-                where error.code == .modelMismatch && !error.problems.isEmpty && !error.lacksRequiredValues
-            {
+            } catch let error as SyncError where error.isDataLoss {
                 // These commands have no `--allow-loss`, so the hint names another command.
                 throw HintedError(
                     error: error, hint: "use 'syncdb schema migrate --allow-loss' to accept the data loss")
