@@ -252,20 +252,19 @@ struct AddedIndex {
         return try !all(of: layout, in: db).isEmpty
     }
 
-    /// Returns whether two errors come from the same unique constraint. `named` also names a row
-    /// (``DatabaseErrorMapper/naming(_:in:)``).
+    /// Returns whether two errors come from the same unique constraint. `named` also names a row.
     static func isSameViolation(_ named: any Error, _ error: any Error) -> Bool {
         guard let first = violation(named), let second = violation(error) else { return false }
-        return first.hasPrefix("\(second), in the row ")
+        return DatabaseErrorMapper.isNamed(first, from: second)
     }
 
-    /// Returns the message of SQLite for a violated unique constraint; nil for any other error.
-    private static func violation(_ error: any Error) -> String? {
+    /// Returns the error of SQLite for a violated unique constraint; nil for any other error.
+    private static func violation(_ error: any Error) -> DatabaseError? {
         let underlying = (error as? SyncError)?.underlyingError ?? error
         guard let cause = underlying as? DatabaseError, cause.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE else {
             return nil
         }
-        return cause.message ?? ""
+        return cause
     }
 
     static func all(of layout: StoreLayout, in db: Database) throws -> [AddedIndex] {

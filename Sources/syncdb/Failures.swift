@@ -58,9 +58,7 @@ extension SyncError {
     }
 
     /// Whether a migration failed only because it would lose data, which `--allow-loss` allows.
-    var isDataLoss: Bool {
-        code == .modelMismatch && !problems.isEmpty && problems.allSatisfy { $0.kind == .dataLoss }
-    }
+    var isDataLoss: Bool { !problems.isEmpty && problems.allSatisfy { $0.kind == .dataLoss } }
 
     /// The hint for all commands with a deletion limit.
     static let deletionLimitHint: TerminalText =

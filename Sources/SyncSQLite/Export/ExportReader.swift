@@ -89,21 +89,16 @@ final class ExportReader {
         var related: [[ExportRow]] = keys.map { _ in [] }
         let found = RowGroup()
         var known: [BinaryComparedValue: ExportRow] = [:]
-        for list in KeyList.lists(of: keys) {
-            let statement = try db.cachedStatement(sql: sql.text(ofRows: list.placeholders))
-            let cursor = try Row.fetchCursor(statement, arguments: list.arguments)
-            let columns = StatementColumns(statement)
-            while try cursor.next() != nil {
-                guard let position = positions[columns.wholeValue(at: columns.count - 1).exact] else { continue }
-                guard sql.sharesRows else {
-                    related[position].append(try exportRow(columns, sql.select, in: found))
-                    continue
-                }
-                let key = columns.wholeValue(at: 0).exact
-                let row = try known[key] ?? exportRow(columns, sql.select, in: found)
-                known[key] = row
-                related[position].append(row)
+        try db.forEachSelection(sql.beforeKeys, keys, end: sql.afterKeys) { columns in
+            guard let position = positions[columns.wholeValue(at: columns.count - 1).exact] else { return }
+            guard sql.sharesRows else {
+                related[position].append(try exportRow(columns, sql.select, in: found))
+                return
             }
+            let key = columns.wholeValue(at: 0).exact
+            let row = try known[key] ?? exportRow(columns, sql.select, in: found)
+            known[key] = row
+            related[position].append(row)
         }
         group.setRelated(related, RelationshipEnd(relationship), of: range)
     }
@@ -114,20 +109,15 @@ final class ExportReader {
         -> Set<PendingRelationship>
     {
         var found: Set<PendingRelationship> = []
-        for list in KeyList.lists(of: Array(keys)) {
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT owner_key, owner_entity, relationship FROM sync_pending
-                    WHERE owner_entity IN (\(layout.entityNames(of: [table]))) AND owner_key IN (\(list.placeholders))
-                    """)
-            let cursor = try Row.fetchCursor(statement, arguments: list.arguments)
-            let columns = StatementColumns(statement)
-            while try cursor.next() != nil {
-                found.insert(
-                    PendingRelationship(
-                        owner: columns.wholeValue(at: 0).exact, entity: columns.wholeValue(at: 1),
-                        relationship: columns.wholeValue(at: 2)))
-            }
+        let select = """
+            SELECT owner_key, owner_entity, relationship FROM sync_pending
+            WHERE owner_entity IN (\(layout.entityNames(of: [table]))) AND owner_key IN\u{20}
+            """
+        try db.forEachSelection(select, Array(keys)) { columns in
+            found.insert(
+                PendingRelationship(
+                    owner: columns.wholeValue(at: 0).exact, entity: columns.wholeValue(at: 1),
+                    relationship: columns.wholeValue(at: 2)))
         }
         return found
     }
@@ -214,16 +204,16 @@ private struct RelatedRowsSQL {
     let select: RecordSQL
     /// Whether several rows can be related to the same row.
     let sharesRows: Bool
-    private let rest: (before: String, after: String)
+    /// The statement before the keys of the rows.
+    let beforeKeys: String
+    /// The statement after the keys.
+    let afterKeys: String
 
     init(_ relationship: CompiledRelationship, of owner: CompiledEntity, _ layout: StoreLayout) throws {
         let target = TargetSQL(relationship, of: owner, layout)
         select = target.select
         sharesRows = layout.model[relationship.link].side(relationship.end.other).isToMany
         let rest = try target.restOfSeveral
-        self.rest = ("SELECT \(select.columns), \(target.ownerKey) \(rest.before)", rest.after)
+        (beforeKeys, afterKeys) = ("SELECT \(select.columns), \(target.ownerKey) \(rest.before)", rest.after)
     }
-
-    /// - Parameter keys: The placeholders of the keys of these rows.
-    func text(ofRows keys: String) -> String { rest.before + keys + rest.after }
 }

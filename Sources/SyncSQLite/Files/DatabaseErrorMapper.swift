@@ -60,9 +60,17 @@ enum DatabaseErrorMapper {
     static func naming(_ record: String, in error: any Error) -> any Error {
         guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CONSTRAINT else { return error }
         return DatabaseError(
-            resultCode: error.extendedResultCode, message: "\(error.message ?? "no message"), in the row \(record)",
+            resultCode: error.extendedResultCode, message: "\(error.message ?? "no message")\(beforeRow)\(record)",
             sql: error.sql)
     }
+
+    /// Returns whether ``naming(_:in:)`` made an error from an error with the message of another one.
+    static func isNamed(_ named: DatabaseError, from error: DatabaseError) -> Bool {
+        named.message?.hasPrefix("\(error.message ?? "no message")\(beforeRow)") ?? false
+    }
+
+    /// The text between the message of SQLite and the name of the row.
+    private static let beforeRow = ", in the row "
 
     /// Returns the error for a violated constraint of an existing table, or one that another program added to a table
     /// of the store.

@@ -170,14 +170,14 @@ struct TargetSQL {
     }
 
     /// The part of the statement after the selected columns, for the related rows of several rows: the text before and
-    /// after the placeholders of the keys of these rows. The related rows of each row are in the order of the
+    /// after the list of the keys of these rows. The related rows of each row are in the order of the
     /// relationship.
     var restOfSeveral: (before: String, after: String) {
         get throws {
-            let before = "\(rows) WHERE \(ownerKey) IN ("
+            let before = "\(rows) WHERE \(ownerKey) IN "
             // One row at most is related by a foreign key.
-            if case .foreignKey = link, relationship.end == .first { return (before, ")") }
-            return (before, ") ORDER BY \(try order)")
+            if case .foreignKey = link, relationship.end == .first { return (before, "") }
+            return (before, " ORDER BY \(try order)")
         }
     }
 

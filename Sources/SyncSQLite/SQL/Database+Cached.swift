@@ -73,6 +73,19 @@ extension Database {
         }
     }
 
+    /// Calls `body` with the columns of each row that a query returns. `select` is the query up to the list of keys, and
+    /// `end` the rest of it.
+    func forEachSelection(
+        _ select: String, _ keys: [DatabaseValue], end: String = "", _ body: (StatementColumns) throws -> Void
+    ) throws {
+        for list in KeyList.lists(of: keys) {
+            let statement = try cachedStatement(sql: "\(select)(\(list.placeholders))\(end)")
+            let rows = try Row.fetchCursor(statement, arguments: list.arguments)
+            let columns = StatementColumns(statement)
+            while try rows.next() != nil { try body(columns) }
+        }
+    }
+
     /// Calls `body` with the entries of rows, and possibly with those of rows with keys in between. `select` is a query
     /// that ends before the condition for the column `k`.
     func forEachEntry(_ select: String, _ keys: [DatabaseValue], _ body: (Row) throws -> Void) throws {

@@ -120,7 +120,8 @@ extension SQLiteSession {
     /// - Throws: ``SyncError`` `incompatibleTables` if the row is stored, so that a trigger cancelled the write.
     func checkMissing(_ table: TableID, _ bindKey: (RawStatement) -> Void) throws {
         let columns = columns(table)
-        let statement = try RawStatement(db, "SELECT 1 FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+        let statement = try RawStatement(
+            cachedIn: db, "SELECT 1 FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
         bindKey(statement)
         if try statement.step() { throw try TableTrigger.cancelledWrite(to: layout[table].name, in: db) }
     }

@@ -109,11 +109,9 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         let rest = try target.restOfSeveral
         var seen: Set<BinaryComparedValue> = []
         var rows: [Row] = []
-        for list in KeyList.lists(of: keys.filter { seen.insert($0.exact).inserted }) {
-            let statement = try db.cachedStatement(
-                sql: "SELECT \(columns) \(rest.before)\(list.placeholders)\(rest.after)")
-            rows += try Row.fetchAll(statement, arguments: list.arguments)
-        }
+        try db.forEachRow(
+            "SELECT \(columns) \(rest.before)", keys.filter { seen.insert($0.exact).inserted }, end: rest.after
+        ) { rows.append($0.copy()) }
         let values = try decoded(type, rows, target.select.entity, relationship.loaded, db)
         var found: [BinaryComparedValue: [DecodedRow<any EntityRecord>]] = [:]
         for (row, decoded) in zip(rows, values) {

@@ -278,10 +278,10 @@ extension EngineRun {
         // attempt.
         case .applied(let row?) where !isReplay && row.record != nil: return .conflict(row)
         case .rejected(let reason) where !isReplay:
-            unresolvedRequests.withLock { $0.insert(request.id) }
+            leaveToNextRun(request)
             return .rejectedAfterRetry(reason)
         case .notFound where !isReplay:
-            unresolvedRequests.withLock { $0.insert(request.id) }
+            leaveToNextRun(request)
             return .rejectedAfterRetry(RequestOutcome.unacceptedRowReason)
         case .postponed: return .unknown
         default: return outcome

@@ -76,7 +76,7 @@ extension EngineRun {
         }
         let outcome: PushOutcome
         do {
-            guard let found = try await whatBecame(of: request) else { return leaveInDoubt(request) }
+            guard let found = try await whatBecame(of: request) else { return leaveToNextRun(request) }
             outcome = found
         } catch ServiceError.payloadTooLarge {
             return try await complete(tooLarge: request)
@@ -97,7 +97,7 @@ extension EngineRun {
         if isSearched(request) {
             guard try await mayWaitForInDoubtRequest(since: configuration.clock.now()) else {
                 _ = try await complete([request], [outcome])
-                return leaveInDoubt(request)
+                return leaveToNextRun(request)
             }
             if let row = try await find(request) {
                 _ = try await complete([request], [.applied(row)])
@@ -162,7 +162,7 @@ extension EngineRun {
     }
 
     private func block(notListed request: OutgoingRequest) async throws {
-        unresolvedRequests.withLock { $0.insert(request.id) }
+        leaveToNextRun(request)
         let reason = "the service accepted the row but does not list it; the row is not sent again"
         try await complete(request, as: .notListed(reason))
     }
@@ -195,7 +195,7 @@ extension EngineRun {
     }
 
     private func leaveOpen(_ request: OutgoingRequest, _ reason: String) async throws {
-        unresolvedRequests.withLock { $0.insert(request.id) }
+        leaveToNextRun(request)
         try await complete(request, as: .rejectedAfterRetry(reason))
     }
 
@@ -204,8 +204,8 @@ extension EngineRun {
         request.operation.kind == .create && !mayHaveCreatedRow(request)
     }
 
-    /// Leaves a request to the next run.
-    private func leaveInDoubt(_ request: OutgoingRequest) { unresolvedRequests.withLock { $0.insert(request.id) } }
+    /// Leaves a request in doubt until the next run.
+    func leaveToNextRun(_ request: OutgoingRequest) { unresolvedRequests.withLock { $0.insert(request.id) } }
 
     /// Waits before the next attempt of a request. If the run may not wait that long but the service responds, leaves a
     /// create that is searched for to the next run, so that it does not stop the other changes.
@@ -214,7 +214,7 @@ extension EngineRun {
             try await backoff.wait(after: failure)
         } catch is ServiceError where isSearched(request) {
             try await checkThatServiceResponds(request)
-            leaveInDoubt(request)
+            leaveToNextRun(request)
         }
     }
 

@@ -37,7 +37,7 @@ final class EngineRun: Sendable {
     let unresolvedRequests = Locked<Set<Int64>>([])
     /// The accepted creates whose row this run has looked for, because the response did not have the row.
     let searchedCreates = Locked<Set<Int64>>([])
-    /// The in-doubt creates that this run resolves after the pull, because the pull may return a tombstone of the row.
+    /// The in-doubt creates whose row the service did not have before the pull. This run repeats them after the pull.
     let createsAfterPull = Locked<Set<Int64>>([])
 
     init(

@@ -22,7 +22,7 @@ extension SyncTransaction {
             // A trigger may have inserted deleted rows again. Without this rule, the rounds would not end.
             let scoped = try scopeRows(isFirstRound: false).subtracting(deleted)
             deletionCandidates.addOmittedFromScope(scoped)
-            rowsToDelete = scoped.union(try ownerlessRows()).subtracting(deleted)
+            rowsToDelete = scoped.union(try ownerlessRows().subtracting(deleted))
         }
     }
 
