@@ -12,7 +12,9 @@ package protocol StoreSession: AnyObject {
 
     /// Begins a sync, before its first other operation. One transaction may contain several syncs.
     ///
-    /// - Parameter tables: The tables whose nodes the session matches with stored rows.
+    /// - Parameters:
+    ///   - tables: The tables whose nodes the session matches with stored rows.
+    ///   - steps: Counts the progress of long loops, and checks for cancellation.
     func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws
 
     /// Ends a sync, after its last write.
