@@ -229,4 +229,24 @@ struct CountedOperationsTests {
         }
         #expect(linked == count)
     }
+
+    @Test(
+        "Pages with two references of each row to missing rows, and with these rows, take few operations",
+        arguments: sizes)
+    func keepsReplacedReferences(_ count: Int) throws {
+        // The second reference of a note replaces the first one. Only the row of the first one arrives.
+        let first = list(1...count) {
+            #"{"id":\#($0),"owner_id":\#(10_000 + $0)},{"id":\#($0),"owner_id":\#(20_000 + $0)}"#
+        }
+        let second = list(1...count) { #"{"id":\#(30_000 + $0),"owner":{"id":\#(10_000 + $0)}}"# }
+        for pages in [[first], [first, second]] {
+            let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Self.schema.utf8)))
+            let names = try operations(ofLastOf: pages, of: "Note", in: stack, rowFlagLimit: 32 << 20)
+            #expect(names.count <= Self.limit, "\(names.count): \(names.prefix(100))")
+            let linked = try stack.read { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM Note WHERE ownerID IS NOT NULL")
+            }
+            #expect(linked == 2 * count * (pages.count - 1))
+        }
+    }
 }
