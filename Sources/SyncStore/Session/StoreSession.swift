@@ -68,12 +68,14 @@ package protocol StoreSession: AnyObject {
     /// Returns the values of rows; nil for rows that are not stored.
     func values(of rows: [RowKey], in table: TableID) throws -> [StoredValues?]
 
-    /// Returns the rows of an entity and its subentities that satisfy a condition.
+    /// Returns the next rows of an entity and its subentities that satisfy a condition. If they are fewer than `limit`,
+    /// there are no more.
     ///
-    /// - Parameter keeping: Returns the rows of a set to include in the result. The session calls it with a part of the
-    ///   rows at a time, which limits memory.
+    /// The session chooses the order, for example that of the keys. The order stays the same until the next write.
+    ///
+    /// - Parameter key: The last row of the previous call; nil for the first rows.
     func rows(
-        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, after key: RowKey?, limit: Int
     ) throws -> [RowKey]
 
     /// Returns the rows of a set that are of an entity and satisfy a condition.

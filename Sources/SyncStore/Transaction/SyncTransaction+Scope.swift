@@ -61,17 +61,25 @@ extension SyncTransaction {
         return Set(try missing(rows, of: table))
     }
 
+    /// The number of rows to read at once, which limits memory.
+    private static let rowsAtOnce = 4096
+
     private func rowsOutsidePayload(
         of entity: CompiledEntity, where condition: RowPredicate?
     ) throws -> Set<StoredRow> {
         // The condition may follow links, so write changed links first.
         try writeLinks()
-        let table = entity.table
-        let rows = try store.rows(of: entity, where: condition) { keys in
-            defer { spilledRowFlags.removeAll() }
-            return try missing(keys.map { StoredRow(table: table, key: $0) }, of: tables[table]).map(\.key)
-        }
-        return Set(rows.map { StoredRow(table: table, key: $0) })
+        let table = tables[entity.table]
+        var found: Set<StoredRow> = []
+        var keys: [RowKey] = []
+        repeat {
+            keys = try store.rows(of: entity, where: condition, after: keys.last, limit: Self.rowsAtOnce)
+            try progress.check()
+            found.formUnion(try missing(keys.lazy.map { StoredRow(table: table.id, key: $0) }, of: table))
+            // A table may have millions of rows, so the cache is cleared after each set.
+            spilledRowFlags.removeAll()
+        } while keys.count == Self.rowsAtOnce
+        return found
     }
 
     /// Returns the stored rows that the payload does not contain and that have no pending changes.

@@ -129,6 +129,15 @@ struct CountedOperationsTests {
         #expect(names.count <= Self.limit, "\(names)")
     }
 
+    @Test("The rows in the scope of a condition are read in sets", arguments: [10, 4096, 10_000])
+    func readsScopeInSets(_ count: Int) throws {
+        _ = try operations(list(1...count) { #"{"id":\#($0)}"# }, of: "Badge")
+        let (names, result) = try operations("[]", of: "Badge", predicate: RowPredicate(parsing: "id > 0"))
+        #expect(result.entities["Badge"]?.deletedCount == count)
+        #expect(names.count { $0 == "rows(of:where:after:limit:)" } == 1 + count / 4096)
+        #expect(names.count <= Self.limit, "\(names)")
+    }
+
     @Test("Deleting and unlinking rows that lists omit takes few operations for any number of rows", arguments: sizes)
     func deletesOmittedRows(_ count: Int) throws {
         try fill(count)
