@@ -221,13 +221,17 @@ extension SQLiteSession {
     }
 
     /// Returns the statement that selects the keys of the rows that satisfy a condition.
+    ///
+    /// Without a condition, it reads rows in the order of integer keys, because row flags are stored in that order.
     private func statement(of entity: CompiledEntity, where predicate: RowPredicate?) throws -> RawStatement {
         let columns = columns(entity.table)
         let condition = try predicate.map { try PredicateSQL($0, on: entity, layout: layout, alias: "scope") }
         let conditions = [condition?.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
         let sql = conditions.compactMap { $0 }.map { "(\($0))" }.joined(separator: " AND ")
+        let hasIntegerKeys = columns.hasSurrogateKey || columns.isOrderedByKey
+        let order = predicate == nil && hasIntegerKeys ? " ORDER BY scope.\(columns.keyColumn)" : ""
         let statement = try statements.statement(
-            "SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope WHERE \(sql.isEmpty ? "1" : sql)")
+            "SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope WHERE \(sql.isEmpty ? "1" : sql)\(order)")
         for (index, value) in (condition?.databaseValues ?? []).enumerated() { statement.bind(value, at: index + 1) }
         return statement
     }

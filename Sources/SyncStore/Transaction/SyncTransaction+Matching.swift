@@ -174,12 +174,13 @@ extension SyncTransaction {
 
 // Collects unmatched rows: those in scope, and those that reference a node whose list is replaced.
 extension SyncTransaction {
-    /// Returns whether all stored rows of a table must be read, because rows that the payload omits are deleted.
+    /// Returns whether matching must read all stored rows of a table, because rows that the payload omits are deleted.
     func coversAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
 
     /// Returns the entity of a table whose rows are all in scope; nil if there is none. For several entities, returns
-    /// the root of the hierarchy.
+    /// the root of the hierarchy. Nil for a paged import: its end has no nodes to match, and reads the scope itself.
     private func wholeScope(of table: TableID) -> Int? {
+        guard pagedImport == nil else { return nil }
         var scope: Int?
         for root in plan.roots where model.entities[root.entity].table == table && isWholeEntityScope(root) {
             scope = scope == nil || scope == root.entity ? root.entity : model[table].root

@@ -55,27 +55,42 @@ struct CountedOperationsTests {
     }
 
     /// Syncs pages of one paged import, and returns the store operations of the last page.
+    ///
+    /// - Parameter ends: Whether to end the import, and to return the operations of its end.
     private func operations(
         ofLastOf pages: [String], of entity: String, in stack: DataStack, _ operations: SyncOperations = .all,
-        rowFlagLimit: Int
+        rowFlagLimit: Int, ends: Bool = false
     ) throws -> [String] {
-        var options = SyncOptions(payloadKind: .page(of: PagedImport()))
+        var options = SyncOptions(payloadKind: .page(of: PagedImport()), deletionLimit: nil)
         options.rowFlagLimit = rowFlagLimit
+        func builder(_ options: SyncOptions) throws -> PayloadGraphBuilder {
+            try PayloadGraphBuilder(
+                inEntity: entity, of: stack.model, parent: nil, operations: operations, options: options)
+        }
         var run: PagedImportState? = PagedImportState()
         var names: [String] = []
         for page in pages {
-            let staging = try PayloadGraphBuilder(
-                inEntity: entity, of: stack.model, parent: nil, operations: operations, options: options)
-            let payload = try staging.map(Data(page.utf8), options: options)
-            names = try stack.write { db in
-                let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
-                let sync = SyncSession(session, stack.model.compiled, SyncRequest(options: options))
-                let result = try sync.apply(payload, run: &run)
-                run?.changes.add(result)
-                return session.operations
-            }
+            let payload = try builder(options).map(Data(page.utf8), options: options)
+            names = try self.operations(payload, options, in: stack, run: &run)
         }
-        return names
+        guard ends else { return names }
+        var last = options
+        last.payloadKind = .snapshot
+        run?.isEnding = true
+        return try self.operations(MappedPayload(builder(last).planWithoutRecords()), options, in: stack, run: &run)
+    }
+
+    /// Applies a page or the end of a paged import, and returns the store operations.
+    private func operations(
+        _ payload: MappedPayload, _ options: SyncOptions, in stack: DataStack, run: inout PagedImportState?
+    ) throws -> [String] {
+        try stack.write { db in
+            let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
+            let sync = SyncSession(session, stack.model.compiled, SyncRequest(options: options))
+            let result = try sync.apply(payload, run: &run)
+            run?.changes.add(result)
+            return session.operations
+        }
     }
 
     private func list(_ ids: some Sequence<Int>, _ record: (Int) -> String) -> String {
@@ -203,6 +218,20 @@ struct CountedOperationsTests {
         let notes = try operations(beside, of: "Note", options: keeping)
         #expect(notes.result.linksAdded == count)
         #expect(notes.names.count <= Self.limit, "\(notes.names)")
+    }
+
+    @Test(
+        "The end of a paged import reads the rows in sets, and matches none",
+        arguments: [10, 4096, 10_000], [0, 32 << 20])
+    func readsRowsAtEndInSets(_ count: Int, rowFlagLimit: Int) throws {
+        _ = try operations(list(1...count) { #"{"id":\#($0)}"# }, of: "Badge")
+        let names = try operations(
+            ofLastOf: [#"[{"id":2}]"#], of: "Badge", in: stack, rowFlagLimit: rowFlagLimit, ends: true)
+        #expect(names.count { $0 == "rows(of:where:after:limit:)" } == 1 + count / 4096)
+        #expect(!names.contains { $0.hasPrefix("match") })
+        #expect(names.count <= Self.limit, "\(names)")
+        let left = try stack.read { db in try Int.fetchAll(db, sql: "SELECT id FROM Badge") }
+        #expect(left == [2])
     }
 
     @Test(
