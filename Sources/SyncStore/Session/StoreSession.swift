@@ -211,6 +211,4 @@ package struct UnmatchedRowFilter {
     package let scope: Int?
     /// Whether the payload is a snapshot of all rows. Links to rows that it omits are then rare.
     package let coversAll: Bool
-    /// Returns the rows of a set to keep, for one set of collected rows at a time; nil to keep all rows.
-    package let keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])?
 }

@@ -17,7 +17,7 @@ extension SyncTransaction {
 
     /// Compares values in a second pass, after the effective records are decided.
     mutating func compareRows() throws {
-        let none = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false, keeping: nil)
+        let none = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false)
         for table in tables where !table.isEmpty { try store.match(table, .diff, none) }
         let owned = plan.ownedRows.filter { tables[$0.table].isPresent($0.node, as: .stored) }
         for (table, rows) in Dictionary(grouping: owned, by: \.table) {
@@ -199,19 +199,8 @@ extension SyncTransaction {
 
     /// Returns the filter for the unmatched rows of a table.
     func unmatchedRowFilter(for table: SyncTable) -> UnmatchedRowFilter {
-        let isEnding = pagedImport?.isEnding == true
-        return UnmatchedRowFilter(
-            watched: watchedForeignKeys(table.hierarchy), scope: wholeScope(of: table.id),
-            coversAll: coversAll,
-            keeping: isEnding ? { try notMentionedBefore($0, table.id) } : nil)
-    }
-
-    /// Returns the unmatched rows that no page of the paged import contains or references.
-    private func notMentionedBefore(_ rows: [UnmatchedRows.Row], _ table: TableID) throws -> [UnmatchedRows.Row] {
-        // A table may have millions of rows, so the cache is cleared after each set.
-        defer { spilledRowFlags.removeAll() }
-        try loadRowFlags(of: rows.lazy.map { StoredRow(table: table, key: $0.key) })
-        return try rows.filter { try !isInEarlierPage(StoredRow(table: table, key: $0.key)) }
+        UnmatchedRowFilter(
+            watched: watchedForeignKeys(table.hierarchy), scope: wholeScope(of: table.id), coversAll: coversAll)
     }
 
     /// Returns for each foreign key of a table whether unmatched rows can lose it, because the payload asserts links of
