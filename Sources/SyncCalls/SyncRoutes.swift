@@ -110,7 +110,7 @@ private struct ChunkWriter {
             let page = try quiet.apply(payload, run: &state)
             state?.changes.add(page)
             if hasTooManyUnresolved(state) { try resolvePending(&state) }
-            try Task.checkCancellation()
+            try session.request.cancellation.check()
             chunk = try next()
         }
         if let ending {

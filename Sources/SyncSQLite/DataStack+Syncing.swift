@@ -28,7 +28,7 @@ extension DataStack {
             result =
                 deferringIndexes && !hasExistingTables
                 ? try visit.deferringUniqueIndexes(of: layout) { try body(session) } : try body(session)
-            try Task.checkCancellation()
+            try request.cancellation.check()
         }
         if !request.isDryRun, !isNested { feed.publish(result) }
         return result

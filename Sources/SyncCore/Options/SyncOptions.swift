@@ -285,6 +285,8 @@ package struct SyncRequest: Sendable {
     package var isDryRun: Bool
     /// Whether the sync reads the payload in chunks.
     package var isChunked = false
+    /// The flag that ends the sync.
+    package var cancellation = CancellationFlag.ofTask
 
     /// Whether the payload is a chunk or a page. A store cannot repeat the transaction of such a request.
     package var isChunkOrPage: Bool { isChunked || options.payloadKind.run != nil }

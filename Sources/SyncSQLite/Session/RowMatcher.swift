@@ -218,15 +218,6 @@ struct RowMatcher {
         }
         if isNeeded { matches.unmatchedRows.rows.append(.init(key: key, entity: entity)) }
     }
-
-    /// Filters the unmatched rows from the index `start` to the end.
-    mutating func filterUnmatchedRows(from start: Int, _ keeping: ([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])
-        rethrows
-    {
-        guard matches.unmatchedRows.rows.count > start else { return }
-        let kept = try keeping(Array(matches.unmatchedRows.rows[start...]))
-        matches.unmatchedRows.rows.replaceSubrange(start..., with: kept)
-    }
 }
 
 /// The columns of a table in the order in which a sync reads them: key, entity, attributes, foreign keys, positions. It

@@ -49,9 +49,6 @@ extension SQLiteSession {
         return size
     }
 
-    /// The largest number of unmatched rows that are filtered at once.
-    private static let unmatchedBatchSize = 4096
-
     private func scan(
         _ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter, within range: KeyRange? = nil
     ) throws {
@@ -72,7 +69,6 @@ extension SQLiteSession {
         if collectsUnmatchedRows { matcher.isScanned() }
         var counter = ProgressCounter(steps)
         var last = -1
-        var weighed = 0
         while try statement.step() {
             try counter.advance()
             if let cursor { matcher.prefetch(cursor) }
@@ -85,15 +81,8 @@ extension SQLiteSession {
                 matcher.accept(statement, node: node, entity: entity)
             } else if collectsUnmatchedRows {
                 matcher.addUnmatchedRow(statement, entity: entity, watch)
-                if let keeping = watch.keeping,
-                    matcher.matches.unmatchedRows.rows.count >= weighed + Self.unmatchedBatchSize
-                {
-                    try matcher.filterUnmatchedRows(from: weighed, keeping)
-                    weighed = matcher.matches.unmatchedRows.rows.count
-                }
             }
         }
-        if let keeping = watch.keeping { try matcher.filterUnmatchedRows(from: weighed, keeping) }
         danglingCandidates.merge(matcher.danglingCandidates) { $1 }
         try counter.finish()
     }

@@ -34,7 +34,7 @@ extension SQLiteSession {
         let pending = "WHERE target_entity IN (\(entities)) AND target_key = ?"
         var found: [PositionedReference] = []
         for node in table.nodes {
-            if node.index & 1023 == 1023 { try Task.checkCancellation() }
+            if node.index & 1023 == 1023 { try steps.check() }
             let row = table.rowKey(node)
             if let row { found += try references(owned, row) }
             guard table.isPresent(node) || table.batch.nodes[node.index].isGiven else { continue }

@@ -190,29 +190,50 @@ extension SQLiteSession {
 
     // MARK: Conditions
 
-    /// The largest number of row keys that are passed to `keeping` at once.
-    private static let rowsAtOnce = 4096
-
+    /// Keeps the statement open between two calls, so that SQLite chooses the order and each index can be used. An order
+    /// by key would sort the rows of other indexes again in each call.
     package func rows(
-        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, after key: RowKey?, limit: Int
     ) throws -> [RowKey] {
+        let previous = openRows
+        openRows = nil
+        let statement: RawStatement
+        // Whether the rows up to the key are read already.
+        var isPastKey = true
+        if let previous, let key, previous.entity == entity.id, previous.predicate == predicate, previous.last == key {
+            statement = previous.statement
+        } else {
+            previous?.statement.reset()
+            statement = try self.statement(of: entity, where: predicate)
+            isPastKey = key == nil
+        }
+        var found: [RowKey] = []
+        while found.count < limit, try statement.step() {
+            guard let next = statement.key(0) else { continue }
+            if isPastKey { found.append(next) } else { isPastKey = next == key }
+        }
+        if found.count == limit, let last = found.last {
+            openRows = OpenRows(entity: entity.id, predicate: predicate, statement: statement, last: last)
+        } else {
+            statement.reset()
+        }
+        return found
+    }
+
+    /// Returns the statement that selects the keys of the rows that satisfy a condition.
+    ///
+    /// Without a condition, it reads rows in the order of integer keys, because row flags are stored in that order.
+    private func statement(of entity: CompiledEntity, where predicate: RowPredicate?) throws -> RawStatement {
         let columns = columns(entity.table)
         let condition = try predicate.map { try PredicateSQL($0, on: entity, layout: layout, alias: "scope") }
         let conditions = [condition?.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
         let sql = conditions.compactMap { $0 }.map { "(\($0))" }.joined(separator: " AND ")
-        let statement = try RawStatement(
-            db, "SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope WHERE \(sql.isEmpty ? "1" : sql)",
-            arguments: condition?.databaseValues ?? [])
-        var kept: [RowKey] = []
-        var read: [RowKey] = []
-        while try statement.step() {
-            guard let key = statement.key(0) else { continue }
-            read.append(key)
-            guard read.count >= Self.rowsAtOnce else { continue }
-            kept += try keeping(read)
-            read.removeAll(keepingCapacity: true)
-        }
-        return try kept + keeping(read)
+        let hasIntegerKeys = columns.hasSurrogateKey || columns.isOrderedByKey
+        let order = predicate == nil && hasIntegerKeys ? " ORDER BY scope.\(columns.keyColumn)" : ""
+        let statement = try statements.statement(
+            "SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope WHERE \(sql.isEmpty ? "1" : sql)\(order)")
+        for (index, value) in (condition?.databaseValues ?? []).enumerated() { statement.bind(value, at: index + 1) }
+        return statement
     }
 
     package func rows(

@@ -14,6 +14,8 @@ package final class SQLiteSession {
     private let visit: StoreMonitor.Visit
     /// The known lower bounds of row counts, by quoted table name.
     package var scratch: [String: Int] = [:]
+    /// The rows of ``rows(of:where:after:limit:)`` that are read only in part; nil if there are none.
+    var openRows: OpenRows?
 
     // The state of the running sync.
     private(set) var plan: PayloadGraph?
@@ -112,6 +114,15 @@ extension SQLiteSession: StoreSession {
             try db.notifyChanges(in: region)
         }
     }
+}
+
+/// Rows that are read in several calls.
+struct OpenRows {
+    let entity: Int
+    let predicate: RowPredicate?
+    /// The statement, which has returned the row `last`.
+    let statement: RawStatement
+    let last: RowKey
 }
 
 /// The prepared statements that one sync uses repeatedly, by their SQL.

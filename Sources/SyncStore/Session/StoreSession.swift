@@ -12,7 +12,9 @@ package protocol StoreSession: AnyObject {
 
     /// Begins a sync, before its first other operation. One transaction may contain several syncs.
     ///
-    /// - Parameter tables: The tables whose nodes the session matches with stored rows.
+    /// - Parameters:
+    ///   - tables: The tables whose nodes the session matches with stored rows.
+    ///   - steps: Counts the progress of long loops, and checks for cancellation.
     func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws
 
     /// Ends a sync, after its last write.
@@ -66,12 +68,14 @@ package protocol StoreSession: AnyObject {
     /// Returns the values of rows; nil for rows that are not stored.
     func values(of rows: [RowKey], in table: TableID) throws -> [StoredValues?]
 
-    /// Returns the rows of an entity and its subentities that satisfy a condition.
+    /// Returns the next rows of an entity and its subentities that satisfy a condition. If they are fewer than `limit`,
+    /// there are no more.
     ///
-    /// - Parameter keeping: Returns the rows of a set to include in the result. The session calls it with a part of the
-    ///   rows at a time, which limits memory.
+    /// The session chooses the order, for example that of the keys. The order stays the same until the next write.
+    ///
+    /// - Parameter key: The last row of the previous call; nil for the first rows.
     func rows(
-        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, after key: RowKey?, limit: Int
     ) throws -> [RowKey]
 
     /// Returns the rows of a set that are of an entity and satisfy a condition.
@@ -207,6 +211,4 @@ package struct UnmatchedRowFilter {
     package let scope: Int?
     /// Whether the payload is a snapshot of all rows. Links to rows that it omits are then rare.
     package let coversAll: Bool
-    /// Returns the rows of a set to keep, for one set of collected rows at a time; nil to keep all rows.
-    package let keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])?
 }

@@ -3,10 +3,10 @@ import SyncCore
 // Links rows that have arrived to the rows with pending references to them.
 extension SyncTransaction {
     /// Returns the row of a pending reference. Returns nil if the row or the owner is not stored, or if the row is not
-    /// of the required entity.
+    /// of the required entity. Reads nothing if `arrived` has no row with the key.
     func arrivedRow(_ reference: PendingReference, _ arrived: ArrivedTargets) throws -> StoredRow? {
-        guard try identities[reference.owner] != nil, let relationship = relationship(of: reference),
-            let target = arrived[reference], let found = try identities[target],
+        guard let target = arrived[reference], let relationship = relationship(of: reference),
+            try identities[reference.owner] != nil, let found = try identities[target],
             model.entity(found.entity, isKindOf: relationship.destination),
             model.entity(found.entity, isKindOf: reference.targetEntity)
         else { return nil }

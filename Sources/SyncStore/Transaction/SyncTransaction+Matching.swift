@@ -17,7 +17,7 @@ extension SyncTransaction {
 
     /// Compares values in a second pass, after the effective records are decided.
     mutating func compareRows() throws {
-        let none = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false, keeping: nil)
+        let none = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false)
         for table in tables where !table.isEmpty { try store.match(table, .diff, none) }
         let owned = plan.ownedRows.filter { tables[$0.table].isPresent($0.node, as: .stored) }
         for (table, rows) in Dictionary(grouping: owned, by: \.table) {
@@ -174,12 +174,13 @@ extension SyncTransaction {
 
 // Collects unmatched rows: those in scope, and those that reference a node whose list is replaced.
 extension SyncTransaction {
-    /// Returns whether all stored rows of a table must be read, because rows that the payload omits are deleted.
+    /// Returns whether matching must read all stored rows of a table, because rows that the payload omits are deleted.
     func coversAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
 
     /// Returns the entity of a table whose rows are all in scope; nil if there is none. For several entities, returns
-    /// the root of the hierarchy.
+    /// the root of the hierarchy. Nil for a paged import: its end has no nodes to match, and reads the scope itself.
     private func wholeScope(of table: TableID) -> Int? {
+        guard pagedImport == nil else { return nil }
         var scope: Int?
         for root in plan.roots where model.entities[root.entity].table == table && isWholeEntityScope(root) {
             scope = scope == nil || scope == root.entity ? root.entity : model[table].root
@@ -198,19 +199,8 @@ extension SyncTransaction {
 
     /// Returns the filter for the unmatched rows of a table.
     func unmatchedRowFilter(for table: SyncTable) -> UnmatchedRowFilter {
-        let isEnding = pagedImport?.isEnding == true
-        return UnmatchedRowFilter(
-            watched: watchedForeignKeys(table.hierarchy), scope: wholeScope(of: table.id),
-            coversAll: coversAll,
-            keeping: isEnding ? { try notMentionedBefore($0, table.id) } : nil)
-    }
-
-    /// Returns the unmatched rows that no page of the paged import contains or references.
-    private func notMentionedBefore(_ rows: [UnmatchedRows.Row], _ table: TableID) throws -> [UnmatchedRows.Row] {
-        // A table may have millions of rows, so the cache is cleared after each set.
-        defer { spilledRowFlags.removeAll() }
-        try loadRowFlags(of: rows.lazy.map { StoredRow(table: table, key: $0.key) })
-        return try rows.filter { try !isInEarlierPage(StoredRow(table: table, key: $0.key)) }
+        UnmatchedRowFilter(
+            watched: watchedForeignKeys(table.hierarchy), scope: wholeScope(of: table.id), coversAll: coversAll)
     }
 
     /// Returns for each foreign key of a table whether unmatched rows can lose it, because the payload asserts links of

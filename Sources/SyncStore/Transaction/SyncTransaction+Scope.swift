@@ -21,7 +21,8 @@ extension SyncTransaction {
     private func scopeRows(of root: PayloadGraph.RootList, isFirstRound: Bool) throws -> Set<StoredRow> {
         let entity = model.entities[root.entity]
         if isWholeEntityScope(root) {
-            return isFirstRound ? try wholeEntityRows(of: entity) : []
+            guard isFirstRound else { return [] }
+            return try pagedImport == nil ? unmatchedRows(of: entity) : rowsOutsidePayload(of: entity, where: nil)
         }
         if try !isFirstRound && !scopeFollowsLinks() { return [] }
         return try rowsOutsidePayload(of: entity, where: scopeCondition(of: entity))
@@ -53,7 +54,7 @@ extension SyncTransaction {
     }
 
     /// Returns the rows of the whole entity that the payload omits. Matching has collected them.
-    private func wholeEntityRows(of entity: CompiledEntity) throws -> Set<StoredRow> {
+    private func unmatchedRows(of entity: CompiledEntity) throws -> Set<StoredRow> {
         let table = tables[entity.table]
         let rows = table.matches.unmatchedRows.rows.lazy
             .filter { !$0.isMatched && model.entity($0.entity, isKindOf: entity.id) }
@@ -61,17 +62,29 @@ extension SyncTransaction {
         return Set(try missing(rows, of: table))
     }
 
+    /// The number of rows to read at once, which limits memory.
+    private static let rowsAtOnce = 4096
+
+    /// Returns the rows that satisfy a condition and that neither the payload nor an earlier page of its import contains.
+    ///
+    /// - Parameter condition: The condition; nil for all rows of the entity.
     private func rowsOutsidePayload(
         of entity: CompiledEntity, where condition: RowPredicate?
     ) throws -> Set<StoredRow> {
         // The condition may follow links, so write changed links first.
-        try writeLinks()
-        let table = entity.table
-        let rows = try store.rows(of: entity, where: condition) { keys in
-            defer { spilledRowFlags.removeAll() }
-            return try missing(keys.map { StoredRow(table: table, key: $0) }, of: tables[table]).map(\.key)
-        }
-        return Set(rows.map { StoredRow(table: table, key: $0) })
+        if condition != nil { try writeLinks() }
+        let table = tables[entity.table]
+        var found: Set<StoredRow> = []
+        var keys: [RowKey] = []
+        repeat {
+            keys = try store.rows(of: entity, where: condition, after: keys.last, limit: Self.rowsAtOnce)
+            // The rows of a whole entity count as progress, as if matching had read them.
+            try condition == nil ? progress.advance(by: keys.count) : progress.check()
+            found.formUnion(try missing(keys.lazy.map { StoredRow(table: table.id, key: $0) }, of: table))
+            // A table may have millions of rows, so the cache is cleared after each set.
+            spilledRowFlags.removeAll()
+        } while keys.count == Self.rowsAtOnce
+        return found
     }
 
     /// Returns the stored rows that the payload does not contain and that have no pending changes.

@@ -64,7 +64,7 @@ struct SyncTransaction {
         self.plan = plan
         self.pool = pool
         tables = SyncTables(plan, pool)
-        progress = ProgressReporter(session.request.options.progress)
+        progress = ProgressReporter(session.request.options.progress, session.request.cancellation)
         identities = RowIdentityCache(store, plan.model)
         previousValues = session.request.options.collectsValues ? PreviousValues(store, plan.model, identities) : nil
         links = LinkChangeTracker(store, plan.model)
@@ -233,12 +233,16 @@ package final class ProgressReporter {
     private static let interval = 4096
 
     private let notify: (@Sendable (SyncProgress) -> Void)?
+    private let cancellation: CancellationFlag
     private var done = 0
     private var nextNotice = interval
     /// The number of rows and links to write; nil before the writing phase.
     private var expected: Int?
 
-    package init(_ tell: (@Sendable (SyncProgress) -> Void)?) { self.notify = tell }
+    package init(_ tell: (@Sendable (SyncProgress) -> Void)?, _ cancellation: CancellationFlag = .ofTask) {
+        notify = tell
+        self.cancellation = cancellation
+    }
 
     /// Whether the caller observes the progress.
     var hasObserver: Bool { notify != nil }
@@ -250,11 +254,16 @@ package final class ProgressReporter {
         done &+= count
         guard done >= nextNotice else { return }
         nextNotice = done - done % Self.interval + Self.interval
-        if Task.isCancelled { throw CancellationError() }
+        try check()
         guard let notify else { return }
         guard let expected else { return notify(SyncProgress(.comparing, completed: done)) }
         notify(SyncProgress(.writing, completed: done, total: done <= expected ? expected : nil))
     }
+
+    /// Checks for cancellation in a loop that does not count as progress.
+    ///
+    /// - Throws: `CancellationError`.
+    package func check() throws { try cancellation.check() }
 
     /// Starts the writing phase.
     func beginWriting(expecting count: Int) {

@@ -55,27 +55,42 @@ struct CountedOperationsTests {
     }
 
     /// Syncs pages of one paged import, and returns the store operations of the last page.
+    ///
+    /// - Parameter ends: Whether to end the import, and to return the operations of its end.
     private func operations(
         ofLastOf pages: [String], of entity: String, in stack: DataStack, _ operations: SyncOperations = .all,
-        rowFlagLimit: Int
+        rowFlagLimit: Int, ends: Bool = false
     ) throws -> [String] {
-        var options = SyncOptions(payloadKind: .page(of: PagedImport()))
+        var options = SyncOptions(payloadKind: .page(of: PagedImport()), deletionLimit: nil)
         options.rowFlagLimit = rowFlagLimit
+        func builder(_ options: SyncOptions) throws -> PayloadGraphBuilder {
+            try PayloadGraphBuilder(
+                inEntity: entity, of: stack.model, parent: nil, operations: operations, options: options)
+        }
         var run: PagedImportState? = PagedImportState()
         var names: [String] = []
         for page in pages {
-            let staging = try PayloadGraphBuilder(
-                inEntity: entity, of: stack.model, parent: nil, operations: operations, options: options)
-            let payload = try staging.map(Data(page.utf8), options: options)
-            names = try stack.write { db in
-                let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
-                let sync = SyncSession(session, stack.model.compiled, SyncRequest(options: options))
-                let result = try sync.apply(payload, run: &run)
-                run?.changes.add(result)
-                return session.operations
-            }
+            let payload = try builder(options).map(Data(page.utf8), options: options)
+            names = try self.operations(payload, options, in: stack, run: &run)
         }
-        return names
+        guard ends else { return names }
+        var last = options
+        last.payloadKind = .snapshot
+        run?.isEnding = true
+        return try self.operations(MappedPayload(builder(last).planWithoutRecords()), options, in: stack, run: &run)
+    }
+
+    /// Applies a page or the end of a paged import, and returns the store operations.
+    private func operations(
+        _ payload: MappedPayload, _ options: SyncOptions, in stack: DataStack, run: inout PagedImportState?
+    ) throws -> [String] {
+        try stack.write { db in
+            let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
+            let sync = SyncSession(session, stack.model.compiled, SyncRequest(options: options))
+            let result = try sync.apply(payload, run: &run)
+            run?.changes.add(result)
+            return session.operations
+        }
     }
 
     private func list(_ ids: some Sequence<Int>, _ record: (Int) -> String) -> String {
@@ -126,6 +141,15 @@ struct CountedOperationsTests {
         let predicate = try RowPredicate(parsing: "badge.id > 0")
         let (names, result) = try operations("[]", of: "Owner", predicate: predicate)
         #expect(result.entities["Owner"]?.deletedCount == count)
+        #expect(names.count <= Self.limit, "\(names)")
+    }
+
+    @Test("The rows in the scope of a condition are read in sets", arguments: [10, 4096, 10_000])
+    func readsScopeInSets(_ count: Int) throws {
+        _ = try operations(list(1...count) { #"{"id":\#($0)}"# }, of: "Badge")
+        let (names, result) = try operations("[]", of: "Badge", predicate: RowPredicate(parsing: "id > 0"))
+        #expect(result.entities["Badge"]?.deletedCount == count)
+        #expect(names.count { $0 == "rows(of:where:after:limit:)" } == 1 + count / 4096)
         #expect(names.count <= Self.limit, "\(names)")
     }
 
@@ -197,6 +221,20 @@ struct CountedOperationsTests {
     }
 
     @Test(
+        "The end of a paged import reads the rows in sets, and matches none",
+        arguments: [10, 4096, 10_000], [0, 32 << 20])
+    func readsRowsAtEndInSets(_ count: Int, rowFlagLimit: Int) throws {
+        _ = try operations(list(1...count) { #"{"id":\#($0)}"# }, of: "Badge")
+        let names = try operations(
+            ofLastOf: [#"[{"id":2}]"#], of: "Badge", in: stack, rowFlagLimit: rowFlagLimit, ends: true)
+        #expect(names.count { $0 == "rows(of:where:after:limit:)" } == 1 + count / 4096)
+        #expect(!names.contains { $0.hasPrefix("match") })
+        #expect(names.count <= Self.limit, "\(names)")
+        let left = try stack.read { db in try Int.fetchAll(db, sql: "SELECT id FROM Badge") }
+        #expect(left == [2])
+    }
+
+    @Test(
         "A page whose row flags are not in memory takes few operations for any number of rows with surrogate keys",
         arguments: sizes)
     func readsFlagsOfSurrogateKeys(_ count: Int) throws {
@@ -228,5 +266,25 @@ struct CountedOperationsTests {
             try Int.fetchOne(db, sql: "SELECT count(*) FROM Note WHERE ownerID IS NOT NULL")
         }
         #expect(linked == count)
+    }
+
+    @Test(
+        "Pages with two references of each row to missing rows, and with these rows, take few operations",
+        arguments: sizes)
+    func keepsReplacedReferences(_ count: Int) throws {
+        // The second reference of a note replaces the first one. Only the row of the first one arrives.
+        let first = list(1...count) {
+            #"{"id":\#($0),"owner_id":\#(10_000 + $0)},{"id":\#($0),"owner_id":\#(20_000 + $0)}"#
+        }
+        let second = list(1...count) { #"{"id":\#(30_000 + $0),"owner":{"id":\#(10_000 + $0)}}"# }
+        for pages in [[first], [first, second]] {
+            let stack = try DataStack.inMemory(SyncModel(schemaData: Data(Self.schema.utf8)))
+            let names = try operations(ofLastOf: pages, of: "Note", in: stack, rowFlagLimit: 32 << 20)
+            #expect(names.count <= Self.limit, "\(names.count): \(names.prefix(100))")
+            let linked = try stack.read { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM Note WHERE ownerID IS NOT NULL")
+            }
+            #expect(linked == 2 * count * (pages.count - 1))
+        }
     }
 }

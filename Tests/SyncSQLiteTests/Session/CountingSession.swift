@@ -65,9 +65,9 @@ final class CountingSession: StoreSession {
     }
 
     func rows(
-        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, after key: RowKey?, limit: Int
     ) throws -> [RowKey] {
-        try count { try session.rows(of: entity, where: predicate, keeping: keeping) }
+        try count { try session.rows(of: entity, where: predicate, after: key, limit: limit) }
     }
 
     func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RowPredicate) throws -> Set<RowKey> {

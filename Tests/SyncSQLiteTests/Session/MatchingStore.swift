@@ -38,17 +38,13 @@ extension UnmatchedRowFilter {
     /// A filter that collects no unmatched rows.
     static func none(_ table: SyncTable) -> UnmatchedRowFilter {
         UnmatchedRowFilter(
-            watched: table.hierarchy.foreignKeys.map { _ in false }, scope: nil, coversAll: false, keeping: nil)
+            watched: table.hierarchy.foreignKeys.map { _ in false }, scope: nil, coversAll: false)
     }
 
     /// A filter that collects unmatched rows that reference nodes, or that are in scope.
-    static func pointing(
-        _ table: SyncTable, scope: Int? = nil, coversAll: Bool = false,
-        keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])? = nil
-    ) -> UnmatchedRowFilter {
+    static func pointing(_ table: SyncTable, scope: Int? = nil, coversAll: Bool = false) -> UnmatchedRowFilter {
         UnmatchedRowFilter(
-            watched: table.hierarchy.foreignKeys.map { _ in true }, scope: scope, coversAll: coversAll, keeping: keeping
-        )
+            watched: table.hierarchy.foreignKeys.map { _ in true }, scope: scope, coversAll: coversAll)
     }
 }
 

@@ -32,8 +32,7 @@ struct UnmatchedRowTests {
         try MatchingStore.with(Self.rows, Self.json) { store in
             let songs = try store.table("Song")
             let watch = UnmatchedRowFilter(
-                watched: songs.hierarchy.foreignKeys.map { _ in false }, scope: songs.hierarchy.root, coversAll: false,
-                keeping: nil)
+                watched: songs.hierarchy.foreignKeys.map { _ in false }, scope: songs.hierarchy.root, coversAll: false)
             try store.session.match(songs, .match, watch)
             #expect(
                 keys(songs) == [11, 12, 13, 14].map { .integer($0) } && songs.matches.unmatchedRows.references.isEmpty)
@@ -55,22 +54,6 @@ struct UnmatchedRowTests {
             let songs = try store.table("Song")
             try store.session.match(songs, .both, .pointing(songs))
             #expect(keys(songs).isEmpty && songs.matches.rowStates == [.stored, .missing])
-        }
-    }
-
-    @Test("Unmatched rows are filtered in batches of 4096")
-    func filtersInBatches() throws {
-        let more = (100..<10_000).map { "(\($0))" }.joined(separator: ", ")
-        try MatchingStore.with("INSERT INTO Song (id) VALUES \(more)", Self.json) { store in
-            let songs = try store.table("Song")
-            var weighed: [Int] = []
-            try store.session.match(
-                songs, .both,
-                .pointing(songs, scope: songs.hierarchy.root) { rows in
-                    weighed.append(rows.count)
-                    return rows.filter { $0.key == .integer(100) || $0.key == .integer(9_999) }
-                })
-            #expect(weighed == [4096, 4096, 1708] && keys(songs) == [.integer(100), .integer(9_999)])
         }
     }
 

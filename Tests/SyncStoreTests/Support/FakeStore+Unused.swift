@@ -22,7 +22,7 @@ extension FakeStore {
     }
 
     func rows(
-        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, after key: RowKey?, limit: Int
     ) -> [RowKey] {
         unexpected()
         return []

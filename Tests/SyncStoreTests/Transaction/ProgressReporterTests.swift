@@ -73,6 +73,18 @@ struct ProgressReporterTests {
         #expect(notices.take() == [])
     }
 
+    @Test("A flag that becomes set ends the sync at the next report")
+    func flagEndsSync() throws {
+        let isCancelled = Locked(false)
+        let steps = ProgressReporter(nil, CancellationFlag { isCancelled.value })
+        try steps.advance(by: 4096)
+        try steps.check()
+        isCancelled.withLock { $0 = true }
+        try steps.advance(by: 4095)
+        #expect(throws: CancellationError.self) { try steps.advance() }
+        #expect(throws: CancellationError.self) { try steps.check() }
+    }
+
     private struct UncheckedSteps: @unchecked Sendable {
         let steps: ProgressReporter
         init(_ steps: ProgressReporter) { self.steps = steps }
