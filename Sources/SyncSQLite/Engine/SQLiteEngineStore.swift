@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import SyncCore
+import SyncCore
 package import SyncStore
 
 /// The store of a two-way engine, in SQLite. Each operation is one transaction.
@@ -21,7 +21,7 @@ package struct SQLiteEngineStore: EngineStore {
         tableByName = Dictionary(tables.map { ($0.entity.name, $0) }) { first, _ in first }
     }
 
-    package var model: SyncModel { stack.model }
+    var model: SyncModel { stack.model }
     package var memberPaths: [String: [[String]]] { tableByName.mapValues(\.memberPaths) }
 
     static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }

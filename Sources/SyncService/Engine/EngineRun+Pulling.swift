@@ -105,7 +105,7 @@ extension EngineRun {
     static func isAnythingNew(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration
     ) async throws -> Bool {
-        let cursors = try await store.cursors(registration)
+        let cursors = try await store.cursors()
         let entities = registration.entities.map(\.name)
         do {
             if service.capabilities.hasSharedCursor {
@@ -198,7 +198,7 @@ extension EngineRun {
 // also stored together.
 extension EngineRun {
     func pullTogether() async throws {
-        let cursors = try await store.cursors(registration)
+        let cursors = try await store.cursors()
         let since = Self.oldest(entities.map { cursors[$0]?.cursor })
         var isWhole = since == nil
         let pages: [String: PullPage]
@@ -250,7 +250,7 @@ extension EngineRun {
     /// Sets the cursor for a push, if the service requires the cursor of the last pull.
     func findCursor() async throws {
         guard service.capabilities.pushesAtomically else { return }
-        let cursors = try await store.cursors(registration)
+        let cursors = try await store.cursors()
         cursor.withLock { $0 = Self.oldest(entities.map { cursors[$0]?.cursor }) }
     }
 }

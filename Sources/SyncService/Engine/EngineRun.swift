@@ -53,7 +53,7 @@ final class EngineRun: Sendable {
         self.feed = feed
         self.sendsRequests = sendsRequests
         memberPaths = store.memberPaths
-        start = try await store.begin(registration, holder: holder)
+        start = try await store.begin(holder: holder)
         backoff = RetryBackoff(configuration, failures: start.attempts) { event in
             guard case .waiting(let duration, let reason) = event else { return feed.send(event) }
             feed.send(.waiting(duration, reason: service.hidingSecrets(in: reason)))

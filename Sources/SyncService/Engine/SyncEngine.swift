@@ -34,7 +34,7 @@ public actor SyncEngine {
     ) throws {
         registration = try EngineRegistration(entities, service, configuration)
         store = try host.engineStore(registration)
-        self.service = try service.configured(for: ServiceEntity.all(entities.map(\.name), of: store.model))
+        self.service = try service.configured(for: ServiceEntity.all(entities.map(\.name), of: host.model))
         self.configuration = configuration
     }
 
