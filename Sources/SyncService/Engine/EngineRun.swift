@@ -2,17 +2,16 @@ import Foundation
 import SyncCore
 import SyncStore
 
-/// The state of one engine run. Each phase is an extension in a separate file.
+/// The state of one engine run, and the phases that need no outbox: pulls, reconciliation and deletions. ``OutboxRun``
+/// has the other phases. Each phase is an extension in a separate file.
 final class EngineRun: Sendable {
-    let store: any EngineStore
+    let store: any PullStore
     let service: any SyncService
     let registration: EngineRegistration
     let configuration: SyncEngine.Configuration
     let entities: [String]
     let start: RunState
     let backoff: RetryBackoff
-    /// The key paths of the fields that the engine sends, by entity.
-    let memberPaths: [String: [[String]]]
     let report = Locked(SyncReport())
     /// The cursor of the last pull, if the service has one cursor for all entities.
     let cursor = Locked<String?>(nil)
@@ -27,21 +26,9 @@ final class EngineRun: Sendable {
     let pulled = Locked<Set<String>>([])
     /// The entities whose reconciliation is finished: the rows that the service lacks are known.
     let reconciledEntities = Locked<Set<String>>([])
-    /// The entities with pushed changes of rows that the service no longer has.
-    let entitiesWithMissingRows = Locked<Set<String>>([])
-    /// The rejections of this run that later changes may have resolved.
-    let rejections = Locked(Rejections())
-    /// The changes that this run blocked because they cannot be sent.
-    let unsendableChanges = Locked<Set<BlockedChange>>([])
-    /// The in-doubt requests that this run could not resolve and does not send again.
-    let unresolvedRequests = Locked<Set<Int64>>([])
-    /// The accepted creates whose row this run has looked for, because the response did not have the row.
-    let searchedCreates = Locked<Set<Int64>>([])
-    /// The in-doubt creates whose row the service did not have before the pull. This run repeats them after the pull.
-    let createsAfterPull = Locked<Set<Int64>>([])
 
     init(
-        _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
+        _ store: any PullStore, _ service: any SyncService, _ registration: EngineRegistration,
         _ configuration: SyncEngine.Configuration, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String,
         sendsRequests: Bool
     ) async throws {
@@ -52,7 +39,6 @@ final class EngineRun: Sendable {
         self.entities = entities
         self.feed = feed
         self.sendsRequests = sendsRequests
-        memberPaths = store.memberPaths
         start = try await store.begin(holder: holder)
         backoff = RetryBackoff(configuration, failures: start.attempts) { event in
             guard case .waiting(let duration, let reason) = event else { return feed.send(event) }
@@ -84,7 +70,7 @@ final class EngineRun: Sendable {
 
     /// Starts a task that renews the lease regularly, because a request or a delay may take longer than the lease.
     private static func heartbeat(
-        _ store: any EngineStore, _ lease: EngineLease, _ clock: EngineClock
+        _ store: any PullStore, _ lease: EngineLease, _ clock: EngineClock
     ) -> Task<Void, Never> {
         Task {
             while !Task.isCancelled {
@@ -112,6 +98,12 @@ final class EngineRun: Sendable {
                 try await backoff.wait(after: failure)
             }
         }
+    }
+
+    /// Returns the outcome of a fetch; nil if it contains another row, or if there is none.
+    func checked(_ response: FetchOutcome?, _ id: JSONValue, _ entity: String) throws -> FetchOutcome? {
+        if case .found(let row)? = response, try !store.areSame(row.id, id, of: entity) { return nil }
+        return response
     }
 
     // MARK: Finishing
@@ -150,22 +142,11 @@ extension SyncService {
         error.message = hidingSecrets(in: error.message)
         return error
     }
-
-    /// Pushes changes, and masks secrets in the reasons of the outcomes.
-    func pushed(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        try await push(operations).map { outcome in
-            switch outcome {
-            case .rejected(let reason): .rejected(hidingSecrets(in: reason))
-            case .unknown(let reason): .unknown(hidingSecrets(in: reason))
-            case .applied, .conflict, .notFound, .alreadyExists, .retry, .silent: outcome
-            }
-        }
-    }
 }
 
 /// A queue that executes the runs of an engine one at a time.
 actor EngineRunQueue {
-    typealias Phases = @Sendable (EngineRun) async throws -> Void
+    typealias Phases = @Sendable (EngineRun, OutboxRun) async throws -> Void
 
     /// The kind of a run.
     enum Kind {
