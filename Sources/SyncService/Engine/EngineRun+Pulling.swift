@@ -1,6 +1,6 @@
 import Foundation
-import SyncCore
-import SyncStore
+package import SyncCore
+package import SyncStore
 
 // One transaction writes a page, its tombstones, its merges and the next cursor.
 extension EngineRun {
@@ -189,5 +189,36 @@ extension EngineRun {
         if Set(known).count == 1 { return first }
         let numbers = known.compactMap { text in Double(text).map { (text, $0) } }
         return numbers.count == known.count ? numbers.min { $0.1 < $1.1 }?.0 : nil
+    }
+}
+
+// MARK: - Imports of pages
+
+extension SyncService {
+    /// Imports all records of an entity into a store, which needs no outbox. See `Sync.importPages`.
+    package func importPages(
+        of entity: SyncedEntity, into host: any StoreHost, _ configuration: SyncEngine.Configuration,
+        _ progress: (@Sendable (_ rows: Int, _ of: Int?) -> Void)?
+    ) async throws -> SyncReport {
+        let registration = try EngineRegistration([entity], self, configuration)
+        let store = try host.pullStore(registration)
+        let service = try configured(for: ServiceEntity.all([entity.name], of: host.model))
+        let run = try await EngineRun(
+            store, service, registration, configuration, [entity.name], holder: UUID().uuidString
+        ) { event in
+            if case .pulled(_, let rows, let total) = event { progress?(rows, total) }
+        }
+        do {
+            // An engine of the same store may have in-doubt creates, whose rows the pull would insert as other rows.
+            if let store = store as? any EngineStore {
+                try await OutboxRun(run, store).recover(isBeforePull: true)
+            }
+            try await run.pull()
+            try await run.reconcile()
+            try await run.delete()
+            return try await run.finish()
+        } catch {
+            throw await run.fail(error)
+        }
     }
 }

@@ -15,7 +15,7 @@ final class EngineRun: Sendable {
     let report = Locked(SyncReport())
     /// The cursor of the last pull, if the service has one cursor for all entities.
     let cursor = Locked<String?>(nil)
-    private let feed: Feed<SyncEvent>
+    let send: @Sendable (SyncEvent) -> Void
     private let heartbeat: Task<Void, Never>
     /// Whether the run sends requests. A run without requests does not wait for the stored delay, and leaves it as it
     /// is.
@@ -29,20 +29,20 @@ final class EngineRun: Sendable {
 
     init(
         _ store: any PullStore, _ service: any SyncService, _ registration: EngineRegistration,
-        _ configuration: SyncEngine.Configuration, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String,
-        sendsRequests: Bool
+        _ configuration: SyncEngine.Configuration, _ entities: [String], holder: String,
+        sendsRequests: Bool = true, send: @escaping @Sendable (SyncEvent) -> Void
     ) async throws {
         self.store = store
         self.service = service
         self.registration = registration
         self.configuration = configuration
         self.entities = entities
-        self.feed = feed
+        self.send = send
         self.sendsRequests = sendsRequests
         start = try await store.begin(holder: holder)
         backoff = RetryBackoff(configuration, failures: start.attempts) { event in
-            guard case .waiting(let duration, let reason) = event else { return feed.send(event) }
-            feed.send(.waiting(duration, reason: service.hidingSecrets(in: reason)))
+            guard case .waiting(let duration, let reason) = event else { return send(event) }
+            send(.waiting(duration, reason: service.hidingSecrets(in: reason)))
         }
         heartbeat = Self.heartbeat(store, start.lease, configuration.clock)
         do {
@@ -61,8 +61,6 @@ final class EngineRun: Sendable {
     }
 
     var lease: EngineLease { start.lease }
-
-    func send(_ event: SyncEvent) { feed.send(event) }
 
     func recordChanges(of entity: String, _ change: (inout SyncReport.Changes) -> Void) {
         report.withLock { change(&$0[entity]) }
@@ -115,7 +113,7 @@ final class EngineRun: Sendable {
         try await store.finish(
             entities.filter(pulled.value.contains), notBefore: notBefore, attempts: failures, lease)
         let report = report.value
-        feed.send(.finished(report))
+        send(.finished(report))
         return report
     }
 
@@ -129,7 +127,7 @@ final class EngineRun: Sendable {
         // A cancelled task cannot write to the store.
         try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
         let shown = service.hidingSecrets(of: (error as? ServiceError)?.error ?? error)
-        feed.send(.failed(shown))
+        send(.failed(shown))
         return shown
     }
 }

@@ -121,7 +121,8 @@ public actor SyncEngine {
     ) async throws -> SyncReport {
         lastReport = nil
         let run = try await EngineRun(
-            store, service, registration, configuration, names, feed, holder: name, sendsRequests: sendsRequests)
+            store, service, registration, configuration, names, holder: name, sendsRequests: sendsRequests
+        ) { [feed] event in feed.send(event) }
         defer { lastReport = run.report.value }
         do {
             try await phases(run, OutboxRun(run, store))

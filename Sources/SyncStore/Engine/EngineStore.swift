@@ -150,8 +150,6 @@ package struct EngineRegistration: Sendable {
     package let user: String
     /// Whether service and user are known. If false, no request is sent, and the store does not check them.
     package let isScopeKnown: Bool
-    /// Whether the run only imports pages. Change capture is then off, unless another engine uses it.
-    package let isImport: Bool
     /// Whether the client assigns the IDs of new rows.
     package let clientAssignsIDs: Bool
     /// Whether the service accepts composite IDs.
@@ -174,8 +172,7 @@ package struct EngineRegistration: Sendable {
     package let handlesRowsTogether: Bool
 
     package init(
-        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, isImport: Bool = false,
-        clientAssignsIDs: Bool,
+        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, clientAssignsIDs: Bool,
         supportsCompositeIDs: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false,
         ordersVersions: Bool = false,
         markerField: String? = nil, filters: [String: String],
@@ -185,7 +182,6 @@ package struct EngineRegistration: Sendable {
         self.service = service
         self.user = user
         self.isScopeKnown = isScopeKnown
-        self.isImport = isImport
         self.clientAssignsIDs = clientAssignsIDs
         self.supportsCompositeIDs = supportsCompositeIDs
         self.idLength = idLength
