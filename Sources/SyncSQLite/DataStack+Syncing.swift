@@ -174,7 +174,13 @@ extension DataStack: StoreHost {
         }
     }
 
-    package func engineStore(_ registration: EngineRegistration) throws -> any EngineStore { try engine(registration) }
+    package func pullStore(_ registration: EngineRegistration) throws -> any PullStore {
+        try engine(registration, isImport: true)
+    }
+
+    package func engineStore(_ registration: EngineRegistration) throws -> any EngineStore {
+        try engine(registration, isImport: false)
+    }
 
     /// Returns a writer on the caller's connection. The writer uses the current transaction of the connection, if there
     /// is one.

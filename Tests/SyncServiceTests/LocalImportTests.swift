@@ -249,7 +249,7 @@ struct LocalImportTests {
         try await Sync.importPages(
             from: try pages(transport), entity: "Task", stack: stack, configuration: Device.configuration
         ) { watched.note($0, $1) }
-        // The progress of the last page may arrive after the import.
+        #expect(watched.all.count > 2)
         #expect(Array(watched.all.prefix(2)) == ["2 6", "4 6"])
         #expect(watched.all.dropFirst(2).allSatisfy { $0.hasPrefix("6 ") })
     }

@@ -84,7 +84,7 @@ private struct OutboxRow {
     init(after events: [OutboxEvent]) async throws {
         stack = try DataStack.inMemory(SyncModel(schemaData: Data(Self.schema.utf8)))
         store = try stack.engineStore(Self.registration)
-        lease = try await store.begin(Self.registration, holder: "test").lease
+        lease = try await store.begin(holder: "test").lease
         for event in events { try await apply(event) }
     }
 

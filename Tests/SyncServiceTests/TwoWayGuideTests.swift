@@ -97,7 +97,7 @@ struct TwoWayGuideTests {
         let engine = try rows(of: page, after: "Options of the engine")
         let all = Mirror(reflecting: SyncEngine.Configuration()).children.compactMap(\.label)
         // The others are not public.
-        for label in all where !["isScopeKnown", "isImport", "handlesRowsTogether", "clock"].contains(label) {
+        for label in all where !["isScopeKnown", "handlesRowsTogether", "clock"].contains(label) {
             #expect(engine.contains { $0[1] == "`\(label)`" }, "\(label)")
         }
         for label in Mirror(reflecting: SyncedEntity("Task")).children.compactMap(\.label) where label != "name" {

@@ -58,9 +58,9 @@ extension Sync {
     ///   - service: The service that has the records.
     ///   - entity: The entity, with the settings for its records.
     ///   - stack: The store that receives the rows.
-    ///   - configuration: The configuration of the engine that runs the import.
-    ///   - progress: A function that receives the number of imported records so far, and the total number of records.
-    ///     The total is nil if the service does not report a total.
+    ///   - configuration: The configuration of the import.
+    ///   - progress: A function that the import calls after each page. It receives the number of imported records so
+    ///     far, and the total number of records. The total is nil if the service does not report a total.
     /// - Returns: The changes of the import.
     /// - Throws: The errors of ``SyncEngine/init(stack:service:entities:configuration:)-(_,_,[SyncedEntity],_)`` and
     ///   of ``SyncEngine/pull(only:)-([String]?)``. For example, the call throws ``SyncError`` `deletionLimitExceeded`
@@ -72,22 +72,6 @@ extension Sync {
         configuration: SyncEngine.Configuration = SyncEngine.Configuration(),
         progress: (@Sendable (_ rows: Int, _ of: Int?) -> Void)? = nil
     ) async throws -> SyncReport {
-        var configuration = configuration
-        configuration.isImport = true
-        let engine = try SyncEngine(stack: stack, service: service, entities: [entity], configuration: configuration)
-        let watching = progress.map { progress in
-            let events = engine.events
-            return Task {
-                for await event in events {
-                    if case .pulled(_, let rows, let total) = event { progress(rows, total) }
-                    if case .finished = event { return }
-                }
-            }
-        }
-        defer { watching?.cancel() }
-        let report = try await engine.pull()
-        // Wait for the event of the last page, so that `progress` receives it.
-        await watching?.value
-        return report
+        try await service.importPages(of: entity, into: stack.host.store, configuration, progress)
     }
 }

@@ -12,17 +12,16 @@ extension EngineLedger {
     func pullState(of table: TrackedTable, filter: String) throws -> PullState? {
         let row = try db.row(
             """
-            SELECT cursor, next, initial, filter, listed_at,
+            SELECT cursor, next, filter, listed_at,
               cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)
             FROM sync_cursor AS c WHERE e = ?
             """, table.number)
         return try row.map { row in
-            let isSame = try row.decode(String.self, atIndex: 3) == filter
+            let isSame = try row.decode(String.self, atIndex: 2) == filter
             return PullState(
                 cursor: try isSame ? row.decode(atIndex: 0) : nil, next: try isSame ? row.decode(atIndex: 1) : nil,
-                isInitialSyncComplete: try row.decode(Int.self, atIndex: 2) != 0,
-                lastListing: try row.decode(atIndex: 4),
-                hasUnprocessedListing: try isSame && row.decode(Bool.self, atIndex: 5))
+                lastListing: try row.decode(atIndex: 3),
+                hasUnprocessedListing: try isSame && row.decode(Bool.self, atIndex: 4))
         }
     }
 

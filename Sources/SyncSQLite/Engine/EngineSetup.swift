@@ -7,11 +7,12 @@ import SyncStore
 struct EngineSetup {
     private let stack: DataStack
     private let registration: EngineRegistration
+    private let isImport: Bool
     private let db: Database
     private var ledger: EngineLedger { EngineLedger(db) }
 
-    init(_ stack: DataStack, _ registration: EngineRegistration, _ db: Database) {
-        (self.stack, self.registration, self.db) = (stack, registration, db)
+    init(_ stack: DataStack, _ registration: EngineRegistration, isImport: Bool, _ db: Database) {
+        (self.stack, self.registration, self.isImport, self.db) = (stack, registration, isImport, db)
     }
 
     /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers. Returns the tables
@@ -43,9 +44,9 @@ struct EngineSetup {
         }
         try checkKeys(tables)
         try checkFamilies(tables)
-        if !registration.isImport { try checkLists(tables) }
+        if !isImport { try checkLists(tables) }
         let others = try otherTables(than: tables)
-        if registration.isImport {
+        if isImport {
             // An import sends no changes. It leaves the triggers of other entities as they are.
             if isUpgraded { try restoreTriggers(tables + others, found) }
             let triggers = try EngineSchema.triggers(in: db)

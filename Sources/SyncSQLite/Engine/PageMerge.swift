@@ -115,7 +115,7 @@ struct PageMerge {
         guard standing.isKnown else { return .created }
         guard standing.isWhole, let version = row.version, version == standing.version else { return .updated }
         // An import does not capture deletions, so it writes a locally deleted row again.
-        if engine.registration.isImport, try !table.isStored(standing.key, in: db) { return .updated }
+        if engine.isImport, try !table.isStored(standing.key, in: db) { return .updated }
         return .unchanged
     }
 

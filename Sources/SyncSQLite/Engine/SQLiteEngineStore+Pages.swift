@@ -3,7 +3,7 @@ package import SyncCore
 package import SyncStore
 
 extension SQLiteEngineStore {
-    package func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState {
+    package func begin(holder: String) async throws -> RunState {
         try await transaction { [self] db, _ in
             let lease = try LeaseStore.acquire(holder, in: db)
             // The service did not reject these changes. It had another version, or failed, several consecutive times.
@@ -18,7 +18,7 @@ extension SQLiteEngineStore {
             for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
             let start = try ledger.start()
             return RunState(
-                lease: lease, cursors: try cursors(registration, in: db), edits: start.edit, notBefore: start.notBefore,
+                lease: lease, cursors: try cursors(in: db), edits: start.edit, notBefore: start.notBefore,
                 attempts: start.attempts, isAnyUnanswered: try ledger.hasRequests(),
                 isAnyBlocked: try ledger.hasBlockedChanges())
         }
@@ -28,11 +28,11 @@ extension SQLiteEngineStore {
         try await transaction(keepsMemory: true) { db, _ in try LeaseStore.renew(lease, in: db) }
     }
 
-    package func cursors(_ registration: EngineRegistration) async throws -> [String: PullState] {
-        try await reading { [self] db in try cursors(registration, in: db) }
+    package func cursors() async throws -> [String: PullState] {
+        try await reading { [self] db in try cursors(in: db) }
     }
 
-    private func cursors(_ registration: EngineRegistration, in db: Database) throws -> [String: PullState] {
+    private func cursors(in db: Database) throws -> [String: PullState] {
         var cursors: [String: PullState] = [:]
         for table in tables {
             let name = table.entity.name

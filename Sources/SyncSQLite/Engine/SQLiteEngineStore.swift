@@ -1,12 +1,14 @@
 import Foundation
 import GRDB
-package import SyncCore
+import SyncCore
 package import SyncStore
 
 /// The store of a two-way engine, in SQLite. Each operation is one transaction.
 package struct SQLiteEngineStore: EngineStore {
     let stack: DataStack
     let registration: EngineRegistration
+    /// Whether the runs only import pages. Change capture is then off, unless another engine uses it.
+    let isImport: Bool
     /// The registered tables, in the order of the registration.
     let tables: [TrackedTable]
     /// The tables of entities that only other engines of the database sync.
@@ -16,12 +18,16 @@ package struct SQLiteEngineStore: EngineStore {
     let tableByName: [String: TrackedTable]
     let memory = EngineRunCache()
 
-    init(_ stack: DataStack, _ registration: EngineRegistration, _ tables: [TrackedTable], others: [TrackedTable]) {
-        (self.stack, self.registration, self.tables, otherTables) = (stack, registration, tables, others)
+    init(
+        _ stack: DataStack, _ registration: EngineRegistration, isImport: Bool, _ tables: [TrackedTable],
+        others: [TrackedTable]
+    ) {
+        (self.stack, self.registration, self.isImport) = (stack, registration, isImport)
+        (self.tables, otherTables) = (tables, others)
         tableByName = Dictionary(tables.map { ($0.entity.name, $0) }) { first, _ in first }
     }
 
-    package var model: SyncModel { stack.model }
+    var model: SyncModel { stack.model }
     package var memberPaths: [String: [[String]]] { tableByName.mapValues(\.memberPaths) }
 
     static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }
@@ -122,22 +128,22 @@ package struct SQLiteEngineStore: EngineStore {
 }
 
 extension DataStack {
-    /// Prepares the database for an engine, and returns the store of the engine. The call creates missing tables and
+    /// Prepares the database for an engine or an import, and returns its store. The call creates missing tables and
     /// triggers, and records preexisting rows.
     ///
     /// - Throws: ``SyncError`` `serviceMismatch` or `userMismatch` if the database syncs with another service or user.
     ///   `unknownEntity`, `keylessEntity`, `unknownAttribute` or `invalidOption` if an entity cannot be synced as
     ///   registered. `cannotOpenStore` if the engine's tables have an unknown version.
-    package func engine(_ registration: EngineRegistration) throws -> SQLiteEngineStore {
+    func engine(_ registration: EngineRegistration, isImport: Bool) throws -> SQLiteEngineStore {
         var (tables, others): ([TrackedTable], [TrackedTable]) = ([], [])
         try DatabaseErrorMapper.mapped(.databaseError, "cannot create the engine's tables") {
             try database.write { db in
                 try watch.check(db)
                 try EngineTableCheck.located(in: db) {
-                    (tables, others) = try EngineSetup(self, registration, db).open()
+                    (tables, others) = try EngineSetup(self, registration, isImport: isImport, db).open()
                 }
             }
         }
-        return SQLiteEngineStore(self, registration, tables, others: others)
+        return SQLiteEngineStore(self, registration, isImport: isImport, tables, others: others)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
-import SyncCore
-import SyncStore
+package import SyncCore
+package import SyncStore
 
 // One transaction writes a page, its tombstones, its merges and the next cursor.
 extension EngineRun {
@@ -105,7 +105,7 @@ extension EngineRun {
     static func isAnythingNew(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration
     ) async throws -> Bool {
-        let cursors = try await store.cursors(registration)
+        let cursors = try await store.cursors()
         let entities = registration.entities.map(\.name)
         do {
             if service.capabilities.hasSharedCursor {
@@ -134,62 +134,6 @@ extension EngineRun {
             throw service.hidingSecrets(of: failure.error)
         }
     }
-
-    // MARK: Single records
-
-    /// Stores records that the app fetched.
-    func write(_ json: JSONValue, _ entity: String) async throws {
-        let records: [JSONValue] =
-            switch json {
-            case .array(let elements): elements
-            default: [json]
-            }
-        let rows = try records.map { record in
-            guard let id = try store.id(of: record, entity) else {
-                throw SyncError(.primaryKeyMissing, "a record has no readable key", entity: entity)
-            }
-            return RemoteRecord(id: id, record: record, isComplete: false)
-        }
-        try await apply(rows, entity, keepsVersions: true)
-    }
-
-    func write(remoteFirst operation: PushOperation) async throws {
-        var operation = operation
-        try await findCursor()
-        operation.cursor = operation.cursor ?? cursor.value
-        let outcome =
-            try await service.pushed([operation]).first ?? .unknown("the service returned no outcome for the change")
-        let rows: [RemoteRecord]
-        switch outcome {
-        case .applied(let row):
-            if let row, let id = operation.id, !operation.mayGiveAnotherID,
-                try !store.areSame(row.id, id, of: operation.entity)
-            {
-                throw SyncError(.serviceFailure, row.otherRowReason, entity: operation.entity)
-            }
-            if operation.kind == .delete, let id = operation.id {
-                rows = [RemoteRecord(id: id, record: nil)]
-            } else if let row, row.record != nil {
-                rows = [row]
-            } else if let id = row?.id ?? operation.id,
-                case .found(let row)? = try checked(
-                    await service.fetch([id], of: operation.entity).first, id, operation.entity)
-            {
-                rows = [row]
-            } else {
-                rows = []
-            }
-        case .conflict, .alreadyExists:
-            throw SyncError(.serviceFailure, "the service has another version of the row; sync, then try again")
-        case .notFound:
-            throw SyncError(.rowNotFound, "the service no longer has the row", entity: operation.entity)
-        case .retry: throw SyncError(.serviceUnavailable, "the service asks to wait; try again later")
-        case .silent: throw SyncError(.serviceFailure, "the response does not state the outcome of the change")
-        case .rejected(let reason): throw SyncError(.serviceFailure, reason)
-        case .unknown(let reason): throw SyncError(.serviceUnavailable, reason)
-        }
-        try await apply(rows, operation.entity)
-    }
 }
 
 // MARK: - Pulling with one cursor for all entities
@@ -198,7 +142,7 @@ extension EngineRun {
 // also stored together.
 extension EngineRun {
     func pullTogether() async throws {
-        let cursors = try await store.cursors(registration)
+        let cursors = try await store.cursors()
         let since = Self.oldest(entities.map { cursors[$0]?.cursor })
         var isWhole = since == nil
         let pages: [String: PullPage]
@@ -246,11 +190,35 @@ extension EngineRun {
         let numbers = known.compactMap { text in Double(text).map { (text, $0) } }
         return numbers.count == known.count ? numbers.min { $0.1 < $1.1 }?.0 : nil
     }
+}
 
-    /// Sets the cursor for a push, if the service requires the cursor of the last pull.
-    func findCursor() async throws {
-        guard service.capabilities.pushesAtomically else { return }
-        let cursors = try await store.cursors(registration)
-        cursor.withLock { $0 = Self.oldest(entities.map { cursors[$0]?.cursor }) }
+// MARK: - Imports of pages
+
+extension SyncService {
+    /// Imports all records of an entity into a store, which needs no outbox. See `Sync.importPages`.
+    package func importPages(
+        of entity: SyncedEntity, into host: any StoreHost, _ configuration: SyncEngine.Configuration,
+        _ progress: (@Sendable (_ rows: Int, _ of: Int?) -> Void)?
+    ) async throws -> SyncReport {
+        let registration = try EngineRegistration([entity], self, configuration)
+        let store = try host.pullStore(registration)
+        let service = try configured(for: ServiceEntity.all([entity.name], of: host.model))
+        let run = try await EngineRun(
+            store, service, registration, configuration, [entity.name], holder: UUID().uuidString
+        ) { event in
+            if case .pulled(_, let rows, let total) = event { progress?(rows, total) }
+        }
+        do {
+            // An engine of the same store may have in-doubt creates, whose rows the pull would insert as other rows.
+            if let store = store as? any EngineStore {
+                try await OutboxRun(run, store).recover(isBeforePull: true)
+            }
+            try await run.pull()
+            try await run.reconcile()
+            try await run.delete()
+            return try await run.finish()
+        } catch {
+            throw await run.fail(error)
+        }
     }
 }

@@ -2,21 +2,20 @@ import Foundation
 import SyncCore
 import SyncStore
 
-/// The state of one engine run. Each phase is an extension in a separate file.
+/// The state of one engine run, and the phases that need no outbox: pulls, reconciliation and deletions. ``OutboxRun``
+/// has the other phases. Each phase is an extension in a separate file.
 final class EngineRun: Sendable {
-    let store: any EngineStore
+    let store: any PullStore
     let service: any SyncService
     let registration: EngineRegistration
     let configuration: SyncEngine.Configuration
     let entities: [String]
     let start: RunState
     let backoff: RetryBackoff
-    /// The key paths of the fields that the engine sends, by entity.
-    let memberPaths: [String: [[String]]]
     let report = Locked(SyncReport())
     /// The cursor of the last pull, if the service has one cursor for all entities.
     let cursor = Locked<String?>(nil)
-    private let feed: Feed<SyncEvent>
+    let send: @Sendable (SyncEvent) -> Void
     private let heartbeat: Task<Void, Never>
     /// Whether the run sends requests. A run without requests does not wait for the stored delay, and leaves it as it
     /// is.
@@ -27,36 +26,23 @@ final class EngineRun: Sendable {
     let pulled = Locked<Set<String>>([])
     /// The entities whose reconciliation is finished: the rows that the service lacks are known.
     let reconciledEntities = Locked<Set<String>>([])
-    /// The entities with pushed changes of rows that the service no longer has.
-    let entitiesWithMissingRows = Locked<Set<String>>([])
-    /// The rejections of this run that later changes may have resolved.
-    let rejections = Locked(Rejections())
-    /// The changes that this run blocked because they cannot be sent.
-    let unsendableChanges = Locked<Set<BlockedChange>>([])
-    /// The in-doubt requests that this run could not resolve and does not send again.
-    let unresolvedRequests = Locked<Set<Int64>>([])
-    /// The accepted creates whose row this run has looked for, because the response did not have the row.
-    let searchedCreates = Locked<Set<Int64>>([])
-    /// The in-doubt creates whose row the service did not have before the pull. This run repeats them after the pull.
-    let createsAfterPull = Locked<Set<Int64>>([])
 
     init(
-        _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
-        _ configuration: SyncEngine.Configuration, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String,
-        sendsRequests: Bool
+        _ store: any PullStore, _ service: any SyncService, _ registration: EngineRegistration,
+        _ configuration: SyncEngine.Configuration, _ entities: [String], holder: String,
+        sendsRequests: Bool = true, send: @escaping @Sendable (SyncEvent) -> Void
     ) async throws {
         self.store = store
         self.service = service
         self.registration = registration
         self.configuration = configuration
         self.entities = entities
-        self.feed = feed
+        self.send = send
         self.sendsRequests = sendsRequests
-        memberPaths = store.memberPaths
-        start = try await store.begin(registration, holder: holder)
+        start = try await store.begin(holder: holder)
         backoff = RetryBackoff(configuration, failures: start.attempts) { event in
-            guard case .waiting(let duration, let reason) = event else { return feed.send(event) }
-            feed.send(.waiting(duration, reason: service.hidingSecrets(in: reason)))
+            guard case .waiting(let duration, let reason) = event else { return send(event) }
+            send(.waiting(duration, reason: service.hidingSecrets(in: reason)))
         }
         heartbeat = Self.heartbeat(store, start.lease, configuration.clock)
         do {
@@ -76,15 +62,13 @@ final class EngineRun: Sendable {
 
     var lease: EngineLease { start.lease }
 
-    func send(_ event: SyncEvent) { feed.send(event) }
-
     func recordChanges(of entity: String, _ change: (inout SyncReport.Changes) -> Void) {
         report.withLock { change(&$0[entity]) }
     }
 
     /// Starts a task that renews the lease regularly, because a request or a delay may take longer than the lease.
     private static func heartbeat(
-        _ store: any EngineStore, _ lease: EngineLease, _ clock: EngineClock
+        _ store: any PullStore, _ lease: EngineLease, _ clock: EngineClock
     ) -> Task<Void, Never> {
         Task {
             while !Task.isCancelled {
@@ -114,6 +98,12 @@ final class EngineRun: Sendable {
         }
     }
 
+    /// Returns the outcome of a fetch; nil if it contains another row, or if there is none.
+    func checked(_ response: FetchOutcome?, _ id: JSONValue, _ entity: String) throws -> FetchOutcome? {
+        if case .found(let row)? = response, try !store.areSame(row.id, id, of: entity) { return nil }
+        return response
+    }
+
     // MARK: Finishing
 
     func finish() async throws -> SyncReport {
@@ -123,7 +113,7 @@ final class EngineRun: Sendable {
         try await store.finish(
             entities.filter(pulled.value.contains), notBefore: notBefore, attempts: failures, lease)
         let report = report.value
-        feed.send(.finished(report))
+        send(.finished(report))
         return report
     }
 
@@ -137,7 +127,7 @@ final class EngineRun: Sendable {
         // A cancelled task cannot write to the store.
         try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
         let shown = service.hidingSecrets(of: (error as? ServiceError)?.error ?? error)
-        feed.send(.failed(shown))
+        send(.failed(shown))
         return shown
     }
 }
@@ -150,22 +140,11 @@ extension SyncService {
         error.message = hidingSecrets(in: error.message)
         return error
     }
-
-    /// Pushes changes, and masks secrets in the reasons of the outcomes.
-    func pushed(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        try await push(operations).map { outcome in
-            switch outcome {
-            case .rejected(let reason): .rejected(hidingSecrets(in: reason))
-            case .unknown(let reason): .unknown(hidingSecrets(in: reason))
-            case .applied, .conflict, .notFound, .alreadyExists, .retry, .silent: outcome
-            }
-        }
-    }
 }
 
 /// A queue that executes the runs of an engine one at a time.
 actor EngineRunQueue {
-    typealias Phases = @Sendable (EngineRun) async throws -> Void
+    typealias Phases = @Sendable (EngineRun, OutboxRun) async throws -> Void
 
     /// The kind of a run.
     enum Kind {

@@ -34,7 +34,7 @@ public actor SyncEngine {
     ) throws {
         registration = try EngineRegistration(entities, service, configuration)
         store = try host.engineStore(registration)
-        self.service = try service.configured(for: ServiceEntity.all(entities.map(\.name), of: store.model))
+        self.service = try service.configured(for: ServiceEntity.all(entities.map(\.name), of: host.model))
         self.configuration = configuration
     }
 
@@ -59,14 +59,14 @@ public actor SyncEngine {
     ///   ``ServiceCredentials`` closure, and `CancellationError`.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
-        try await run(.sync, entities) { run in
-            try await run.recover(isBeforePull: true)
+        try await run(.sync, entities) { run, outbox in
+            try await outbox.recover(isBeforePull: true)
             try await run.pull()
             try await run.reconcile()
             let refusal = try await run.deleteWithinLimit()
-            try await run.push()
-            try await run.pushAfterDeletions()
-            try await run.upload()
+            try await outbox.push()
+            try await outbox.pushAfterDeletions()
+            try await outbox.upload()
             if let refusal { throw refusal }
         }
     }
@@ -78,8 +78,8 @@ public actor SyncEngine {
     /// - Throws: The errors of ``sync(only:)-([String]?)``.
     @discardableResult
     public func pull(only entities: [String]? = nil) async throws -> SyncReport {
-        try await run(.pull, entities) { run in
-            try await run.recover(isBeforePull: true)
+        try await run(.pull, entities) { run, outbox in
+            try await outbox.recover(isBeforePull: true)
             try await run.pull()
             try await run.reconcile()
             try await run.delete()
@@ -93,10 +93,10 @@ public actor SyncEngine {
     /// - Throws: The errors of ``sync(only:)-([String]?)``.
     @discardableResult
     public func push(only entities: [String]? = nil) async throws -> SyncReport {
-        try await run(.push, entities) { run in
-            try await run.recover()
-            try await run.push()
-            try await run.upload()
+        try await run(.push, entities) { _, outbox in
+            try await outbox.recover()
+            try await outbox.push()
+            try await outbox.upload()
         }
     }
 
@@ -121,10 +121,11 @@ public actor SyncEngine {
     ) async throws -> SyncReport {
         lastReport = nil
         let run = try await EngineRun(
-            store, service, registration, configuration, names, feed, holder: name, sendsRequests: sendsRequests)
+            store, service, registration, configuration, names, holder: name, sendsRequests: sendsRequests
+        ) { [feed] event in feed.send(event) }
         defer { lastReport = run.report.value }
         do {
-            try await phases(run)
+            try await phases(run, OutboxRun(run, store))
             return try await run.finish()
         } catch {
             throw await run.fail(error)
@@ -155,7 +156,7 @@ public actor SyncEngine {
     /// - Throws: ``SyncError`` `primaryKeyMissing` if a record has no valid primary key; `unknownEntity`, `engineBusy`.
     @discardableResult
     public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
-        try await run(.single, [entity], sendsRequests: false) { run in try await run.write(json, entity) }
+        try await run(.single, [entity], sendsRequests: false) { _, outbox in try await outbox.write(json, entity) }
     }
 
     /// Sends a change to the service before the change is stored. If the service accepts the change, the engine stores
@@ -168,7 +169,7 @@ public actor SyncEngine {
     ///   the change.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
-        try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }
+        try await run(.single, [operation.entity]) { _, outbox in try await outbox.write(remoteFirst: operation) }
     }
 }
 

@@ -89,8 +89,6 @@ extension SyncEngine {
         /// Whether the service and the user are known. If false, the engine does not compare the service and the user
         /// with those of the database. The caller must then not start a run.
         package var isScopeKnown = true
-        /// Whether the engine only imports pages. Such an engine does not capture local changes.
-        package var isImport = false
         /// The largest number of attempts for a request that fails with a transient error, such as status 503.
         public var maxAttempts = 4
         /// The total time that a run may wait after failures, for delays that the service requests, and for in-doubt
@@ -197,8 +195,7 @@ extension EngineRegistration {
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.requiresClientCascades)
             },
             service: configuration.serviceIdentity ?? service.identity, user: configuration.userID,
-            isScopeKnown: configuration.isScopeKnown,
-            isImport: configuration.isImport, clientAssignsIDs: capabilities.idAssignment == .client,
+            isScopeKnown: configuration.isScopeKnown, clientAssignsIDs: capabilities.idAssignment == .client,
             supportsCompositeIDs: capabilities.supportsCompositeIDs, idLength: capabilities.generatedIDLength,
             sendsWholeRows: capabilities.requiresCompleteRecords, ordersVersions: capabilities.hasOrderedVersions,
             markerField: capabilities.markerField,

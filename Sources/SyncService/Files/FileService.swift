@@ -79,7 +79,7 @@ struct MultipartForm {
 
 // The engine uploads files after their rows. It stores no request for an upload, because the name of a file identifies
 // its bytes. If the process ends during an upload, the next run checks whether the record has the name.
-extension EngineRun {
+extension OutboxRun {
     /// The number of transient failures after which a run uploads no more files. The next run uploads the rest.
     private static let mostFailures = 2
 
@@ -103,7 +103,8 @@ extension EngineRun {
         guard let url = await files.pendingFile(file.content.hash) else {
             return try await block(file, "the file is no longer in the folder of the FileStore; attach it again")
         }
-        switch try checked(await service.fetch([file.remoteID], of: file.entity).first, file.remoteID, file.entity) {
+        let response = try await service.fetch([file.remoteID], of: file.entity).first
+        switch try run.checked(response, file.remoteID, file.entity) {
         case .found(let row)?:
             if let name = file.name(in: row, of: service) {
                 return try await recordUploaded(file, name, row, files, service)
@@ -149,12 +150,12 @@ extension EngineRun {
         }
         _ = try await store.apply(PulledPage([row], of: file.entity), lease)
         try await store.complete(file, .sent, lease)
-        recordChanges(of: file.entity) { $0.pushedUpdates += 1 }
+        run.recordChanges(of: file.entity) { $0.pushedUpdates += 1 }
     }
 
     private func block(_ file: PendingUpload, _ reason: String) async throws {
         try await store.complete(file, .rejected(reason), lease)
-        recordChanges(of: file.entity) { $0.blockedChanges += 1 }
+        run.recordChanges(of: file.entity) { $0.blockedChanges += 1 }
     }
 }
 

@@ -1,28 +1,9 @@
 package import SyncCore
 
-/// The database operations of the two-way engine. Each `async` call is one transaction, and no call waits for the
-/// network.
-package protocol EngineStore: Sendable {
-    var model: SyncModel { get }
+/// The database operations of the two-way engine: those of a pull, and those of the outbox, the conflict log and files.
+package protocol EngineStore: PullStore {
     /// The key path of each value that requests send, by entity.
     var memberPaths: [String: [[String]]] { get }
-
-    /// Takes the lease for one run, so that no other engine syncs at the same time. Returns the state of the engine.
-    ///
-    /// - Throws: ``SyncError`` `engineBusy` if another engine holds the lease.
-    func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState
-
-    /// Extends the lease of a run. One request may take longer than a lease lasts.
-    ///
-    /// - Throws: ``SyncError`` `engineBusy` if another engine has taken the lease.
-    func renew(_ lease: EngineLease) async throws
-
-    /// Applies pages of several entities in one transaction, referenced entities first. Writes and merges rows, and
-    /// records tombstones, versions and cursors.
-    func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> SyncReport
-
-    /// Discards the page at which the pull of an entity was interrupted. The next pull then begins with the first page.
-    func clearNextPage(of entity: String, _ lease: EngineLease) async throws
 
     /// Builds requests for the next pending changes that can be sent, and stores them.
     ///
@@ -59,41 +40,6 @@ package protocol EngineStore: Sendable {
     ///
     /// - Returns: The number of changes.
     func retryBelow(_ entities: [String], _ lease: EngineLease) async throws -> Int
-
-    /// Starts a listing of all IDs of an entity. Discards an unfinished listing.
-    func beginListing(of entity: String, _ lease: EngineLease) async throws
-
-    /// Returns the IDs of known rows that a finished listing lacks, whether edited locally or not. The caller confirms
-    /// with the service that the rows are missing. If the client assigns IDs, preexisting rows that the listing lacks
-    /// become new rows instead.
-    func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue]
-
-    /// Records rows of a listing.
-    ///
-    /// - Returns: The rows to fetch, because they are unknown or known in another version.
-    func insertListed(_ listed: [ListedRecord], of entity: String, _ lease: EngineLease) async throws
-        -> ListingDifference
-
-    /// Records rows as missing at the service, to be deleted within the deletion limit. Call this method at the end of
-    /// a listing.
-    func finishListing(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
-
-    /// Applies the deletions of the service, and deletes missing rows if the deletion limit allows this for each
-    /// entity. Then tries the quarantined records again, unless the limit kept the missing rows.
-    ///
-    /// - Parameter listed: The entities whose listings have ended.
-    /// - Returns: The changes. `refusal` is a ``SyncError`` `deletionLimitExceeded` if the limit kept all missing rows;
-    ///   otherwise nil.
-    func applyDeletions(
-        limit: DeletionLimit?, listed: [String], _ lease: EngineLease
-    ) async throws -> (outcome: SyncReport, refusal: SyncError?)
-
-    /// Records that the entities are in sync, and releases the lease.
-    ///
-    /// - Parameters:
-    ///   - notBefore: The time before which the service must not be called, in milliseconds since 1970; nil for none.
-    ///   - attempts: The number of consecutive failures of the service; 0 if the service itself asked for the delay.
-    func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws
 
     /// Returns the number of rows with pending changes that are not blocked.
     func pendingChangeCount(of entities: [String]) async throws -> Int
@@ -157,9 +103,6 @@ package protocol EngineStore: Sendable {
 
     // MARK: Without a lease
 
-    /// Returns where the pull of each entity continues.
-    func cursors(_ registration: EngineRegistration) async throws -> [String: PullState]
-
     /// Returns whether a page can have a change that is not stored. A record without a version counts as changed.
     func hasChanges(_ page: PulledPage) async throws -> Bool
 
@@ -167,80 +110,8 @@ package protocol EngineStore: Sendable {
     /// this counter or later, unless they were created locally.
     func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue]
 
-    /// Returns whether two IDs identify the same row. The same ID may be spelled in several ways.
-    func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool
-
     /// Returns the ID of a record; nil if the record has no valid ID.
     func id(of record: JSONValue, _ entity: String) throws -> JSONValue?
-}
-
-extension EngineStore {
-    /// Applies one page in a transaction.
-    package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> SyncReport {
-        try await apply([page], lease)
-    }
-}
-
-/// The lease of one run. Each new lease has a higher token.
-package struct EngineLease: Sendable {
-    package let token: Int64
-
-    package init(token: Int64) { self.token = token }
-}
-
-/// The state of the engine at the start of a run.
-package struct RunState: Sendable {
-    package let lease: EngineLease
-    package let cursors: [String: PullState]
-    /// The current edit counter.
-    package let edits: Int64
-    /// The time before which the service must not be called, in milliseconds since 1970; nil for none.
-    package let notBefore: Int64?
-    /// The number of consecutive failures of the service; 0 if the service itself asked for the delay.
-    package let attempts: Int
-    /// Whether there are requests that are not completed.
-    package let hasInDoubtRequests: Bool
-    /// Whether there are blocked changes.
-    package let hasBlockedChanges: Bool
-
-    /// Whether the service asked for the delay.
-    package var isRequestedByService: Bool { notBefore != nil && attempts == 0 }
-
-    package init(
-        lease: EngineLease, cursors: [String: PullState], edits: Int64, notBefore: Int64?, attempts: Int,
-        isAnyUnanswered: Bool, isAnyBlocked: Bool
-    ) {
-        self.lease = lease
-        self.cursors = cursors
-        self.edits = edits
-        self.notBefore = notBefore
-        self.attempts = attempts
-        self.hasInDoubtRequests = isAnyUnanswered
-        self.hasBlockedChanges = isAnyBlocked
-    }
-}
-
-/// Where the pull of one entity continues.
-package struct PullState: Sendable {
-    /// The cursor after the last complete pull; nil if the next pull gets all rows.
-    package let cursor: String?
-    /// The page at which a pull was interrupted; nil if no pull was.
-    package let next: String?
-    package let isInitialSyncComplete: Bool
-    /// When all IDs were last listed, in milliseconds since 1970; nil if never.
-    package let lastListing: Int64?
-    /// Whether a full pull is complete and the rows that it lacks have not been processed yet.
-    package let hasUnprocessedListing: Bool
-
-    package init(
-        cursor: String?, next: String?, isInitialSyncComplete: Bool, lastListing: Int64?, hasUnprocessedListing: Bool
-    ) {
-        self.cursor = cursor
-        self.next = next
-        self.isInitialSyncComplete = isInitialSyncComplete
-        self.lastListing = lastListing
-        self.hasUnprocessedListing = hasUnprocessedListing
-    }
 }
 
 /// The registration of an engine: its entities, its service and user, and its conflict policies.
@@ -279,8 +150,6 @@ package struct EngineRegistration: Sendable {
     package let user: String
     /// Whether service and user are known. If false, no request is sent, and the store does not check them.
     package let isScopeKnown: Bool
-    /// Whether the run only imports pages. Change capture is then off, unless another engine uses it.
-    package let isImport: Bool
     /// Whether the client assigns the IDs of new rows.
     package let clientAssignsIDs: Bool
     /// Whether the service accepts composite IDs.
@@ -303,8 +172,7 @@ package struct EngineRegistration: Sendable {
     package let handlesRowsTogether: Bool
 
     package init(
-        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, isImport: Bool = false,
-        clientAssignsIDs: Bool,
+        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, clientAssignsIDs: Bool,
         supportsCompositeIDs: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false,
         ordersVersions: Bool = false,
         markerField: String? = nil, filters: [String: String],
@@ -314,7 +182,6 @@ package struct EngineRegistration: Sendable {
         self.service = service
         self.user = user
         self.isScopeKnown = isScopeKnown
-        self.isImport = isImport
         self.clientAssignsIDs = clientAssignsIDs
         self.supportsCompositeIDs = supportsCompositeIDs
         self.idLength = idLength

@@ -1,6 +1,6 @@
 package import SyncCore
 
-/// A store that payloads are synced into, and that an engine can keep in sync with a service.
+/// A store that payloads are synced into, and that an import or an engine can keep in sync with a service.
 package protocol StoreHost: AnyObject, Sendable {
     /// The model of the store.
     var model: SyncModel { get }
@@ -14,7 +14,12 @@ package protocol StoreHost: AnyObject, Sendable {
         _ body: @escaping @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result
 
+    /// Prepares the store for an import of pages, and returns its operations.
+    func pullStore(_ registration: EngineRegistration) throws -> any PullStore
+
     /// Prepares the store for an engine, and returns its operations.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption` if the store has no outbox.
     func engineStore(_ registration: EngineRegistration) throws -> any EngineStore
 }
 

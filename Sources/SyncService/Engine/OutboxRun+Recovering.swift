@@ -4,7 +4,7 @@ import SyncStore
 
 // The service may have applied an in-doubt request. The engine resolves such a request before the pull. Otherwise the
 // pull would insert a second row for a record that the request created.
-extension EngineRun {
+extension OutboxRun {
     /// The most attempts for a request whose outcome stays unknown.
     static let mostTries = 3
 
@@ -12,14 +12,14 @@ extension EngineRun {
     ///
     /// - Parameter isBeforePull: Whether a pull follows before the push.
     func recover(isBeforePull: Bool = false) async throws {
-        if start.hasInDoubtRequests { try await recoverAll(isBeforePull: isBeforePull) }
+        if run.start.hasInDoubtRequests { try await recoverAll(isBeforePull: isBeforePull) }
     }
 
     /// Resolves the in-doubt requests, including those of this run, except those that the run could not resolve or
     /// resolves later.
     func recoverAll(isBeforePull: Bool = false) async throws {
         var requests = try await unanswered(isBeforePull: isBeforePull)
-        if !requests.isEmpty { send(.phase(.recovering)) }
+        if !requests.isEmpty { run.send(.phase(.recovering)) }
         if service.capabilities.pushesAtomically, !requests.isEmpty {
             // The push sends the requests again. If the service had applied them, the last pull returned their changes,
             // or the service rejects the push as outdated.
@@ -124,13 +124,13 @@ extension EngineRun {
     ///
     /// - Returns: Whether the service now lists any of these rows.
     func waitForAcceptedRows() async throws -> Bool {
-        guard start.hasInDoubtRequests || !searchedCreates.value.isEmpty else { return false }
+        guard run.start.hasInDoubtRequests || !searchedCreates.value.isEmpty else { return false }
         var isAnyListed = false
         for part in Self.pauses {
             let requests = try await acceptedRequests()
             guard !requests.isEmpty else { return isAnyListed }
             let seconds = configuration.inDoubtTimeout.seconds * part
-            guard try await backoff.pauses(seconds, "the service accepted a row that it does not list yet") else {
+            guard try await run.backoff.pauses(seconds, "the service accepted a row that it does not list yet") else {
                 return isAnyListed
             }
             for request in requests {
@@ -211,7 +211,7 @@ extension EngineRun {
     /// create that is searched for to the next run, so that it does not stop the other changes.
     private func wait(after failure: ServiceError, _ request: OutgoingRequest) async throws {
         do {
-            try await backoff.wait(after: failure)
+            try await run.backoff.wait(after: failure)
         } catch is ServiceError where isSearched(request) {
             try await checkThatServiceResponds(request)
             leaveToNextRun(request)
@@ -219,7 +219,7 @@ extension EngineRun {
     }
 
     private func checkThatServiceResponds(_ request: OutgoingRequest) async throws {
-        _ = try await asking { [service] in
+        _ = try await run.asking { [service] in
             try await service.pull(PullRequest(entity: request.operation.entity, cursor: nil))
         }
     }
@@ -279,7 +279,7 @@ extension EngineRun {
     }
 
     private func again(_ request: OutgoingRequest) async throws -> PushOutcome {
-        let outcome = try await asking { try await pushed([request], isReplay: true).first }
+        let outcome = try await run.asking { try await pushed([request], isReplay: true).first }
         switch outcome {
         // The request without a response created this row.
         case .alreadyExists(let row?): return .conflict(row)
@@ -298,7 +298,7 @@ extension EngineRun {
     private func waitForInDoubtRequest(_ request: OutgoingRequest) async throws {
         let deadline = request.preparedDate.addingTimeInterval(configuration.inDoubtTimeout.seconds)
         guard secondsInDoubt(since: request.preparedDate) > 0 else { return }
-        try await backoff.wait(until: deadline, Self.inDoubtReason)
+        try await run.backoff.wait(until: deadline, Self.inDoubtReason)
     }
 
     /// Waits until the service can no longer apply an in-doubt request.
@@ -306,7 +306,7 @@ extension EngineRun {
     /// - Returns: False if the run may not wait that long.
     private func mayWaitForInDoubtRequest(since sent: Date) async throws -> Bool {
         let seconds = secondsInDoubt(since: sent)
-        return seconds > 0 ? try await backoff.pauses(seconds, Self.inDoubtReason) : true
+        return seconds > 0 ? try await run.backoff.pauses(seconds, Self.inDoubtReason) : true
     }
 
     private static let inDoubtReason = "an in-doubt request may still be executed"
@@ -326,7 +326,7 @@ extension EngineRun {
         var trail = PageLoopDetector(request.operation.entity)
         while true {
             let pull = PullRequest(entity: request.operation.entity, cursor: nil, page: trail.page)
-            let response = try await asking { [service] in try await service.pull(pull) }
+            let response = try await run.asking { [service] in try await service.pull(pull) }
             let candidates = response.records.filter { isSame($0, request) }
             let unknown =
                 isMarked

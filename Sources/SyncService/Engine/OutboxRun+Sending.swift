@@ -3,7 +3,7 @@ import SyncStore
 
 // Several requests are sent at the same time if the service allows it. Their responses are handled one after the other,
 // because each response is compared with the stored rows.
-extension EngineRun {
+extension OutboxRun {
     /// Returns the batches to send at the same time: the next batch, and batches that do not depend on it.
     ///
     /// Requests of one entity do not depend on each other: a row that references a new row is prepared after the
@@ -73,7 +73,7 @@ extension EngineRun {
                     let answered = requests
                     requests = []
                     applied += try await complete(answered, outcomes)
-                    await backoff.succeeded()
+                    await run.backoff.succeeded()
                 } catch {
                     failed.append(FailedBatch(index: response.index, requests: requests, error: error))
                 }

@@ -3,19 +3,19 @@ import SyncStore
 
 // The engine stores requests before it sends them, so that a later run can resolve the requests of an interrupted run.
 // It stores outcomes as they arrive.
-extension EngineRun {
+extension OutboxRun {
     private static let preparedRequestLimit = 100
     /// The most pulls while the engine pushes the outbox once, each after the service rejected the push as outdated.
     private static let mostRounds = 4
 
     func push() async throws {
-        send(.phase(.pushing))
+        run.send(.phase(.pushing))
         try await recover()
         var batchSize = max(1, service.capabilities.maxBatchSize)
         // A change may have been blocked because of a row that this run has deleted since.
-        if report.value.total.pulledDeletes > 0 { _ = try await store.retryBlocked(entities, lease) }
+        if run.report.value.total.pulledDeletes > 0 { _ = try await store.retryBlocked(entities, lease) }
         // The service may now have the rows that a blocked row references.
-        if start.hasBlockedChanges || report.value.total.blockedChanges > 0 {
+        if run.start.hasBlockedChanges || run.report.value.total.blockedChanges > 0 {
             _ = try await store.retryBelow(entities, lease)
         }
         var progress = PushProgress(total: try await store.pendingChangeCount(of: entities))
@@ -23,9 +23,9 @@ extension EngineRun {
         // Rows that reference an accepted row can be sent once the service lists the accepted row.
         if try await waitForAcceptedRows() {
             try await pushAll(&batchSize, &progress)
-            send(progress.event)
+            run.send(progress.event)
         }
-        let changes = report.value.total
+        let changes = run.report.value.total
         guard changes.blockedChanges > 0 else { return }
         var count = try await retryRejected()
         // A deletion may have freed the row or the value that a change of another entity was rejected for.
@@ -35,7 +35,7 @@ extension EngineRun {
         var rounds = count
         while count > 0 {
             try await pushAll(&batchSize, &progress, isRetry: true)
-            send(progress.event)
+            run.send(progress.event)
             rounds -= 1
             count = rounds > 0 ? try await retryRejected() : 0
         }
@@ -48,8 +48,8 @@ extension EngineRun {
     private func retryRejected() async throws -> Int {
         var total = 0
         for entity in rejections.withLock({ $0.takeRetriable() }).sorted() where entities.contains(entity) {
-            let count = try await store.retryRejected(entity, after: start.edits, lease)
-            recordChanges(of: entity) { $0.blockedChanges -= count }
+            let count = try await store.retryRejected(entity, after: run.start.edits, lease)
+            run.recordChanges(of: entity) { $0.blockedChanges -= count }
             total += count
         }
         return total
@@ -58,7 +58,7 @@ extension EngineRun {
     /// Applies the deletions that the push discovered. Then pushes the rows that the conflict policy restores.
     func pushAfterDeletions() async throws {
         guard !entitiesWithMissingRows.value.isEmpty else { return }
-        try await delete()
+        try await run.delete()
         try await push()
     }
 
@@ -87,7 +87,7 @@ extension EngineRun {
             last = edit
             // A run may try these changes again, and then block them again.
             for change in blocked where unsendableChanges.withLock({ $0.insert(change).inserted }) {
-                recordChanges(of: change.entity) { $0.blockedChanges += 1 }
+                run.recordChanges(of: change.entity) { $0.blockedChanges += 1 }
             }
             guard !requests.isEmpty else { return }
             var isAnyInDoubt = true
@@ -100,7 +100,7 @@ extension EngineRun {
                 rounds += 1
                 try await catchUp()
             }
-            send(progress.event)
+            run.send(progress.event)
             // Resolve in-doubt requests before sending another change of the same row.
             if isAnyInDoubt { try await recoverAll() }
         }
@@ -108,10 +108,10 @@ extension EngineRun {
 
     /// Pulls and merges the remote changes that made the service reject a push.
     private func catchUp() async throws {
-        try await pull()
-        try await reconcile()
-        try await delete()
-        send(.phase(.pushing))
+        try await run.pull()
+        try await run.reconcile()
+        try await run.delete()
+        run.send(.phase(.pushing))
     }
 
     /// Sends requests in batches, and stores their outcomes. See ``sendNext(of:_:count:)``.
@@ -152,7 +152,7 @@ extension EngineRun {
                 try await isolate(batch, .failing(reason), &rest, &batchSize)
             } catch let failure as ServiceError where failure.isTransient {
                 do {
-                    try await backoff.wait(after: failure)
+                    try await run.backoff.wait(after: failure)
                 } catch {
                     try await postpone(rest, after: failure)
                     throw error
@@ -233,7 +233,8 @@ extension EngineRun {
 
     /// Stores the outcome of a request.
     func complete(_ request: OutgoingRequest, as outcome: RequestOutcome.Outcome) async throws {
-        record(try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
+        let reply = RequestOutcome(request: request, outcome: outcome)
+        run.record(try await store.complete([reply], serverTime: nil, lease))
     }
 
     /// Stores the outcomes of requests.
@@ -254,7 +255,7 @@ extension EngineRun {
             switch outcome {
             case .applied:
                 done += 1
-                recordChanges(of: request.operation.entity) { $0.recordDone(request.operation.kind) }
+                run.recordChanges(of: request.operation.entity) { $0.recordDone(request.operation.kind) }
             case .notFound where request.operation.kind != .create:
                 entitiesWithMissingRows.withLock { $0.insert(request.operation.entity) }
             default: break
@@ -262,9 +263,9 @@ extension EngineRun {
             replies.append(RequestOutcome(request: request, outcome: outcome))
         }
         let outcome = try await store.complete(replies, serverTime: nil, lease)
-        record(outcome)
+        run.record(outcome)
         rejections.withLock { $0.add(replies, isOrdered: maxConcurrentRequests <= 1) }
-        if isPostponed { try await backoff.wait(after: .retryLater(after: delay, "it postponed a change")) }
+        if isPostponed { try await run.backoff.wait(after: .retryLater(after: delay, "it postponed a change")) }
         return done
     }
 
@@ -331,17 +332,6 @@ extension SyncReport.Changes {
         case .update: pushedUpdates += 1
         case .delete: pushedDeletes += 1
         }
-    }
-}
-
-extension EngineRun {
-    func operation(of request: OutgoingRequest) -> PushOperation {
-        var operation = request.operation
-        if let paths = memberPaths[operation.entity] {
-            operation.fieldPaths = paths.filter { operation.record.value(at: $0) != JSONValue?.none }
-        }
-        operation.cursor = cursor.value
-        return operation
     }
 }
 

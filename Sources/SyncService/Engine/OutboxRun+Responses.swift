@@ -3,7 +3,7 @@ import SyncStore
 
 // The engine uses a response only if it has the requested row. A cache may return another row; the outcome is then
 // unknown.
-extension EngineRun {
+extension OutboxRun {
     /// Sends changes, and checks that each returned record is the row of its request. If it is not, the outcome is
     /// unknown.
     ///
@@ -41,14 +41,8 @@ extension EngineRun {
     ///
     /// - Returns: The outcome; nil if the response contains another row, or contains no outcome.
     func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchOutcome? {
-        let rows = try await asking { [service] in try await service.fetch([id], of: entity) }
-        return try checked(rows.first, id, entity)
-    }
-
-    /// Returns the outcome of a fetch; nil if it contains another row, or if there is none.
-    func checked(_ response: FetchOutcome?, _ id: JSONValue, _ entity: String) throws -> FetchOutcome? {
-        if case .found(let row)? = response, try !store.areSame(row.id, id, of: entity) { return nil }
-        return response
+        let rows = try await run.asking { [service] in try await service.fetch([id], of: entity) }
+        return try run.checked(rows.first, id, entity)
     }
 
     /// Returns whether a record is the row of a request.
