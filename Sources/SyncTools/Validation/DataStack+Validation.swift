@@ -44,7 +44,7 @@ extension DataStack {
                 attributes.filter { !$0.isOptional }.map { ($0.name, "attributes") }
                 + entity.relationships.filter { !$0.relationship.isOptional }.map { ($0.name, "relationships") }
             for (name, group) in required {
-                let count = try await count(entity.name, where: .attribute(name) == nil)
+                let count = try await count(entity.name, where: RowPredicate(isNil: name))
                 guard count > 0 else { continue }
                 findings.append(
                     SyncDiagnostic(
