@@ -197,9 +197,6 @@ package struct ExactNumber: Sendable, Hashable {
     }
 
     package var isBelowZero: Bool { isNegative }
-
-    /// The number of digits before the point; zero or negative for an absolute value below 1.
-    package var wholeDigits: Int { exponent }
 }
 
 extension ExactNumber: Comparable {
