@@ -214,7 +214,7 @@ extension PredicateConstant: Hashable {
 extension PredicateConstant {
     /// Returns whether the value is less than another; false if they are not comparable. Strings are ordered by their
     /// bytes.
-    func isBefore(_ other: PredicateConstant) -> Bool {
+    package func isBefore(_ other: PredicateConstant) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right
         case (.exact(let left), .exact(let right)): left < right
@@ -227,38 +227,8 @@ extension PredicateConstant {
     }
 
     /// The value with its case folded, if it is a string.
-    var folded: PredicateConstant {
+    package var folded: PredicateConstant {
         if case .text(let text) = self { .text(CaseFolding.fold(text)) } else { self }
-    }
-}
-
-extension StoredValue {
-    /// The value in its comparable form; nil for null, and for a decimal or date that cannot be stored.
-    var constant: PredicateConstant? {
-        switch self {
-        case .null: nil
-        case .integer(let value): .integer(value)
-        case .double(let value): .double(value)
-        case .decimal(let value): ExactNumber("\(value)").map(PredicateConstant.exact)
-        case .boolean(let value): .boolean(value)
-        case .string(let text), .url(let text): .text(text)
-        case .date(let value): value.milliseconds.map(PredicateConstant.instant)
-        case .uuid(let value): .text(value.uuidString)
-        case .binary(let value): .bytes(value)
-        case .json(let value): .text(String(decoding: CanonicalJSON.bytes(value), as: UTF8.self))
-        }
-    }
-}
-
-extension JSONValue {
-    /// A scalar in its comparable form, with a number as an exact number; nil for null, arrays and objects.
-    var constant: PredicateConstant? {
-        switch self {
-        case .bool(let value): .boolean(value)
-        case .number(let text): ExactNumber(text).map(PredicateConstant.exact)
-        case .string(let text): .text(text)
-        case .null, .array, .object: nil
-        }
     }
 }
 
