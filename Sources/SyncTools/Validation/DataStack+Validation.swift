@@ -58,6 +58,22 @@ extension DataStack {
     }
 }
 
+extension SyncDiagnostic.Kind {
+    /// Whether data of the payload or the store is lost or missing. Other diagnostics are suggestions.
+    package var losesData: Bool {
+        switch self {
+        case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart,
+            .invalidRelationshipValue, .ignoredRelationship, .missingRequiredValue, .entityMismatch,
+            .unknownDiscriminatorValue, .objectKeyMismatch, .inconsistentRecords, .duplicateKeys, .danglingLinks,
+            .integrityViolation, .invalidModel, .dataLoss, .incompatibleTable, .serviceError:
+            true
+        case .tableChange, .convertedKeyType, .unusedAttribute, .pendingReference, .ambiguousKey, .missingInverse,
+            .missingTransformer, .notExported:
+            false
+        }
+    }
+}
+
 extension [SyncDiagnostic] {
     /// Whether any diagnostic means lost or missing data.
     package var losesData: Bool { contains { $0.kind.losesData } }
