@@ -167,14 +167,6 @@ extension SyncModel {
         let isID = AttributeNaming.isID(name) && rule != .exact
         return (rule ?? .snake).key(for: isID ? "id" : name)
     }
-
-    /// Returns the name of the first to-one relationship of an entity to itself, or nil if there is no such
-    /// relationship. By default, a row is in scope only if this relationship is null.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity`.
-    package func rootScope(of entity: String) throws -> String? {
-        try compiled.entity(named: entity).rootScope?.name
-    }
 }
 
 // MARK: - Transformers
