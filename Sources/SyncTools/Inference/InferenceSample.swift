@@ -87,6 +87,16 @@ extension InferenceSample {
     }
 }
 
+extension SyncError {
+    /// Returns the error with the name of a file added to its message, unless the message already contains the name.
+    package func naming(_ file: String) -> SyncError {
+        guard !message.contains(file) else { return self }
+        var named = self
+        named.message = "\(file): \(message)"
+        return named
+    }
+}
+
 /// The records of a sample in any format, each with its entity.
 struct SampleRecords {
     /// A record to observe.
