@@ -217,18 +217,12 @@ extension SyncModel {
         transformers[name] ?? StandardTransformer(rawValue: name)?.transformer
     }
 
-    /// Returns the conversion of an attribute's values, or nil if the attribute has no transformer and no format.
+    /// Returns the conversion of an attribute's values, or nil if there is no transformer, no format and no check.
     /// ``Coercion`` then converts the values.
-    package func conversion(of attribute: SyncModel.Attribute) -> ValueConversion? {
-        if attribute.transformers.isEmpty, attribute.format == nil { return nil }
-        return ValueConversion(
-            attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type)
-    }
-
-    /// Returns the conversion of an attribute's values in a payload, or nil if ``Coercion`` converts the values without
-    /// a check. The conversion applies the check, unless the attribute is transformable.
-    func mappingConversion(of attribute: SyncModel.Attribute, check: ValueCheck?) -> ValueConversion? {
-        guard let check else { return conversion(of: attribute) }
+    ///
+    /// - Parameter check: The check of values in a payload. It does not apply to a transformable attribute.
+    package func conversion(of attribute: SyncModel.Attribute, check: ValueCheck? = nil) -> ValueConversion? {
+        if attribute.transformers.isEmpty, attribute.format == nil, check == nil { return nil }
         return ValueConversion(
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type,
             check: attribute.type == .transformable ? nil : check)
