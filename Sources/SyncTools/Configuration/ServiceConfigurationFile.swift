@@ -193,7 +193,7 @@ struct PocketBaseSection: Sendable {
     /// Returns credentials that log in with the password; nil without a login.
     func credentials(at url: URL, _ transport: any HTTPTransport) -> ServiceCredentials? {
         login.map { login in
-            PocketBaseService.login(
+            ServiceCredentials.pocketBase(
                 at: url, collection: login.collection, identity: login.identity, password: login.password,
                 transport: transport)
         }
