@@ -49,15 +49,6 @@ package struct InferenceSample: Sendable {
         self.size = size
         self.name = name
     }
-
-    /// Creates a sample of one entity with a composite key.
-    package init(
-        _ json: Data, entity: String, primaryKey: [String], form: PayloadFormat = .json, keyPath: [String] = [],
-        size: Int? = nil, name: String? = nil
-    ) {
-        self.init(json, entity: entity, form: form, keyPath: keyPath, size: size, name: name)
-        self.primaryKey = SyncModel.PrimaryKey(primaryKey)
-    }
 }
 
 extension InferenceSample {
