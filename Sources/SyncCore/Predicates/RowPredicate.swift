@@ -17,12 +17,9 @@ public struct RowPredicate: Sendable, Hashable {
     package static let maximumNesting = 100
 
     let node: PredicateNode
-    let nesting: Int
 
     init(_ node: PredicateNode) {
-        let nesting = node.nesting
-        self.node = nesting > Self.maximumNesting ? .invalid(Self.nestedTooDeeply(), text: "") : node
-        self.nesting = min(nesting, Self.maximumNesting)
+        self.node = node.nesting > Self.maximumNesting ? .invalid(Self.nestedTooDeeply(), text: "") : node
     }
 
     /// Creates a condition from a string such as `age >= 18 AND ANY tags.id IN {1, 2}`.

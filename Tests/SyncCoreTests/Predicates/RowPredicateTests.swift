@@ -82,7 +82,7 @@ struct RowPredicateTests {
     func manyAlternativesAreOneLevel() throws {
         let text = (0..<10_000).map { "a == \($0)" }.joined(separator: " OR ")
         let predicate = try RowPredicate(parsing: text)
-        #expect(predicate.nesting == 1)
+        #expect(predicate.node.nesting == 1)
         #expect(predicate.description == text)
     }
 }
