@@ -110,13 +110,15 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Tests/TestWork", swiftSettings: ours),
-        .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "TestSize"], swiftSettings: ours),
+        .testTarget(
+            name: "SyncCoreTests", dependencies: ["SyncCore", "SyncTesting", "TestSize"], swiftSettings: ours),
         .testTarget(
             name: "SyncStoreTests", dependencies: ["SyncStore", "SyncCore", "TestSize"], swiftSettings: ours),
         .testTarget(
             name: "SyncSQLiteTests",
             dependencies: [
-                "SyncSQLite", "SyncStore", "SyncCore", "TestSize", .product(name: "GRDB", package: "GRDB.swift"),
+                "SyncSQLite", "SyncStore", "SyncCore", "SyncTesting", "TestSize",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: ours),
         .testTarget(

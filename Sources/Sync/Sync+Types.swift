@@ -84,16 +84,6 @@ extension Sync {
         }
         return result
     }
-
-    /// Computes the changes of ``changes(_:as:stack:predicate:parent:operations:options:)``, and writes nothing.
-    package nonisolated(nonsending) static func plan<Value: EntityRecord>(
-        _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
-        parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
-    ) async throws -> SyncResult {
-        try await plan(
-            payload, inEntity: Value.entityName, stack: stack, predicate: predicate, parent: parent,
-            operations: operations, options: options.checking(Value.self))
-    }
 }
 
 extension SyncParent {

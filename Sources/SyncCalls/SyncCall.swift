@@ -34,61 +34,44 @@ package struct SyncCall: Sendable {
         SyncRequest(predicate: predicate, options: options, isDryRun: isDryRun)
     }
 
-    /// Maps a payload on the caller's thread, before the first suspension, and writes the diff.
+    /// Maps a payload on the caller's thread, before the first suspension, and writes the diff. A dry run only computes
+    /// the diff.
     nonisolated(nonsending) func changesHere(
-        _ stage: (PayloadGraphBuilder) throws -> MappedPayload
+        isDryRun: Bool, _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
-        try await changes { try stage(graphBuilder()) }
-    }
-
-    /// Maps a payload on the caller's thread, before the first suspension, and computes the diff.
-    nonisolated(nonsending) func dryRunHere(
-        _ stage: (PayloadGraphBuilder) throws -> MappedPayload
-    ) async throws -> SyncResult {
-        try await store.sync(stage(graphBuilder()), request(isDryRun: true))
-    }
-
-    /// Maps a payload on a ``MappingThread``, and writes the diff.
-    nonisolated(nonsending) func changes(
-        _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
-    ) async throws -> SyncResult {
-        try await changes { try await MappingThread.run { try stage(graphBuilder()) } }
-    }
-
-    /// Maps a payload on a ``MappingThread``, and computes the diff.
-    nonisolated(nonsending) func dryRun(
-        _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
-    ) async throws -> SyncResult {
-        try await store.sync(MappingThread.run { try stage(graphBuilder()) }, request(isDryRun: true))
-    }
-
-    private nonisolated(nonsending) func changes(
-        _ staged: nonisolated(nonsending) () async throws -> MappedPayload
-    ) async throws -> SyncResult {
-        guard let run = options.payloadKind.run else {
-            return try await store.sync(staged(), request(isDryRun: false))
+        try await asPage(isDryRun: isDryRun) {
+            try await store.sync(stage(graphBuilder()), request(isDryRun: isDryRun))
         }
+    }
+
+    /// Maps a payload on a ``MappingThread``, and writes the diff. A dry run only computes the diff.
+    nonisolated(nonsending) func changes(
+        isDryRun: Bool, _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
+    ) async throws -> SyncResult {
+        try await asPage(isDryRun: isDryRun) {
+            try await store.sync(MappingThread.run { try stage(graphBuilder()) }, request(isDryRun: isDryRun))
+        }
+    }
+
+    /// Maps a payload of bytes, and writes the diff. A dry run only computes the diff.
+    package nonisolated(nonsending) func changes(_ json: Data, isDryRun: Bool) async throws -> SyncResult {
+        try await changes(isDryRun: isDryRun) { try $0.map(json, options: options) }
+    }
+
+    /// Runs a sync as a page, if the payload is a page of a paged import. A dry run does not change the import.
+    private nonisolated(nonsending) func asPage(
+        isDryRun: Bool, _ body: nonisolated(nonsending) () async throws -> SyncResult
+    ) async throws -> SyncResult {
+        guard !isDryRun, let run = options.payloadKind.run else { return try await body() }
         try run.beginPage(page, finalizer)
         do {
-            let result = try await store.sync(staged(), request(isDryRun: false))
+            let result = try await body()
             run.endPage(succeeded: true)
             return result
         } catch {
             run.endPage(succeeded: false)
             throw error
         }
-    }
-
-    // MARK: Bytes
-
-    /// Maps a payload of bytes, and writes the diff.
-    nonisolated(nonsending) func changes(_ json: Data) async throws -> SyncResult {
-        try await changes { try $0.map(json, options: options) }
-    }
-
-    /// Maps a payload of bytes, and computes the diff.
-    package nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
-        try await dryRun { try $0.map(json, options: options) }
     }
 
     // MARK: In the caller's transaction
@@ -187,17 +170,9 @@ extension SyncCall {
     private nonisolated(nonsending) func changesAtOnce<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
-        guard let run = options.payloadKind.run, !isDryRun else {
-            return try await write(chunks, total, isDryRun, ending: try ending)
-        }
-        try run.beginPage(page, finalizer)
-        do {
-            let result = try await write(chunks, total, isDryRun, ending: nil)
-            run.endPage(succeeded: true)
-            return result
-        } catch {
-            run.endPage(succeeded: false)
-            throw error
+        let isPage = options.payloadKind.run != nil && !isDryRun
+        return try await asPage(isDryRun: isDryRun) {
+            try await write(chunks, total, isDryRun, ending: isPage ? nil : ending)
         }
     }
 
@@ -236,19 +211,12 @@ extension SyncCall {
 
     // MARK: Several transactions
 
-    private func changesOneByOne<Chunks: AsyncSequence & Sendable>(
+    private nonisolated(nonsending) func changesOneByOne<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ total: Int?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         // The payload is a page as a whole, so that unreadable bytes after a committed chunk fail the page.
-        let run = options.payloadKind.run
-        try run?.beginPage(page, finalizer)
-        do {
-            let result = try await MappingThread.begin { _ in try await mapOneByOne(chunks, total) }
-            run?.endPage(succeeded: true)
-            return result
-        } catch {
-            run?.endPage(succeeded: false)
-            throw error
+        try await asPage(isDryRun: false) {
+            try await MappingThread.begin { _ in try await mapOneByOne(chunks, total) }
         }
     }
 
@@ -266,7 +234,7 @@ extension SyncCall {
         try await map(chunks, total, with: quiet.graphBuilder()) { piece in
             // If the payload is one page of a list, other pages may contain any row that it omits.
             if piece.payload.plan.page.isPart { keepsOmittedRows.withLock { $0 = true } }
-            results.add(try await quiet.changesHere { _ in piece.payload })
+            results.add(try await quiet.changesHere(isDryRun: false) { _ in piece.payload })
         }
         try Task.checkCancellation()
         let merged = results.merged() ?? SyncResult(entity: "")

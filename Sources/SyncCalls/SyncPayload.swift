@@ -118,13 +118,10 @@ extension SyncCall {
         _ payload: some SyncPayloadConvertible, _ isDryRun: Bool
     ) async throws -> SyncResult {
         switch try payload.syncPayload().source {
-        case .data(let json): try await isDryRun ? dryRun(json) : changes(json)
-        case .value(let json):
-            try await isDryRun ? dryRun { try $0.map(json) } : changes { try $0.map(json) }
-        case .dictionaries(let records):
-            try await isDryRun ? dryRunHere { try $0.map(records) } : changesHere { try $0.map(records) }
-        case .file(let url):
-            try await changes(file: url, isDryRun: isDryRun)
+        case .data(let json): try await changes(json, isDryRun: isDryRun)
+        case .value(let json): try await changes(isDryRun: isDryRun) { try $0.map(json) }
+        case .dictionaries(let records): try await changesHere(isDryRun: isDryRun) { try $0.map(records) }
+        case .file(let url): try await changes(file: url, isDryRun: isDryRun)
         case .stream(let changes): try await changes(self, isDryRun)
         }
     }

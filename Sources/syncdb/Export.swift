@@ -103,6 +103,33 @@ struct Export: AsyncParsableCommand, InputCommand {
     }
 }
 
+/// The keys of exported records, for formats that list the keys once before the first record.
+enum ExportKeys {
+    /// Returns the keys of an entity's records in order, followed by further keys of subentities. The result also tells
+    /// whether the values of each key are numbers.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
+    static func keys(
+        of name: String, in model: SyncModel, _ options: ExportOptions
+    ) throws -> [(name: String, isNumeric: Bool)] {
+        let entity = try model.compiled.entity(named: name)
+        var keys: [(name: String, isNumeric: Bool)] = []
+        var known: Set<String> = []
+        for id in [entity.id] + entity.family where !model.compiled.entities[id].isAbstract {
+            let key = ExportSchemaKey(entity: id, destination: entity.id, isNested: false)
+            for field in try ExportSchemaBuilder.shape(key, of: model, options).fields
+            where known.insert(field.key).inserted {
+                var isNumeric = false
+                if case .attribute(let slot, nil, _) = field.content {
+                    isNumeric = model.compiled[entity.table].attributes[slot].type.isNumeric
+                }
+                keys.append((field.key, isNumeric))
+            }
+        }
+        return keys
+    }
+}
+
 /// The destination and the format of an export.
 struct ExportTarget: ParsableArguments {
     @Option(

@@ -113,3 +113,18 @@ struct DecisionTableTests {
         }
     }
 }
+
+extension DecisionTable {
+    /// The table as Markdown, which the test compares with the document.
+    fileprivate static var markdown: String {
+        let states = LocalState.allCases
+        let head = "| remote \\ local | " + states.map(\.rawValue).joined(separator: " | ") + " |"
+        let line = String(repeating: "|---", count: states.count + 1) + "|"
+        let body = RemoteState.allCases.map { remote in
+            "| "
+                + ([remote.rawValue] + states.map { "`\(action(remote: remote, local: $0).rawValue)`" })
+                .joined(separator: " | ") + " |"
+        }
+        return ([head, line] + body).joined(separator: "\n")
+    }
+}

@@ -44,10 +44,5 @@ package struct KeyRules: Sendable, Hashable {
     /// and exports write snake_case.
     package var keyCase: KeyCase?
     /// The patterns of ignored keys.
-    package var ignoredKeys: [String]
-
-    package init(keyCase: KeyCase? = nil, ignoredKeys: [String] = []) {
-        self.keyCase = keyCase
-        self.ignoredKeys = ignoredKeys
-    }
+    package var ignoredKeys: [String] = []
 }

@@ -86,22 +86,6 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         case missingTransformer
         /// Exports omit an attribute or relationship that the model does not exclude from exports.
         case notExported
-
-        /// Whether data of the payload or the store is lost or missing. Other diagnostics are suggestions.
-        package var losesData: Bool {
-            switch self {
-            case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey,
-                .missingKeyPart,
-                .invalidRelationshipValue, .ignoredRelationship, .missingRequiredValue, .entityMismatch,
-                .unknownDiscriminatorValue,
-                .objectKeyMismatch, .inconsistentRecords, .duplicateKeys, .danglingLinks, .integrityViolation,
-                .invalidModel, .dataLoss, .incompatibleTable, .serviceError:
-                true
-            case .tableChange, .convertedKeyType, .unusedAttribute, .pendingReference, .ambiguousKey, .missingInverse,
-                .missingTransformer, .notExported:
-                false
-            }
-        }
     }
 
     /// The kind of the diagnostic.

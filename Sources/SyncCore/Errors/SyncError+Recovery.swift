@@ -64,18 +64,6 @@ extension SyncError.Code {
     }
 }
 
-// MARK: - File
-
-extension SyncError {
-    /// Returns the error with the name of a file added to its message, unless the message already contains the name.
-    package func naming(_ file: String) -> SyncError {
-        guard !message.contains(file) else { return self }
-        var named = self
-        named.message = "\(file): \(message)"
-        return named
-    }
-}
-
 // MARK: - DetectedFormat
 
 /// The detected format of a payload that cannot be read with the given options, and the matching option.

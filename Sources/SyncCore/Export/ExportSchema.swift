@@ -1,12 +1,12 @@
 /// The members of the exported records of an entity. A key with dots becomes nested objects.
 package struct ExportSchema {
     /// One member of an exported object.
-    struct Field {
-        let key: String
-        var content: Content
+    package struct Field {
+        package let key: String
+        package internal(set) var content: Content
     }
 
-    indirect enum Content {
+    package indirect enum Content {
         /// An attribute. `isLink` is whether a sync also reads the key as the ID of a relationship, such as
         /// `company_id` for the relationship `company`.
         case attribute(slot: Int, conversion: ValueConversion?, isLink: Bool)
@@ -16,7 +16,7 @@ package struct ExportSchema {
         case kind(String)
     }
 
-    let fields: [Field]
+    package let fields: [Field]
     /// The attributes and relationships that the schema omits, and that the model does not exclude from exports.
     package let omissions: [ExportOmission]
 }
@@ -218,38 +218,6 @@ package struct ExportSchemaBuilder {
             fields.append(.init(key: key, content: .object(inner)))
         }
     }
-}
-
-/// The keys of exported records, for formats that list the keys once before the first record.
-package enum ExportKeys {
-    /// Returns the keys of an entity's records in order, followed by further keys of subentities. The result also tells
-    /// whether the values of each key are numbers.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity`.
-    package static func keys(
-        of name: String, in model: SyncModel, _ options: ExportOptions
-    ) throws -> [(name: String, isNumeric: Bool)] {
-        let entity = try model.compiled.entity(named: name)
-        var keys: [(name: String, isNumeric: Bool)] = []
-        var known: Set<String> = []
-        for id in [entity.id] + entity.family where !model.compiled.entities[id].isAbstract {
-            let key = ExportSchemaKey(entity: id, destination: entity.id, isNested: false)
-            for field in try ExportSchemaBuilder.shape(key, of: model, options).fields
-            where known.insert(field.key).inserted {
-                var isNumeric = false
-                if case .attribute(let slot, nil, _) = field.content {
-                    isNumeric = model.compiled[entity.table].attributes[slot].type.isNumeric
-                }
-                keys.append((field.key, isNumeric))
-            }
-        }
-        return keys
-    }
-}
-
-extension AttributeType {
-    /// Whether values of the type are numbers.
-    package var isNumeric: Bool { self == .integer || self == .double || self == .decimal }
 }
 
 /// Converts the values of attributes to their exported JSON.

@@ -64,8 +64,6 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 extension JSONValue {
     /// Creates a whole number.
     public init(_ value: some BinaryInteger) { self = .number(String(value)) }
-    /// Creates a string.
-    package init(_ value: String) { self = .string(value) }
     /// Creates a string from a UUID, in upper case.
     package init(_ value: UUID) { self = .string(value.uuidString) }
 }

@@ -25,7 +25,7 @@ struct MappingTables: Sendable {
         tableOf = model.entities.map(\.table)
         let conversions = model.hierarchies.map { tree in
             let found = tree.attributes.enumerated().map { slot, attribute in
-                source.mappingConversion(of: attribute, check: checks[tree.id]?[slot] ?? attribute.check)
+                source.conversion(of: attribute, check: checks[tree.id]?[slot] ?? attribute.check)
             }
             return found.allSatisfy { $0 == nil } ? [] : found
         }

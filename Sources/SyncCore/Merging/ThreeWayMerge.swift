@@ -137,19 +137,6 @@ package enum DecisionTable {
         guard let row = rows[remote], let index = LocalState.allCases.firstIndex(of: local) else { return .nothing }
         return row[index]
     }
-
-    /// The table as Markdown, which a test compares with the document.
-    package static var markdown: String {
-        let states = LocalState.allCases
-        let head = "| remote \\ local | " + states.map(\.rawValue).joined(separator: " | ") + " |"
-        let line = String(repeating: "|---", count: states.count + 1) + "|"
-        let body = RemoteState.allCases.map { remote in
-            "| "
-                + ([remote.rawValue] + states.map { "`\(action(remote: remote, local: $0).rawValue)`" })
-                .joined(separator: " | ") + " |"
-        }
-        return ([head, line] + body).joined(separator: "\n")
-    }
 }
 
 /// A merge of the orders of a list that both sides may have changed.

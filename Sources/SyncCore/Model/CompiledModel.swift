@@ -279,9 +279,6 @@ package struct CompositeKey: Sendable {
             return slot
         }
     }
-
-    /// Returns whether an attribute is a part of the key.
-    package func contains(slot: Int) -> Bool { slots.contains(slot) }
 }
 
 /// The rules for JSON keys of an entity, merged with the rules of its ancestors and of the model.

@@ -1,23 +1,13 @@
 /// The entities of a model before validation, with the problems found in the model file.
 package struct ModelDraft: Sendable {
-    package var entities: [SyncModel.Entity]
+    package var entities: [SyncModel.Entity] = []
     /// The rules for JSON keys that apply to all entities.
-    package var rules: KeyRules
+    package var rules = KeyRules()
     /// The problems found in the file.
-    package var problems: [SyncDiagnostic]
+    package var problems: [SyncDiagnostic] = []
     /// The entities, attributes and relationships (`User`, `User.company`) that could not be read completely.
     /// Validation does not report problems that these gaps cause.
-    package var unreadable: Set<String>
-
-    package init(
-        entities: [SyncModel.Entity] = [], rules: KeyRules = KeyRules(), problems: [SyncDiagnostic] = [],
-        unreadable: Set<String> = []
-    ) {
-        self.entities = entities
-        self.rules = rules
-        self.problems = problems
-        self.unreadable = unreadable
-    }
+    package var unreadable: Set<String> = []
 
     mutating func report(_ path: ModelPath, _ message: String) {
         problems.append(SyncDiagnostic(.invalidModel, path: path.text, message: message))

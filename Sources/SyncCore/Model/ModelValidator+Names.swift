@@ -108,13 +108,6 @@ extension ModelValidator {
     private static func difference(_ left: Member, _ right: Member) -> String? {
         if left.name != right.name { return "case" }
         guard let left = left.attribute, let right = right.attribute else { return nil }
-        return difference(left, right)
-    }
-
-    /// Returns the first property that must be equal in one table and in which two attributes differ; nil if there is
-    /// none.
-    private static func difference(_ left: SyncModel.Attribute, _ right: SyncModel.Attribute) -> String? {
-        if left.name != right.name { return "case" }
         if left.type != right.type { return "type" }
         if left.isOptional != right.isOptional { return "optional" }
         if left.defaultValue != right.defaultValue { return "default" }

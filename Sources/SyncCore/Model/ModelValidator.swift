@@ -57,10 +57,6 @@ struct ModelValidator {
         problems.append(SyncDiagnostic(.invalidModel, path: path.text, message: message))
     }
 
-    mutating func setDefault(_ value: StoredValue?, _ entity: Int, _ attribute: Int) {
-        entities[entity].attributes[attribute].defaultValue = value
-    }
-
     mutating func setInverse(_ name: String, _ entity: Int, _ relationship: Int) {
         entities[entity].relationships[relationship].inverse = name
     }
@@ -135,7 +131,7 @@ extension ModelValidator {
                 if attribute.remoteKey?.isEmpty ?? false { report(path["remoteKey"], "must not be empty") }
                 guard let value = attribute.defaultValue, isReadable(entity.name, attribute.name) else { continue }
                 if let stored = value.inStoredForm(of: attribute.type) {
-                    setDefault(stored == .null ? nil : stored, index, position)
+                    entities[index].attributes[position].defaultValue = stored == .null ? nil : stored
                 } else {
                     report(path["default"], "is not a value of type \(attribute.type.rawValue)")
                 }
@@ -181,16 +177,13 @@ extension ModelValidator {
         return lineage(of: relationship.destination).flatMap(\.relationships).first { $0.name == name }
     }
 
-    /// Returns the parts of the primary key that the entity or its nearest ancestor declares; empty if none does.
-    private func keyParts(of entity: String) -> [String] {
-        lineage(of: entity).lazy.compactMap(\.primaryKey).first?.parts ?? []
-    }
-
-    /// Returns the to-one relationships that are parts of an entity's declared primary key.
+    /// Returns the to-one relationships that are parts of the primary key that an entity or its nearest ancestor
+    /// declares.
     private func keyRelationships(of entity: String) -> [SyncModel.Relationship] {
         let line = lineage(of: entity)
         let attributes = Set(line.flatMap(\.attributes).map(\.name))
-        return keyParts(of: entity).filter { !attributes.contains($0) }.compactMap { part in
+        let parts = line.lazy.compactMap(\.primaryKey).first?.parts ?? []
+        return parts.filter { !attributes.contains($0) }.compactMap { part in
             line.flatMap(\.relationships).first { $0.name == part && !$0.isToMany }
         }
     }
@@ -275,7 +268,10 @@ extension ModelValidator {
 
     private mutating func checkConversion(of attribute: SyncModel.Attribute, at path: ModelPath) {
         if attribute.transformers.contains("") { report(path["transformer"], "must not be empty") }
-        let givesList = attribute.transformers.last { StandardTransformer(rawValue: $0)?.preservesKind != true }
+        // Only `commaSeparated`, and possibly a registered transformer, makes a list of a string.
+        let givesList = attribute.transformers.last {
+            [nil, .commaSeparated].contains(StandardTransformer(rawValue: $0))
+        }
         if givesList == StandardTransformer.commaSeparated.rawValue, attribute.type != .json,
             attribute.type != .transformable
         {
@@ -288,11 +284,6 @@ extension ModelValidator {
             report(path["format"], problem)
         }
     }
-}
-
-extension StandardTransformer {
-    /// Whether the transformer never makes a list of a string.
-    fileprivate var preservesKind: Bool { self != .commaSeparated }
 }
 
 // MARK: - Shapes

@@ -167,14 +167,6 @@ extension SyncModel {
         let isID = AttributeNaming.isID(name) && rule != .exact
         return (rule ?? .snake).key(for: isID ? "id" : name)
     }
-
-    /// Returns the name of the first to-one relationship of an entity to itself, or nil if there is no such
-    /// relationship. By default, a row is in scope only if this relationship is null.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity`.
-    package func rootScope(of entity: String) throws -> String? {
-        try compiled.entity(named: entity).rootScope?.name
-    }
 }
 
 // MARK: - Transformers
@@ -225,18 +217,12 @@ extension SyncModel {
         transformers[name] ?? StandardTransformer(rawValue: name)?.transformer
     }
 
-    /// Returns the conversion of an attribute's values, or nil if the attribute has no transformer and no format.
+    /// Returns the conversion of an attribute's values, or nil if there is no transformer, no format and no check.
     /// ``Coercion`` then converts the values.
-    package func conversion(of attribute: SyncModel.Attribute) -> ValueConversion? {
-        if attribute.transformers.isEmpty, attribute.format == nil { return nil }
-        return ValueConversion(
-            attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type)
-    }
-
-    /// Returns the conversion of an attribute's values in a payload, or nil if ``Coercion`` converts the values without
-    /// a check. The conversion applies the check, unless the attribute is transformable.
-    func mappingConversion(of attribute: SyncModel.Attribute, check: ValueCheck?) -> ValueConversion? {
-        guard let check else { return conversion(of: attribute) }
+    ///
+    /// - Parameter check: The check of values in a payload. It does not apply to a transformable attribute.
+    package func conversion(of attribute: SyncModel.Attribute, check: ValueCheck? = nil) -> ValueConversion? {
+        if attribute.transformers.isEmpty, attribute.format == nil, check == nil { return nil }
         return ValueConversion(
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type,
             check: attribute.type == .transformable ? nil : check)

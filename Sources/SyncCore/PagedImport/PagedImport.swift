@@ -22,7 +22,7 @@
 /// - A GraphQL page has nulls among its records. The import keeps all omitted rows in scope.
 public final class PagedImport: Sendable {
     /// The parameters that all pages of a paged import share.
-    package struct Parameters: Sendable {
+    package struct Parameters: Sendable, Equatable {
         package var store: ObjectIdentifier
         package var entity: String
         package var predicate: RowPredicate?
@@ -38,11 +38,6 @@ public final class PagedImport: Sendable {
             self.predicate = predicate
             self.parent = parent
             self.operations = operations
-        }
-
-        static func == (left: Parameters, right: Parameters) -> Bool {
-            left.store == right.store && left.entity == right.entity && left.predicate == right.predicate
-                && left.parent == right.parent && left.operations == right.operations
         }
     }
 
@@ -115,7 +110,7 @@ public final class PagedImport: Sendable {
                 throw SyncError(.invalidOption, "the paged import has already finished; start a new one")
             }
             if state.hasFailed { throw Self.failedPage }
-            if let first = state.parameters, !(first == parameters) {
+            if let first = state.parameters, first != parameters {
                 throw SyncError(
                     .invalidOption,
                     "all pages of a paged import must have the same store, entity, predicate, parent and operations",

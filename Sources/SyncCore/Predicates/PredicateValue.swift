@@ -111,35 +111,22 @@ extension Array: PredicateArgument where Element: PredicateArgument {
 }
 
 extension PredicateValue {
-    fileprivate init(_ value: Double) {
-        self =
-            value.isFinite ? PredicateValue(.number("\(value)")) : .refused("\(value) cannot be used in a comparison")
-    }
-
-    fileprivate init(_ value: Decimal) {
-        self =
-            value.isNaN
-            ? .refused("NaN cannot be used in a comparison") : PredicateValue(.number(value.description))
-    }
-
-    /// Creates the value of a date: its text in ISO 8601, with milliseconds unless they are zero.
-    fileprivate init(_ value: Date) {
-        self =
-            value.milliseconds.map { PredicateValue(.text(DateText.iso($0))) }
-            ?? .refused("the date is outside the range of years 1 to 9999")
-    }
-
-    /// Creates the value of a stored value. JSON becomes its canonical text.
+    /// Creates the value of a stored value. A date becomes its text in ISO 8601, with milliseconds unless they are zero.
+    /// JSON becomes its canonical text.
     fileprivate init(stored value: StoredValue) {
         self =
             switch value {
             case .null: .null
             case .integer(let value): PredicateValue(.number("\(value)"))
-            case .double(let value): PredicateValue(value)
-            case .decimal(let value): PredicateValue(value)
+            case .double(let value) where !value.isFinite: .refused("\(value) cannot be used in a comparison")
+            case .double(let value): PredicateValue(.number("\(value)"))
+            case .decimal(let value) where value.isNaN: .refused("NaN cannot be used in a comparison")
+            case .decimal(let value): PredicateValue(.number(value.description))
             case .boolean(let value): PredicateValue(.boolean(value))
             case .string(let value), .url(let value): PredicateValue(.text(value))
-            case .date(let value): PredicateValue(value)
+            case .date(let value):
+                value.milliseconds.map { PredicateValue(.text(DateText.iso($0))) }
+                    ?? .refused("the date is outside the range of years 1 to 9999")
             case .uuid(let value): PredicateValue(.text(value.uuidString))
             case .binary(let value): PredicateValue(.text(value.base64EncodedString()))
             case .json(let value): PredicateValue(.text(String(decoding: CanonicalJSON.bytes(value), as: UTF8.self)))
@@ -214,7 +201,7 @@ extension PredicateConstant: Hashable {
 extension PredicateConstant {
     /// Returns whether the value is less than another; false if they are not comparable. Strings are ordered by their
     /// bytes.
-    func isBefore(_ other: PredicateConstant) -> Bool {
+    package func isBefore(_ other: PredicateConstant) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right
         case (.exact(let left), .exact(let right)): left < right
@@ -227,38 +214,8 @@ extension PredicateConstant {
     }
 
     /// The value with its case folded, if it is a string.
-    var folded: PredicateConstant {
+    package var folded: PredicateConstant {
         if case .text(let text) = self { .text(CaseFolding.fold(text)) } else { self }
-    }
-}
-
-extension StoredValue {
-    /// The value in its comparable form; nil for null, and for a decimal or date that cannot be stored.
-    var constant: PredicateConstant? {
-        switch self {
-        case .null: nil
-        case .integer(let value): .integer(value)
-        case .double(let value): .double(value)
-        case .decimal(let value): ExactNumber("\(value)").map(PredicateConstant.exact)
-        case .boolean(let value): .boolean(value)
-        case .string(let text), .url(let text): .text(text)
-        case .date(let value): value.milliseconds.map(PredicateConstant.instant)
-        case .uuid(let value): .text(value.uuidString)
-        case .binary(let value): .bytes(value)
-        case .json(let value): .text(String(decoding: CanonicalJSON.bytes(value), as: UTF8.self))
-        }
-    }
-}
-
-extension JSONValue {
-    /// A scalar in its comparable form, with a number as an exact number; nil for null, arrays and objects.
-    var constant: PredicateConstant? {
-        switch self {
-        case .bool(let value): .boolean(value)
-        case .number(let text): ExactNumber(text).map(PredicateConstant.exact)
-        case .string(let text): .text(text)
-        case .null, .array, .object: nil
-        }
     }
 }
 
@@ -298,14 +255,11 @@ extension PredicateLiteral {
 
     private var double: Double? {
         switch self {
-        case .number(let text), .text(let text): ExactNumber(text) == nil ? nil : finite(Double(text))
+        case .number(let text), .text(let text):
+            ExactNumber(text) == nil ? nil : Double(text).flatMap { $0.isFinite ? $0 : nil }
         case .boolean(let value): value ? 1 : 0
         case .null, .list: nil
         }
-    }
-
-    private func finite(_ value: Double?) -> Double? {
-        value.flatMap { $0.isFinite ? $0 : nil }
     }
 
     private var boolean: Bool? {

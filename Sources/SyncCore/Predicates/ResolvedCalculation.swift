@@ -41,7 +41,7 @@ extension ResolvedCalculation.Test {
     }
 
     /// Tests two values. Nil equals nil, and an order comparison with nil is false.
-    func holds(_ left: PredicateConstant?, _ right: PredicateConstant?) -> Bool {
+    package func holds(_ left: PredicateConstant?, _ right: PredicateConstant?) -> Bool {
         switch self {
         case .equal: return left == right
         case .notEqual: return left != right
@@ -59,10 +59,6 @@ extension ResolvedCalculation.Test {
 }
 
 extension ResolvedCalculation {
-    func holds(for row: some PredicateRow) throws -> Bool {
-        test.holds(try left.value(for: row), try right.value(for: row))
-    }
-
     var followsLinks: Bool { left.followsLinks || right.followsLinks }
 }
 
@@ -75,61 +71,6 @@ extension ResolvedCalculation.Term {
         case .asDouble(let term): term.followsLinks
         case .integer(let left, _, let right), .double(let left, _, let right): left.followsLinks || right.followsLinks
         }
-    }
-
-    fileprivate func value<Row: PredicateRow>(for row: Row) throws -> PredicateConstant? {
-        switch self {
-        case .constant(let value): return value
-        case .attribute(let hops, let attribute, _):
-            return try row.rows(by: hops).first?.predicateValue(of: attribute.name).constant
-        case .count(let hops, let last):
-            guard let owner = try row.rows(by: hops).first else { return .integer(0) }
-            return .integer(Int64(try owner.predicateTargets(of: last.name).count))
-        case .asDouble(let term):
-            guard case .integer(let number)? = try term.value(for: row) else { return nil }
-            return .double(Double(number))
-        case .integer(let left, let operation, let right):
-            guard case .integer(let left)? = try left.value(for: row),
-                case .integer(let right)? = try right.value(for: row)
-            else { return nil }
-            return operation.result(left, right).map(PredicateConstant.integer)
-        case .double(let left, let operation, let right):
-            guard case .double(let left)? = try left.value(for: row),
-                case .double(let right)? = try right.value(for: row)
-            else { return nil }
-            return operation.result(left, right).map(PredicateConstant.double)
-        }
-    }
-}
-
-extension PredicateTerm.Operation {
-    fileprivate func result(_ left: Int64, _ right: Int64) -> Int64? {
-        let (value, overflows): (Int64, Bool)
-        switch self {
-        case .plus: (value, overflows) = left.addingReportingOverflow(right)
-        case .minus: (value, overflows) = left.subtractingReportingOverflow(right)
-        case .times: (value, overflows) = left.multipliedReportingOverflow(by: right)
-        case .dividedBy: (value, overflows) = right == 0 ? (0, true) : left.dividedReportingOverflow(by: right)
-        case .remainder:
-            if right == 0 { return nil }
-            return right == -1 ? 0 : left % right
-        }
-        return overflows ? nil : value
-    }
-
-    /// Returns the result of the operation; nil for a division by zero, and for NaN, which SQLite stores as NULL.
-    fileprivate func result(_ left: Double, _ right: Double) -> Double? {
-        let value: Double
-        switch self {
-        case .plus: value = left + right
-        case .minus: value = left - right
-        case .times: value = left * right
-        case .dividedBy:
-            if right == 0 { return nil }
-            value = left / right
-        case .remainder: return nil
-        }
-        return value.isNaN ? nil : value == 0 ? 0 : value
     }
 }
 
@@ -197,9 +138,6 @@ package struct ExactNumber: Sendable, Hashable {
     }
 
     package var isBelowZero: Bool { isNegative }
-
-    /// The number of digits before the point; zero or negative for an absolute value below 1.
-    package var wholeDigits: Int { exponent }
 }
 
 extension ExactNumber: Comparable {

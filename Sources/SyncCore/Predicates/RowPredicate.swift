@@ -13,19 +13,13 @@ public struct RowPredicate: Sendable, Hashable {
     /// The condition that holds for every row.
     public static let all = RowPredicate(.constant(true))
 
-    /// The condition that holds for no row.
-    package static let nothing = RowPredicate(.constant(false))
-
     /// The largest nesting depth of conditions.
     package static let maximumNesting = 100
 
     let node: PredicateNode
-    let nesting: Int
 
     init(_ node: PredicateNode) {
-        let nesting = node.nesting
-        self.node = nesting > Self.maximumNesting ? .invalid(Self.nestedTooDeeply(), text: "") : node
-        self.nesting = min(nesting, Self.maximumNesting)
+        self.node = node.nesting > Self.maximumNesting ? .invalid(Self.nestedTooDeeply(), text: "") : node
     }
 
     /// Creates a condition from a string such as `age >= 18 AND ANY tags.id IN {1, 2}`.
@@ -310,45 +304,6 @@ extension RowPredicate {
     /// Creates a condition that holds if an attribute or to-one relationship is nil. The name may begin with `@`.
     package init(isNil name: String) {
         self.init(.comparison(PredicateComparison(isNil: PredicatePath(components: [name]))))
-    }
-
-    /// Returns the path of an attribute or to-one relationship. See ``PredicatePath/attribute(_:)``.
-    package static func attribute(_ path: String) -> PredicatePath { .attribute(path) }
-
-    /// Returns a path through a to-many relationship. At least one row must match. See ``PredicatePath/any(_:)``.
-    package static func any(_ path: String) -> PredicatePath { .any(path) }
-
-    /// Returns a path through a to-many relationship. Every row must match. See ``PredicatePath/all(_:)``.
-    package static func all(_ path: String) -> PredicatePath { .all(path) }
-
-    /// Returns a path through a to-many relationship. No row may match. See ``PredicatePath/none(_:)``.
-    package static func none(_ path: String) -> PredicatePath { .none(path) }
-
-    /// Returns the path of the number of rows of a to-many relationship. See ``PredicatePath/count(_:)``.
-    package static func count(_ path: String) -> PredicatePath { .count(path) }
-
-    /// Returns a comparison of a path with a value. If the path is invalid, or if the operator does not accept the
-    /// value, each call that uses the condition throws an error.
-    package static func compare(
-        _ path: PredicatePath, _ op: PredicateOperator, _ value: (any PredicateArgument)?, ignoringCase: Bool = false
-    ) -> RowPredicate {
-        do {
-            let value = value?.predicateValue ?? .null
-            return RowPredicate(.comparison(try PredicateComparison(path, op, value, ignoresCase: ignoringCase)))
-        } catch {
-            let error = error as? SyncError ?? SyncError(.invalidPredicate, "\(error)")
-            return RowPredicate(.invalid(error, text: "\(path.name) \(op.rawValue)"))
-        }
-    }
-
-    /// Combines conditions with AND. If the list is empty, the result holds for every row.
-    package static func allOf(_ conditions: [RowPredicate]) -> RowPredicate {
-        conditions.isEmpty ? .all : RowPredicate(.all(of: conditions.map(\.node)))
-    }
-
-    /// Combines conditions with OR. If the list is empty, the result holds for no row.
-    package static func anyOf(_ conditions: [RowPredicate]) -> RowPredicate {
-        conditions.isEmpty ? .nothing : RowPredicate(.any(of: conditions.map(\.node)))
     }
 
     /// Returns a condition that holds if both given conditions hold.

@@ -82,13 +82,9 @@ struct CalendarDate {
     var year: Int
     var month: Int
     var day: Int
+}
 
-    init(year: Int, month: Int, day: Int) {
-        self.year = year
-        self.month = month
-        self.day = day
-    }
-
+extension CalendarDate {
     /// Creates a day from the number of days since 1 January of year 1. The algorithm counts in eras of 400 years that
     /// begin on 1 March, so that a leap day is the last day of its year.
     @inline(__always)

@@ -107,10 +107,7 @@ package struct ParseService: SyncService, HTTPService {
     }
 
     /// The prefix of the URLs of the server's files.
-    var files: String {
-        let base = exchange.base.absoluteString
-        return (base.hasSuffix("/") ? base : base + "/") + "files/"
-    }
+    var files: String { exchange.base.absoluteString + "/files/" }
 
     /// Returns the components of the path of a class. Some classes have a special path.
     func path(of className: String) -> [String] {

@@ -140,25 +140,6 @@ extension PocketBaseService {
         else { return nil }
         return name
     }
-
-    /// Returns credentials that log in a user with a password. See ``ServiceCredentials``.
-    package static func login(
-        at url: URL, collection: String = "users", identity: String, password: String,
-        transport: any HTTPTransport = DefaultTransport()
-    ) -> ServiceCredentials {
-        let exchange = ServiceHTTPClient(url, headers: [:], transport, .none)
-        exchange.secrets.record(password)
-        return ServiceCredentials { _ in
-            let url = try exchange.url(["api", "collections", collection, "auth-with-password"])
-            let response = try await exchange.send(
-                .post, url, ["identity": .string(identity), "password": .string(password)])
-            guard (200..<300).contains(response.status), case .string(let token)? = try response.json()["token"] else {
-                throw ServiceError.unauthorized(
-                    "cannot sign in as '\(identity)' of '\(collection)': \(response.message)")
-            }
-            return [.authorization: token]
-        }
-    }
 }
 
 // MARK: - Files

@@ -23,13 +23,6 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         public var found: String
         /// The compared property, or the error.
         public var message: String
-
-        package init(step: Int? = nil, expected: String, found: String, message: String) {
-            self.step = step
-            self.expected = expected
-            self.found = found
-            self.message = message
-        }
     }
 
     /// The result of one test case, or of a path or file that could not be read.
@@ -41,28 +34,16 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         /// The outcome of the test case.
         public var outcome: Outcome
         /// The failures. A test case stops at its first failing step.
-        public var failures: [Failure]
+        public var failures: [Failure] = []
         /// The reason for skipping the test case; nil if the test case was not skipped.
         public var reason: String?
         /// The transformers that the model names and the runner does not register. The value is nil if there are none,
         /// if no steps ran, or if ``ScenarioRunner/Options/namesMissingTransformers`` is false.
         package var missingTransformers: [String]?
-
-        package init(
-            file: String, name: String, outcome: Outcome, failures: [Failure] = [], reason: String? = nil
-        ) {
-            self.file = file
-            self.name = name
-            self.outcome = outcome
-            self.failures = failures
-            self.reason = reason
-        }
     }
 
     /// The result of each test case, in the order of the files and of the test cases in each file.
-    public var results: [CaseResult]
-
-    package init(results: [CaseResult] = []) { self.results = results }
+    public var results: [CaseResult] = []
 
     /// The number of test cases that passed.
     public var passed: Int { count(.passed) }

@@ -114,7 +114,7 @@ extension ScenarioFunction {
         case .attributeForKey(let entity, let key, let out):
             return [("attribute of \(entity) for the key \(key)", out, try model.attribute(forKey: key, in: entity))]
         case .rootScope(let entity, let out):
-            return [("root scope of \(entity)", out, try model.rootScope(of: entity))]
+            return [("root scope of \(entity)", out, try model.compiled.entity(named: entity).rootScope?.name)]
         case .snakeCase, .camelCase, .parseDate:
             return []
         }

@@ -118,24 +118,12 @@ package struct ServiceConfigurationFile: Sendable {
         unset = variables.unset.first
         let scope = engineConfiguration.serviceIdentity == nil ? Self.scope : Self.namedScope
         engineConfiguration.isScopeKnown = !variables.unset.contains { scope.contains($0.path ?? "") }
-        if kind != .rest, reader.has("rest") {
-            throw reader.wrong("rest", "the service is not of type rest; remove the member")
-        }
-        if kind != .kinto, reader.has("kinto") {
-            throw reader.wrong("kinto", "the service is not of type kinto; remove the member")
-        }
-        if kind != .pocketbase, reader.has("pocketbase") {
-            throw reader.wrong("pocketbase", "the service is not of type pocketbase; remove the member")
+        for other in Kind.allCases where other != kind && reader.has(other.rawValue) {
+            throw reader.wrong(other.rawValue, "the service is not of type \(other.rawValue); remove the member")
         }
         if pocketBase.login != nil, reader.has("credentials") || headers[.authorization] != nil {
             throw reader.wrong(
                 "pocketbase.login", "two sources of credentials; remove 'credentials' and the header Authorization")
-        }
-        if kind != .parse, reader.has("parse") {
-            throw reader.wrong("parse", "the service is not of type parse; remove the member")
-        }
-        if kind != .changes, reader.has("changes") {
-            throw reader.wrong("changes", "the service is not of type changes; remove the member")
         }
         if kind == .parse, parse == nil { throw reader.wrong("parse", "the member is missing; set 'applicationID'") }
     }
@@ -193,7 +181,7 @@ struct PocketBaseSection: Sendable {
     /// Returns credentials that log in with the password; nil without a login.
     func credentials(at url: URL, _ transport: any HTTPTransport) -> ServiceCredentials? {
         login.map { login in
-            PocketBaseService.login(
+            ServiceCredentials.pocketBase(
                 at: url, collection: login.collection, identity: login.identity, password: login.password,
                 transport: transport)
         }

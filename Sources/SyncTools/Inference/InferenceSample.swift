@@ -49,15 +49,6 @@ package struct InferenceSample: Sendable {
         self.size = size
         self.name = name
     }
-
-    /// Creates a sample of one entity with a composite key.
-    package init(
-        _ json: Data, entity: String, primaryKey: [String], form: PayloadFormat = .json, keyPath: [String] = [],
-        size: Int? = nil, name: String? = nil
-    ) {
-        self.init(json, entity: entity, form: form, keyPath: keyPath, size: size, name: name)
-        self.primaryKey = SyncModel.PrimaryKey(primaryKey)
-    }
 }
 
 extension InferenceSample {
@@ -84,6 +75,16 @@ extension InferenceSample {
         let error = name.map(error.naming) ?? error
         guard error.code == .malformedJSON else { return error }
         return error.looking(like: PayloadPrefix(json), readAsLines: form == .ndjson)
+    }
+}
+
+extension SyncError {
+    /// Returns the error with the name of a file added to its message, unless the message already contains the name.
+    package func naming(_ file: String) -> SyncError {
+        guard !message.contains(file) else { return self }
+        var named = self
+        named.message = "\(file): \(message)"
+        return named
     }
 }
 

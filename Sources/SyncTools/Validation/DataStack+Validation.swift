@@ -44,7 +44,7 @@ extension DataStack {
                 attributes.filter { !$0.isOptional }.map { ($0.name, "attributes") }
                 + entity.relationships.filter { !$0.relationship.isOptional }.map { ($0.name, "relationships") }
             for (name, group) in required {
-                let count = try await count(entity.name, where: .attribute(name) == nil)
+                let count = try await count(entity.name, where: RowPredicate(isNil: name))
                 guard count > 0 else { continue }
                 findings.append(
                     SyncDiagnostic(
@@ -55,6 +55,22 @@ extension DataStack {
             }
         }
         return findings
+    }
+}
+
+extension SyncDiagnostic.Kind {
+    /// Whether data of the payload or the store is lost or missing. Other diagnostics are suggestions.
+    package var losesData: Bool {
+        switch self {
+        case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart,
+            .invalidRelationshipValue, .ignoredRelationship, .missingRequiredValue, .entityMismatch,
+            .unknownDiscriminatorValue, .objectKeyMismatch, .inconsistentRecords, .duplicateKeys, .danglingLinks,
+            .integrityViolation, .invalidModel, .dataLoss, .incompatibleTable, .serviceError:
+            true
+        case .tableChange, .convertedKeyType, .unusedAttribute, .pendingReference, .ambiguousKey, .missingInverse,
+            .missingTransformer, .notExported:
+            false
+        }
     }
 }
 

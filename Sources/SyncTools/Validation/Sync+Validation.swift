@@ -70,10 +70,10 @@ extension Sync {
         // Validation reports problems of the payload. How many rows a sync deletes is not one of them.
         call.options.deletionLimit = nil
         do {
-            return try await call.dryRun(json)
+            return try await call.changes(json, isDryRun: true)
         } catch let error as SyncError where error.isAboutRecordsAlone {
             call.options.admitsNoRecords = true
-            return try await call.dryRun(json)
+            return try await call.changes(json, isDryRun: true)
         }
     }
 

@@ -85,7 +85,7 @@ struct StoreOptions {
             guard let stack,
                 stack.model.entity(named: entity)?.attributes.contains(where: { $0.name == attribute }) == true
             else { return false }
-            return try stack.count(entity, where: .attribute(attribute) != nil) > 0
+            return try stack.count(entity, where: !RowPredicate(isNil: attribute)) > 0
         }
         let notes = isQuiet ? [] : TruncatedList(found.notes).lines({ "evolved: \($0)" }, hint: nil)
         return ModelSelection(model: found.model, notes: notes)

@@ -303,3 +303,8 @@ extension UInt8 {
     @inline(__always) static var openBrace: UInt8 { 0x7B }
     @inline(__always) static var closeBrace: UInt8 { 0x7D }
 }
+
+extension AttributeType {
+    /// Whether values of the type are numbers.
+    var isNumeric: Bool { self == .integer || self == .double || self == .decimal }
+}

@@ -68,7 +68,7 @@ struct PrimaryKeyTests {
                 SyncModel.Relationship("parent", to: "A", inverse: "children"),
                 SyncModel.Relationship("other", to: "A"),
             ])
-        #expect(try SyncModel(entities: [tree]).rootScope(of: "A") == "parent")
-        #expect(try SyncModel(entities: [SyncModel.Entity("B")]).rootScope(of: "B") == nil)
+        #expect(try SyncModel(entities: [tree]).compiled.entity(named: "A").rootScope?.name == "parent")
+        #expect(try SyncModel(entities: [SyncModel.Entity("B")]).compiled.entity(named: "B").rootScope?.name == nil)
     }
 }

@@ -41,7 +41,7 @@ extension CompiledCondition {
                 """#,
             arguments: #"1"#),
         CompiledCondition(
-            entity: "User", predicate: .attribute("id").isIn(Array(1...101)),
+            entity: "User", predicate: .where("id IN %@", Array(1...101)),
             sql: #"((("row"."id" IN (SELECT value FROM json_each(?)) AND "row"."id" IS NOT NULL)))"#,
             arguments: #"""
                 '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,3\#
@@ -50,7 +50,7 @@ extension CompiledCondition {
                 9,100,101]'
                 """#),
         CompiledCondition(
-            entity: "User", predicate: .attribute("name").isIn((1...101).map { "n\($0)" }),
+            entity: "User", predicate: .where("name IN %@", (1...101).map { "n\($0)" }),
             sql: #"((("row"."name" IN (SELECT value FROM json_each(?)) AND "row"."name" IS NOT NULL)))"#,
             arguments: #"""
                 '["n1","n2","n3","n4","n5","n6","n7","n8","n9","n10","n11","n12","n13","n14","n15","n16","n17","\#

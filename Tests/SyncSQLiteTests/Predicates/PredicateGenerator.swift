@@ -101,8 +101,9 @@ struct PredicateGenerator {
         case .between:
             let values = [literal(type, ignoresCase), literal(type, ignoresCase)]
             return .compare(path, .between, PredicateValue.list(values), ignoringCase: ignoresCase)
-        case .matches: return path.matches(random.pick(PredicateValues.expressions), ignoringCase: ignoresCase)
-        case .like: return path.like(random.pick(PredicateValues.wildcards), ignoringCase: ignoresCase)
+        case .matches:
+            return .compare(path, .matches, random.pick(PredicateValues.expressions), ignoringCase: ignoresCase)
+        case .like: return .compare(path, .like, random.pick(PredicateValues.wildcards), ignoringCase: ignoresCase)
         case let op where op.isTextual:
             return .compare(path, op, random.pick(PredicateValues.parts), ignoringCase: ignoresCase)
         case let op: return .compare(path, op, literal(type, ignoresCase), ignoringCase: ignoresCase)
@@ -115,6 +116,22 @@ struct PredicateGenerator {
             return PredicateValue(.number(random.pick(PredicateValues.numbers)))
         }
         return random.pick(PredicateValues.stored[type] ?? [.null]).predicateValue
+    }
+}
+
+extension RowPredicate {
+    /// Returns a comparison of a path with a value. If the operator does not accept the value, each call that uses the
+    /// condition throws an error.
+    fileprivate static func compare(
+        _ path: PredicatePath, _ op: PredicateOperator, _ value: (any PredicateArgument)?, ignoringCase: Bool = false
+    ) -> RowPredicate {
+        do {
+            let value = value?.predicateValue ?? .null
+            return RowPredicate(.comparison(try PredicateComparison(path, op, value, ignoresCase: ignoringCase)))
+        } catch {
+            let error = error as? SyncError ?? SyncError(.invalidPredicate, "\(error)")
+            return RowPredicate(.invalid(error, text: "\(path.name) \(op.rawValue)"))
+        }
     }
 }
 

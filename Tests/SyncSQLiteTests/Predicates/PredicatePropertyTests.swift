@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncStore
+import SyncTesting
 import TestSize
 import Testing
 

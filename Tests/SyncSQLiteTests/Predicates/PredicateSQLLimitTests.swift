@@ -77,19 +77,19 @@ struct PredicateSQLLimitTests {
     @Test("A condition with invalid text throws when it is compiled")
     func throwsForInvalidText() {
         #expect(throws: SyncError.self) { try store.refs("age ==") }
-        #expect(throws: SyncError.self) { try store.refs(.attribute("age") > 1 && .where("age > %@")) }
+        #expect(throws: SyncError.self) { try store.refs("age > 1" && .where("age > %@")) }
     }
 
     @Test("A condition of the maximum depth is compiled")
     func compilesMaximumDepth() throws {
-        var predicate = RowPredicate.attribute("id") == 1
+        var predicate: RowPredicate = "id == 1"
         for level in 0..<99 {
             let isEven = level.isMultiple(of: 2)
-            predicate = isEven ? predicate && .attribute("age") > 0 : .attribute("id") == 99 || predicate
+            predicate = isEven ? predicate && "age > 0" : "id == 99" || predicate
         }
         #expect(try store.refs(predicate) == "a")
         #expect(try store.refs(!predicate) == "bcde")
-        var negations = RowPredicate.attribute("id") == 1
+        var negations: RowPredicate = "id == 1"
         for _ in 0..<100 { negations = !negations }
         #expect(try store.refs(negations) == "a")
     }
@@ -101,12 +101,14 @@ struct PredicateSQLLimitTests {
         let text = (2...10_000).map { "id == \($0)" }.joined(separator: " OR ")
         #expect(try store.refs(.where(text)) == "bcd")
         #expect(try store.refs(.where("NOT (\(text))")) == "ae")
-        #expect(try store.refs(.attribute("id").isIn(Array(1...100_000))) == "abcd")
-        #expect(try store.refs(.attribute("name").isIn((1...1000).map { "n\($0)" } + ["bob", "\"", "Ann"])) == "ab")
-        #expect(try store.refs(.attribute("balance").isIn((1...1000).map { Decimal($0) / 2 })) == "ac")
-        #expect(try store.refs(.attribute("score").isIn((1...1000).map { Double($0) / 2 })) == "ae")
-        let tooMany = RowPredicate.attribute("score").isIn((1...40_000).map { Double($0) / 2 })
-        #expect(throws: SyncError.self) { try store.refs(tooMany) }
+        let names: [String] = (1...1000).map { "n\($0)" } + ["bob", "\"", "Ann"]
+        let balances: [Decimal] = (1...1000).map { Decimal($0) / 2 }
+        let scores: [Double] = (1...40_000).map { Double($0) / 2 }
+        #expect(try store.refs(.where("id IN %@", Array(1...100_000))) == "abcd")
+        #expect(try store.refs(.where("name IN %@", names)) == "ab")
+        #expect(try store.refs(.where("balance IN %@", balances)) == "ac")
+        #expect(try store.refs(.where("score IN %@", Array(scores.prefix(1000)))) == "ae")
+        #expect(throws: SyncError.self) { try store.refs(.where("score IN %@", scores)) }
     }
 
     @Test("Many alternatives that are merged into one list have the same result")

@@ -91,7 +91,7 @@ struct CountedWorkTests {
         for count in [50, 500] {
             let stack = try DataStack.inMemory(model)
             func user(_ streets: Range<Int>) -> JSONValue {
-                [["id": 1, "addresses": .array(streets.map { ["street": JSONValue("street \($0)")] })]]
+                [["id": 1, "addresses": .array(streets.map { ["street": .string("street \($0)")] })]]
             }
             try await Sync.changes(user(0..<count), inEntity: "User", stack: stack)
             steps.append(

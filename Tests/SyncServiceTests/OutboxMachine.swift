@@ -1,5 +1,5 @@
 /// The state of a row in the outbox: its pending change, and its request if one is stored.
-package enum OutboxState: String, Sendable, CaseIterable {
+enum OutboxState: String, Sendable, CaseIterable {
     /// The row is neither stored nor known, and has no pending change.
     case absent
     /// The service has the row, and no change is pending.
@@ -36,7 +36,7 @@ package enum OutboxState: String, Sendable, CaseIterable {
 }
 
 /// An event that changes the state of a row in the outbox.
-package enum OutboxEvent: String, Sendable, CaseIterable {
+enum OutboxEvent: String, Sendable, CaseIterable {
     // Local writes
     case insert, edit, delete
     /// A pull returned a new version of the row, without a conflict.
@@ -51,7 +51,7 @@ package enum OutboxEvent: String, Sendable, CaseIterable {
     case notListed
 
     /// Whether the event is the outcome of a request.
-    package var isOutcome: Bool {
+    var isOutcome: Bool {
         switch self {
         case .insert, .edit, .delete, .pullRecord, .pullDeletion, .prepare: false
         case .applied, .conflict, .notFound, .rejected, .rejectedAfterRetry, .failing, .postponed, .inDoubt, .unknown,
@@ -66,7 +66,7 @@ package enum OutboxEvent: String, Sendable, CaseIterable {
 /// The transitions hold for the policy `deleteWins`, and for the first outcome of its kind. A run records the outcomes of
 /// earlier requests before it pulls, so a row with a request in flight is not deleted by a pull. A blocked change becomes
 /// pending again by the events of `EngineLedger.Unblocked`.
-package enum OutboxMachine {
+enum OutboxMachine {
     private static let transitions: [OutboxState: [OutboxEvent: OutboxState]] = [
         .absent: [
             .insert: .create, .pullRecord: .synced,
@@ -163,10 +163,10 @@ package enum OutboxMachine {
     ]
 
     /// Returns the state after an event; nil if the event cannot occur in this state.
-    package static func next(_ state: OutboxState, _ event: OutboxEvent) -> OutboxState? { transitions[state]?[event] }
+    static func next(_ state: OutboxState, _ event: OutboxEvent) -> OutboxState? { transitions[state]?[event] }
 
     /// The transitions as Markdown, which a test compares with the document. Transitions to the same state are left out.
-    package static var markdown: String {
+    static var markdown: String {
         let rows = OutboxState.allCases.map { state in
             let next = OutboxState.allCases.filter { $0 != state }.compactMap { next -> String? in
                 let events = OutboxEvent.allCases.filter { transitions[state]?[$0] == next }
