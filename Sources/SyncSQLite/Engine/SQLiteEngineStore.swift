@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
-package import SyncStore
+import SyncStore
 
 /// The store of a two-way engine, in SQLite. Each operation is one transaction.
 package struct SQLiteEngineStore: EngineStore {
