@@ -81,7 +81,8 @@ extension InferenceSample {
 extension SyncError {
     /// Returns the error with the name of a file added to its message, unless the message already contains the name.
     package func naming(_ file: String) -> SyncError {
-        guard !message.contains(file) else { return self }
+        // In Foundation, no text contains the empty text.
+        guard !file.isEmpty, !message.contains(file) else { return self }
         var named = self
         named.message = "\(file): \(message)"
         return named
