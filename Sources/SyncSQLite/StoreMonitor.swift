@@ -9,8 +9,8 @@ import SyncStore
 ///   changes.
 /// - The resolved tables: no pending reference waits for a row that they already contain. Valid until a write that is
 ///   not part of a sync or an engine run.
-/// - The associations whose links all lead to stored rows. Valid until another connection commits, because foreign keys
-///   may be off on that connection.
+/// - The associations whose links all lead to stored rows. Valid until a transaction commits that may have had foreign
+///   keys off: one of another connection, or one of this connection while they are off.
 final class StoreMonitor: Sendable {
     /// Two counters that identify the state of a database as one connection sees it. Any change of rows changes one of
     /// them.
@@ -64,13 +64,19 @@ final class StoreMonitor: Sendable {
     /// Whether the tables are existing tables, which the app may change.
     private let hasExistingTables: Bool
     private let memory: Locked<Memory>
-    let transactionEnd = TransactionEndObserver()
+    let transactionEnd: TransactionEndObserver
 
     /// - Parameter schemaVersion: The version of the schema whose tables match the model.
     init(_ model: SyncModel, schemaVersion: Int?, hasExistingTables: Bool) {
         self.model = model
         self.hasExistingTables = hasExistingTables
-        memory = Locked(Memory(schemaVersion: schemaVersion))
+        let memory = Locked(Memory(schemaVersion: schemaVersion))
+        self.memory = memory
+        transactionEnd = TransactionEndObserver(onEachCommit: { db in
+            guard memory.withLock({ !$0.links.links.checked.isEmpty }) else { return }
+            if (try? AppConnectionCheck.hasForeignKeysOn(db)) == true { return }
+            memory.withLock { $0.links.links = ValidLinks() }
+        })
     }
 
     // MARK: The schema
@@ -192,7 +198,7 @@ final class StoreMonitor: Sendable {
         // MARK: Valid links
 
         /// Returns the checked associations; none if another connection has committed since. Writes of this connection
-        /// keep links valid.
+        /// keep links valid, unless foreign keys are off: such a commit discards all such facts.
         func validLinks(at now: Moment) -> ValidLinks {
             memory.withLock { $0.links.dataVersion == now.dataVersion ? $0.links.links : ValidLinks() }
         }

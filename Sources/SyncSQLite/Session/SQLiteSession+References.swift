@@ -155,7 +155,7 @@ extension SQLiteSession {
 
 // A search of all links for dangling links would cost more than most syncs. So the session searches only small link
 // tables. Once it finds a dangling link of a node, it searches all links. Links stay valid until another connection
-// writes.
+// writes, or this connection with foreign keys off.
 extension SQLiteSession {
     /// Link tables with at most this number of rows are searched without evidence of a dangling link.
     private static let few = 1000
