@@ -224,9 +224,12 @@ extension DeletionLimit {
         }
     }
 
-    /// Returns the number of rows in a fraction of rows, from 0 to 1.
+    /// Returns the number of whole rows in a fraction of rows, from 0 to 1. A `Double` such as 0.29 may be a little
+    /// smaller than its decimal number, so a product just below a whole number counts as that number.
     private static func wholeRows(in part: Double, of before: Int) -> Int {
-        let rows = (Double(before) * part).rounded(.down)
+        let product = Double(before) * part
+        let nearest = product.rounded()
+        let rows = nearest - product <= 4 * product.ulp ? nearest : product.rounded(.down)
         return rows < Double(before) ? Int(rows) : before
     }
 
