@@ -117,6 +117,31 @@ struct SingleRowTests {
         #expect(try await stack.fetch("User", where: "company.id == 555").map(\.key) == [.integer(500)])
     }
 
+    @Test("A row that gets an awaited key gives up its link to the row with the pending reference")
+    func awaitedKeyResolvesReferences() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("village"))
+        let people: JSONValue = [["id": 1, "spouse_id": 99], ["id": 60, "spouse_id": 5], ["id": 5]]
+        try await Sync.changes(people, inEntity: "Person", stack: stack)
+        let updated = try await Sync.update(id: 60, with: ["id": 99], inEntity: "Person", stack: stack)
+        let result = try #require(updated?.result)
+        #expect(Set(result["Person"].updated.map(\.key)) == [.integer(1), .integer(5), .integer(99)])
+        #expect(try await stack.fetch("Person", where: "spouse.id == 99").map(\.key) == [.integer(1)])
+        #expect(try await stack.fetch("Person", where: "spouse.id == 1").map(\.key) == [.integer(99)])
+        #expect(try await stack.pendingReferences().isEmpty)
+        #expect(try await stack.damage() == [])
+    }
+
+    @Test("A link that the app wrote stays if another pending reference to the row is resolved")
+    func writtenLinkStays() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("fleet"))
+        let people: JSONValue = [["id": 1, "commands_ids": ["a"], "repairs_ids": ["a"]], ["id": 2]]
+        try await Sync.changes(people, inEntity: "Person", stack: stack)
+        try await stack.write { db in try db.execute(sql: "INSERT INTO Ship (id, mechanicID) VALUES ('a', 2)") }
+        let ships: JSONValue = [["id": "a"]]
+        try await Sync.changes(ships, inEntity: "Ship", stack: stack)
+        #expect(try await stack.count("Ship", where: "captain.id == 1 AND mechanic.id == 2") == 1)
+    }
+
     @Test("A single row is deleted by the delete rules, and an unknown ID changes nothing")
     func deletionFollowsRules() async throws {
         let stack = try await store()

@@ -297,6 +297,9 @@ package struct SyncRequest: Sendable {
     package var isDryRun: Bool
     /// Whether the sync reads the payload in chunks.
     package var isChunked = false
+    /// The row that the caller has just given another key; nil if there is none. The row arrives under this key, so
+    /// pending references to the key replace its links.
+    package var rekeyedRow: StoredRow?
     /// The flag that ends the sync.
     package var cancellation = CancellationFlag.ofTask
 

@@ -57,8 +57,11 @@ extension DataStack {
 
     /// Applies a payload graph whose only root record has a key. If the sync rejects that record, everything is rolled
     /// back.
+    ///
+    /// - Parameter rekeyed: The row of the record, if it has just been given another key.
     func sync(
-        singleRecord payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool
+        singleRecord payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool,
+        rekeyed: StoredRow? = nil
     ) throws -> (row: SyncRow, result: SyncResult) {
         let plan = payload.plan
         let entity = model.compiled.entities[plan.entity]
@@ -68,7 +71,9 @@ extension DataStack {
                 entity: entity.name, path: plan.diagnostics.first?.path)
         }
         return try savepoint(db) {
-            let result = try session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options)).apply(payload)
+            var request = SyncRequest(options: options)
+            request.rekeyedRow = rekeyed
+            let result = try session(watch.visit(db, isOwn: isOwn), request).apply(payload)
             guard result.root.inserted + result.root.matched > 0, let row = try fetch(entity, key: key, in: db) else {
                 throw rejection(of: entity, result)
             }
@@ -100,7 +105,7 @@ extension DataStack {
     /// An attribute or relationship that is absent from the record stays unchanged. Null clears an optional attribute
     /// or a relationship. Nested records are synced as in ``insertOrUpdate(_:with:options:in:)``. If the record
     /// contains a different primary key, the call changes the key of the row and the foreign keys that reference the
-    /// row.
+    /// row. Pending references to the new key are then resolved, and replace links that the row has.
     ///
     /// - Parameters:
     ///   - id: The primary key, which may be a temporary key. The call converts the key to the type of the key
@@ -129,8 +134,11 @@ extension DataStack {
         let key = try model.key(of: row.type, in: values, else: current)
         let payload = try singleRowGraphBuilder(row.entity, options).map(singleRecord: values, key: key)
         var updated = try savepoint(db) {
-            if key != current { try KeyUpdate(self, row, db).rekey(to: key) }
-            return try sync(singleRecord: payload, options, in: db, isOwn: isOwn)
+            guard key != current else { return try sync(singleRecord: payload, options, in: db, isOwn: isOwn) }
+            let rowKey = try RowKey(KeyUpdate(self, row, db).rekey(to: key))
+            return try sync(
+                singleRecord: payload, options, in: db, isOwn: isOwn,
+                rekeyed: rowKey.map { StoredRow(table: row.type.table, key: $0) })
         }
         if key != current {
             for (name, change) in changes(of: row.type, row.key, updated.row.key) {
