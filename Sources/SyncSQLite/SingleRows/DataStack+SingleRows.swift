@@ -93,7 +93,9 @@ extension DataStack {
             result.diagnostics.first { $0.kind == .missingRequiredValue || $0.kind == .entityMismatch }
             ?? result.diagnostics.first
         let code: SyncError.Code = reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch
-        return SyncError(code, reason?.message ?? "the record was rejected", entity: entity.name, path: reason?.path)
+        return SyncError(
+            code, reason?.message ?? "the record was rejected: after the sync, no row has its key", entity: entity.name,
+            path: reason?.path ?? "[0]")
     }
 }
 
@@ -103,9 +105,10 @@ extension DataStack {
     /// Updates a row with the attributes and relationships that a JSON record contains.
     ///
     /// An attribute or relationship that is absent from the record stays unchanged. Null clears an optional attribute
-    /// or a relationship. Nested records are synced as in ``insertOrUpdate(_:with:options:in:)``. If the record
-    /// contains a different primary key, the call changes the key of the row and the foreign keys that reference the
-    /// row. Pending references to the new key are then resolved, and replace links that the row has.
+    /// or a relationship. Null for a part of a composite key is a diagnostic, and the part stays unchanged. Nested
+    /// records are synced as in ``insertOrUpdate(_:with:options:in:)``. If the record contains a different primary key,
+    /// the call changes the key of the row and the foreign keys that reference the row. Pending references to the new
+    /// key are then resolved, and replace links that the row has.
     ///
     /// - Parameters:
     ///   - id: The primary key, which may be a temporary key. The call converts the key to the type of the key
