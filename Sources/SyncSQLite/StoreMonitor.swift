@@ -48,6 +48,10 @@ final class StoreMonitor: Sendable {
         /// The schema version whose tables match the model, and the path of the database file (`file`).
         var schemaVersion: Int?
         var file: String?
+        /// The writing connection of the stack, which identifies a database without a file.
+        var connection: ObjectIdentifier?
+        /// The last stored model that was found to match the model.
+        var storedModel: StoredModel.Schema?
         var indexes: (schemaVersion: Int?, indexes: [AddedIndex])?
         var moment: Moment?
         /// The resolved tables at `moment`: no pending reference waits for a row that they already contain.
@@ -81,6 +85,16 @@ final class StoreMonitor: Sendable {
 
     // MARK: The schema
 
+    /// Records the database of the stack. Call this on its writing connection, which exists as long as the stack.
+    func recordDatabase(_ db: Database) {
+        let file = Self.file(of: db)
+        memory.withLock { ($0.file, $0.connection) = (file, ObjectIdentifier(db)) }
+    }
+
+    private static func file(of db: Database) -> String {
+        sqlite3_db_filename(db.sqliteConnection, "main").map { String(cString: $0) } ?? ""
+    }
+
     /// Returns the version of the schema. Any change of a table, view, index or trigger changes it.
     static func schemaVersion(_ db: Database) throws -> Int? {
         try Int.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
@@ -96,19 +110,26 @@ final class StoreMonitor: Sendable {
     @discardableResult
     func check(_ db: Database, isOwn: Bool = true) throws -> Int? {
         let version = try Self.schemaVersion(db)
-        let file = sqlite3_db_filename(db.sqliteConnection, "main").map { String(cString: $0) } ?? ""
+        let (file, connection) = (Self.file(of: db), ObjectIdentifier(db))
         let isKnown = memory.withLock { memory in
             guard memory.schemaVersion == version else { return false }
             if isOwn { memory.file = file }
-            return isOwn || !file.isEmpty && memory.file == file
+            return isOwn || (file.isEmpty ? memory.connection == connection : memory.file == file)
         }
         if isKnown { return version }
-        guard try StoredModel.schema(db, or: .notAStore)?.needsMigration(to: model) == false,
+        guard let stored = try StoredModel.schema(db, or: .notAStore), try matches(stored),
             try StoredModel.hasExistingTables(db) == hasExistingTables
         else { throw Self.changed }
         if hasExistingTables { try TableCompatibilityCheck.check(model, in: db, readsValues: false) }
         if isOwn { memory.withLock { ($0.schemaVersion, $0.file) = (version, file) } }
         return version
+    }
+
+    private func matches(_ stored: StoredModel.Schema) throws -> Bool {
+        if memory.withLock({ $0.storedModel == stored }) { return true }
+        guard try !stored.needsMigration(to: model) else { return false }
+        memory.withLock { $0.storedModel = stored }
+        return true
     }
 
     static var changed: SyncError {

@@ -149,8 +149,9 @@ struct RowInserter {
     private let session: SQLiteSession
     private let db: Database
 
-    /// - Throws: ``SyncError`` `unknownEntity` or `abstractEntity`.
+    /// - Throws: ``SyncError`` `unknownEntity` or `abstractEntity`; the errors of ``StoreMonitor/check(_:isOwn:)``.
     init(_ stack: DataStack, _ name: String, _ db: Database) throws {
+        try stack.checkTables(db)
         let entity = try stack.model.compiled.entity(named: name)
         guard !entity.isAbstract else {
             throw SyncError(
