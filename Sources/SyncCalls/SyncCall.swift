@@ -58,11 +58,16 @@ package struct SyncCall: Sendable {
         try await changes(isDryRun: isDryRun) { try $0.map(json, options: options) }
     }
 
-    /// Runs a sync as a page, if the payload is a page of a paged import. A dry run does not change the import.
+    /// Runs a sync as a page, if the payload is a page of a paged import. A dry run has the checks of a page, but does
+    /// not change the import.
     private nonisolated(nonsending) func asPage(
         isDryRun: Bool, _ body: nonisolated(nonsending) () async throws -> SyncResult
     ) async throws -> SyncResult {
-        guard !isDryRun, let run = options.payloadKind.run else { return try await body() }
+        guard let run = options.payloadKind.run else { return try await body() }
+        if isDryRun {
+            try run.checkPage(page)
+            return try await body()
+        }
         try run.beginPage(page, finalizer)
         do {
             let result = try await body()
@@ -170,7 +175,7 @@ extension SyncCall {
     private nonisolated(nonsending) func changesAtOnce<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
-        let isPage = options.payloadKind.run != nil && !isDryRun
+        let isPage = options.payloadKind.run != nil
         return try await asPage(isDryRun: isDryRun) {
             try await write(chunks, total, isDryRun, ending: isPage ? nil : ending)
         }

@@ -38,6 +38,7 @@ public final class DataStack: Sendable {
         watch = StoreMonitor(model, schemaVersion: store.schemaVersion, hasExistingTables: store.hasExistingTables)
         unlocked = store.unlocked
         isAppDatabase = store.isAppDatabase
+        store.database.unsafeReentrantWrite { [watch] db in watch.recordDatabase(db) }
     }
 
     deinit { if !isAppDatabase { releaseReaders() } }

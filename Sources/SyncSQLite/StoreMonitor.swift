@@ -9,8 +9,8 @@ import SyncStore
 ///   changes.
 /// - The resolved tables: no pending reference waits for a row that they already contain. Valid until a write that is
 ///   not part of a sync or an engine run.
-/// - The associations whose links all lead to stored rows. Valid until another connection commits, because foreign keys
-///   may be off on that connection.
+/// - The associations whose links all lead to stored rows. Valid until a transaction commits that may have had foreign
+///   keys off: one of another connection, or one of this connection while they are off.
 final class StoreMonitor: Sendable {
     /// Two counters that identify the state of a database as one connection sees it. Any change of rows changes one of
     /// them.
@@ -48,6 +48,10 @@ final class StoreMonitor: Sendable {
         /// The schema version whose tables match the model, and the path of the database file (`file`).
         var schemaVersion: Int?
         var file: String?
+        /// The writing connection of the stack, which identifies a database without a file.
+        var connection: ObjectIdentifier?
+        /// The last stored model that was found to match the model.
+        var storedModel: StoredModel.Schema?
         var indexes: (schemaVersion: Int?, indexes: [AddedIndex])?
         var moment: Moment?
         /// The resolved tables at `moment`: no pending reference waits for a row that they already contain.
@@ -64,16 +68,32 @@ final class StoreMonitor: Sendable {
     /// Whether the tables are existing tables, which the app may change.
     private let hasExistingTables: Bool
     private let memory: Locked<Memory>
-    let transactionEnd = TransactionEndObserver()
+    let transactionEnd: TransactionEndObserver
 
     /// - Parameter schemaVersion: The version of the schema whose tables match the model.
     init(_ model: SyncModel, schemaVersion: Int?, hasExistingTables: Bool) {
         self.model = model
         self.hasExistingTables = hasExistingTables
-        memory = Locked(Memory(schemaVersion: schemaVersion))
+        let memory = Locked(Memory(schemaVersion: schemaVersion))
+        self.memory = memory
+        transactionEnd = TransactionEndObserver(onEachCommit: { db in
+            guard memory.withLock({ !$0.links.links.checked.isEmpty }) else { return }
+            if (try? AppConnectionCheck.hasForeignKeysOn(db)) == true { return }
+            memory.withLock { $0.links.links = ValidLinks() }
+        })
     }
 
     // MARK: The schema
+
+    /// Records the database of the stack. Call this on its writing connection, which exists as long as the stack.
+    func recordDatabase(_ db: Database) {
+        let file = Self.file(of: db)
+        memory.withLock { ($0.file, $0.connection) = (file, ObjectIdentifier(db)) }
+    }
+
+    private static func file(of db: Database) -> String {
+        sqlite3_db_filename(db.sqliteConnection, "main").map { String(cString: $0) } ?? ""
+    }
 
     /// Returns the version of the schema. Any change of a table, view, index or trigger changes it.
     static func schemaVersion(_ db: Database) throws -> Int? {
@@ -90,19 +110,26 @@ final class StoreMonitor: Sendable {
     @discardableResult
     func check(_ db: Database, isOwn: Bool = true) throws -> Int? {
         let version = try Self.schemaVersion(db)
-        let file = sqlite3_db_filename(db.sqliteConnection, "main").map { String(cString: $0) } ?? ""
+        let (file, connection) = (Self.file(of: db), ObjectIdentifier(db))
         let isKnown = memory.withLock { memory in
             guard memory.schemaVersion == version else { return false }
             if isOwn { memory.file = file }
-            return isOwn || !file.isEmpty && memory.file == file
+            return isOwn || (file.isEmpty ? memory.connection == connection : memory.file == file)
         }
         if isKnown { return version }
-        guard try StoredModel.schema(db, or: .notAStore)?.needsMigration(to: model) == false,
+        guard let stored = try StoredModel.schema(db, or: .notAStore), try matches(stored),
             try StoredModel.hasExistingTables(db) == hasExistingTables
         else { throw Self.changed }
         if hasExistingTables { try TableCompatibilityCheck.check(model, in: db, readsValues: false) }
         if isOwn { memory.withLock { ($0.schemaVersion, $0.file) = (version, file) } }
         return version
+    }
+
+    private func matches(_ stored: StoredModel.Schema) throws -> Bool {
+        if memory.withLock({ $0.storedModel == stored }) { return true }
+        guard try !stored.needsMigration(to: model) else { return false }
+        memory.withLock { $0.storedModel = stored }
+        return true
     }
 
     static var changed: SyncError {
@@ -192,7 +219,7 @@ final class StoreMonitor: Sendable {
         // MARK: Valid links
 
         /// Returns the checked associations; none if another connection has committed since. Writes of this connection
-        /// keep links valid.
+        /// keep links valid, unless foreign keys are off: such a commit discards all such facts.
         func validLinks(at now: Moment) -> ValidLinks {
             memory.withLock { $0.links.dataVersion == now.dataVersion ? $0.links.links : ValidLinks() }
         }

@@ -44,6 +44,41 @@ import Testing
         #expect(try new.fetch("User").map { $0["title"]?.string } == ["Ann"])
     }
 
+    @Test("Calls inside the caller's transaction throw modelMismatch after a migration", arguments: [false, true])
+    func callsInTransactionThrowModelMismatch(inMemory: Bool) throws {
+        let queue = inMemory ? try DatabaseQueue() : try DatabaseQueue(path: url.path)
+        let old = try DataStack(model: model(SyncModel.Attribute("name", .string)), in: queue)
+        _ = try old.write { db in try old.insert("User", values: ["id": 1, "name": "Ann"], in: db) }
+        let title = SyncModel.Attribute("title", .string, renamedFrom: "name")
+        let new = try DataStack(model: model(title), in: queue)
+        let calls: [(Database) throws -> Void] = [
+            { db in _ = try old.fetch("User", in: db) },
+            { db in _ = try old.fetch("User", id: 1, in: db) },
+            { db in _ = try old.count("User", in: db) },
+            { db in _ = try old.export("User", in: db) },
+            { db in _ = try old.insert("User", values: ["id": 2], in: db) },
+            { db in _ = try old.insertOrUpdate("User", with: ["id": 2], in: db) },
+            { db in _ = try old.update("User", id: 1, with: ["id": 3], in: db) },
+            { db in _ = try old.delete("User", id: 1, in: db) },
+        ]
+        try queue.write { db in
+            for call in calls { #expect(try error { try call(db) }.code == .modelMismatch) }
+        }
+        #expect(try new.fetch("User").map { $0["title"]?.string } == ["Ann"])
+        try new.write { db in #expect(try new.fetch("User", id: 1, in: db)?["title"]?.string == "Ann") }
+    }
+
+    @Test("Calls inside the caller's transaction accept tables that the transaction creates")
+    func callsInTransactionAcceptOtherTables() throws {
+        let stack = try DataStack(model: model(SyncModel.Attribute("name", .string)), at: url)
+        try stack.write { db in
+            try db.execute(sql: "CREATE TABLE other (id INTEGER PRIMARY KEY)")
+            for id in 1...2 { try stack.insert("User", values: ["id": JSONValue(id)], in: db) }
+            #expect(try stack.count("User", in: db) == 2)
+        }
+        #expect(try stack.count("User") == 2)
+    }
+
     @Test func openStacksAcceptOtherTablesAndOtherRemoteKeys() throws {
         let old = try DataStack(model: model(SyncModel.Attribute("name", .string)), at: url)
         let other = try DataStack(model: model(SyncModel.Attribute("name", .string, remoteKey: "full_name")), at: url)

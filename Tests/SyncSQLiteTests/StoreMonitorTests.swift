@@ -144,6 +144,18 @@ struct StoreMonitorTests {
         #expect(try links().valid.isEmpty)
     }
 
+    @Test("Links stay valid until this connection commits with foreign keys off", arguments: [false, true])
+    func linksStayValidWithForeignKeys(areOn: Bool) throws {
+        try stack.write { db in try keep([AssociationID(1)], in: db) }
+        try stack.database.writer.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = \(areOn ? "ON" : "OFF")")
+            try insert(1, in: db)
+            try db.execute(sql: "PRAGMA foreign_keys = ON")
+        }
+        let expected: Set<AssociationID> = areOn ? [AssociationID(1)] : []
+        #expect(try links().valid == expected)
+    }
+
     @Test("Links that were repaired in a rolled back transaction are not valid")
     func rolledBackRepairIsForgotten() throws {
         struct Refusal: Error {}

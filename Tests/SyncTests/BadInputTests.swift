@@ -230,6 +230,7 @@ struct DeletionGuardOptionTests {
         "A deletion limit that is negative, infinite or above 1 as a fraction gives invalidOption",
         arguments: [
             .rows(-1), .fraction(.nan), .fraction(.infinity), .fraction(-0.1), .fraction(1.5, above: 3),
+            .fraction(0.5, above: -1), .fraction(1, above: .min),
         ] as [DeletionLimit])
     func invalidLimitIsRejected(limit: DeletionLimit) async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
@@ -239,6 +240,46 @@ struct DeletionGuardOptionTests {
                 [], inEntity: "User", stack: stack, options: SyncOptions(deletionLimit: limit))
         }
         #expect(error?.code == .invalidOption)
+        #expect(try await stack.count("User") == 8)
+    }
+
+    @Test(
+        "A deletion limit may be as large as numbers are",
+        arguments: [
+            .rows(.max), .fraction(0.5, above: .max), .fraction(0, above: .max), .fraction(1, above: .max),
+            .fraction(1, above: Int.max - 1), .fraction(.leastNonzeroMagnitude, above: .max - 1),
+        ] as [DeletionLimit])
+    func largeLimitAllowsDeletions(limit: DeletionLimit) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        try await Sync.changes([], inEntity: "User", stack: stack, options: SyncOptions(deletionLimit: limit))
+        #expect(try await stack.count("User") == 0)
+    }
+
+    @Test("A chunk size below 1 gives invalidOption for each kind of payload", arguments: [0, -1, .min])
+    func invalidChunkSizeIsRejected(size: Int) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let options = SyncOptions(chunkSize: size)
+        let whole = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Data("[]".utf8), inEntity: "User", stack: stack, options: options)
+        }
+        let stream = AsyncStream<Data> { $0.finish() }
+        let chunked = await #expect(throws: SyncError.self) {
+            try await Sync.changes(.buffers(stream), inEntity: "User", stack: stack, options: options)
+        }
+        #expect(whole?.code == .invalidOption && chunked?.code == .invalidOption)
+    }
+
+    @Test("The largest chunk size reads a stream as one chunk")
+    func largestChunkSizeReadsWholeStream() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let payload = try Fixtures.payload("day1")
+        let stream = AsyncStream<Data> { stream in
+            stream.yield(payload)
+            stream.finish()
+        }
+        try await Sync.changes(
+            .buffers(stream), inEntity: "User", stack: stack, options: SyncOptions(chunkSize: .max))
         #expect(try await stack.count("User") == 8)
     }
 }

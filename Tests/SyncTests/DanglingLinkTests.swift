@@ -172,6 +172,35 @@ struct DanglingLinkTests {
         #expect(try await store.sync(#"[{"id": 1}]"#, "User", .delta).isEmpty)
     }
 
+    @Test(
+        "A row deleted with foreign keys off on the connection of the stack has none of its links when it arrives again",
+        arguments: [false, true])
+    func ownConnectionLeavesDanglingLinks(inMigration: Bool) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let pool = try DatabasePool(path: folder.database.path)
+        let stack = try DataStack(model: Fixtures.model("company"), in: pool)
+        let (users, companies): (JSONValue, JSONValue) = (
+            [["id": 1, "company": ["id": 7]], ["id": 2]], [["id": 7]]
+        )
+        for _ in 1...2 { try await Sync.changes(users, inEntity: "User", stack: stack) }
+        if inMigration {
+            var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
+            migrator.registerMigration("companies") { db in try db.execute(sql: "DELETE FROM Company") }
+            try migrator.migrate(pool)
+        } else {
+            try await pool.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA foreign_keys = OFF; DELETE FROM Company; PRAGMA foreign_keys = ON")
+            }
+        }
+        let result = try await Sync.changes(companies, inEntity: "Company", stack: stack)
+        #expect(result.diagnostics.map(\.kind) == [.danglingLinks])
+        #expect(result["User"].updated.map(\.key) == [.integer(1)])
+        #expect(try await pool.read { db in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").isEmpty })
+        let linked = try await pool.read { db in try Int.fetchOne(db, sql: "SELECT count(companyID) FROM User") }
+        #expect(linked == 0)
+    }
+
     @Test("A dangling link does not deny a deletion")
     func danglingLinkDeniesNoDeletion() async throws {
         let store = try Store()

@@ -53,6 +53,44 @@ struct PlanTests {
         #expect(try await stack.damage() == [])
     }
 
+    @Test("A plan of a page has the checks of the page, and does not change its paged import")
+    func planOfPage() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let run = PagedImport()
+        let options = SyncOptions(payloadKind: .page(of: run))
+        let page: JSONValue = [["id": 1]]
+        let first = try await Sync.plan(page, inEntity: "Tag", stack: stack, options: options)
+        #expect(first["Tag"].insertedCount == 1)
+        try await Sync.changes(page, inEntity: "User", stack: stack, options: options)
+        #expect(try await Sync.plan(page, inEntity: "User", stack: stack, options: options).isEmpty)
+        let other = await #expect(throws: SyncError.self) {
+            try await Sync.plan(page, inEntity: "Tag", stack: stack, options: options)
+        }
+        let malformed = await #expect(throws: SyncError.self) {
+            try await Sync.plan(Data(#"[{"id": 2"#.utf8), inEntity: "User", stack: stack, options: options)
+        }
+        try await run.finish()
+        let finished = await #expect(throws: SyncError.self) {
+            try await Sync.plan(page, inEntity: "User", stack: stack, options: options)
+        }
+        #expect(other?.code == .invalidOption && finished?.code == .invalidOption)
+        #expect(malformed?.code == .malformedJSON)
+        #expect(try await stack.count("User") == 1)
+    }
+
+    @Test("A plan of a page that is read in chunks deletes no rows")
+    func planOfPageInChunks() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        let options = SyncOptions(payloadKind: .page(of: PagedImport()), chunkSize: 8)
+        let stream = AsyncStream<Data> { stream in
+            stream.yield(Data(#"[{"id": 1}, {"id": 2}]"#.utf8))
+            stream.finish()
+        }
+        let plan = try await Sync.plan(.buffers(stream), inEntity: "User", stack: stack, options: options)
+        #expect(plan["User"].deletedCount == 0 && plan["User"].unchangedCount == 2)
+    }
+
     @Test("A plan fails with the error of its sync")
     func planFailsLikeSync() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))

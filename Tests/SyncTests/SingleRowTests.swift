@@ -117,6 +117,82 @@ struct SingleRowTests {
         #expect(try await stack.fetch("User", where: "company.id == 555").map(\.key) == [.integer(500)])
     }
 
+    private static func orders() async throws -> DataStack {
+        let json = """
+            {"entities": {
+              "Order": {"primaryKey": ["shop", "number"], "attributes": {"shop": "string", "number": "integer"},
+                "relationships": {"lines": {"entity": "Line", "many": true, "inverse": "order"}}},
+              "Line": {"primaryKey": ["order", "position"], "attributes": {"position": "integer", "count": "integer"},
+                "relationships": {"order": {"entity": "Order", "inverse": "lines"}}}}}
+            """
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(json.utf8)))
+        let orders: JSONValue = [["shop": "a", "number": 1, "lines": [["position": 7]]]]
+        try await Sync.changes(orders, inEntity: "Order", stack: stack)
+        return stack
+    }
+
+    @Test(
+        "Null for a part of a composite key keeps the part, and is reported with its path",
+        arguments: [
+            (["position": nil, "count": 3], ["[0].position"]), (["order": nil, "count": 3], ["[0].order"]),
+            (["order_id": nil, "position": nil, "count": 3], ["[0].order_id", "[0].position"]),
+            (["position": "x", "count": 3], ["[0].position"]),
+        ] as [(JSONValue, [String])])
+    func nullPartIsKept(values: JSONValue, paths: [String]) async throws {
+        let stack = try await Self.orders()
+        let updated = try await Sync.update(id: [["a", 1], 7], with: values, inEntity: "Line", stack: stack)
+        #expect(updated?.row.key.json == [["a", 1], 7])
+        #expect(updated?.row["count"]?.int == 3)
+        #expect(updated?.result.diagnostics.map(\.path).sorted() == paths)
+        #expect(try await stack.count("Line", where: "order.shop == 'a'") == 1)
+    }
+
+    @Test("A wrong value for one part of a composite key keeps only this part")
+    func wrongPartIsKept() async throws {
+        let stack = try await Self.orders()
+        let values: JSONValue = ["shop": "b", "number": "x"]
+        let updated = try await Sync.update(id: ["a", 1], with: values, inEntity: "Order", stack: stack)
+        #expect(updated?.row.key.json == ["b", 1])
+        #expect(updated?.result.diagnostics.map(\.path) == ["[0].number"])
+        #expect(try await stack.fetch("Line").map(\.key.json) == [[["b", 1], 7]])
+    }
+
+    @Test("A strict update rejects null for a part of a composite key, with its path")
+    func strictUpdateRejectsNullPart() async throws {
+        let stack = try await Self.orders()
+        let values: JSONValue = ["position": nil]
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.update(
+                id: [["a", 1], 7], with: values, inEntity: "Line", stack: stack, options: SyncOptions(isStrict: true))
+        }
+        #expect(error?.code == .typeMismatch && error?.path == "[0].position")
+    }
+
+    @Test("A row that gets an awaited key gives up its link to the row with the pending reference")
+    func awaitedKeyResolvesReferences() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("village"))
+        let people: JSONValue = [["id": 1, "spouse_id": 99], ["id": 60, "spouse_id": 5], ["id": 5]]
+        try await Sync.changes(people, inEntity: "Person", stack: stack)
+        let updated = try await Sync.update(id: 60, with: ["id": 99], inEntity: "Person", stack: stack)
+        let result = try #require(updated?.result)
+        #expect(Set(result["Person"].updated.map(\.key)) == [.integer(1), .integer(5), .integer(99)])
+        #expect(try await stack.fetch("Person", where: "spouse.id == 99").map(\.key) == [.integer(1)])
+        #expect(try await stack.fetch("Person", where: "spouse.id == 1").map(\.key) == [.integer(99)])
+        #expect(try await stack.pendingReferences().isEmpty)
+        #expect(try await stack.damage() == [])
+    }
+
+    @Test("A link that the app wrote stays if another pending reference to the row is resolved")
+    func writtenLinkStays() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("fleet"))
+        let people: JSONValue = [["id": 1, "commands_ids": ["a"], "repairs_ids": ["a"]], ["id": 2]]
+        try await Sync.changes(people, inEntity: "Person", stack: stack)
+        try await stack.write { db in try db.execute(sql: "INSERT INTO Ship (id, mechanicID) VALUES ('a', 2)") }
+        let ships: JSONValue = [["id": "a"]]
+        try await Sync.changes(ships, inEntity: "Ship", stack: stack)
+        #expect(try await stack.count("Ship", where: "captain.id == 1 AND mechanic.id == 2") == 1)
+    }
+
     @Test("A single row is deleted by the delete rules, and an unknown ID changes nothing")
     func deletionFollowsRules() async throws {
         let stack = try await store()

@@ -165,15 +165,17 @@ extension CompiledModel {
         }
     }
 
-    /// Returns the key that an object states. Parts that are missing or null come from `current`. Returns `current` if
-    /// the key is invalid.
+    /// Returns the key that an object states. Parts that are missing, null or invalid come from `current`.
     package func key(of entity: CompiledEntity, in object: JSONValue, else current: RowKey) -> RowKey {
         guard let key = entity.compositeKey, case .array(let parts) = current.recordKey(keyType(of: entity.id)).json
         else {
             return rowKey(object, of: entity) ?? current
         }
-        let given = zip(key.parts, parts).map { part, known in
-            value(of: part, object, entity).flatMap { $0 == .null ? nil : $0 } ?? known
+        var given = parts
+        for (index, part) in key.parts.enumerated() where given.indices.contains(index) {
+            guard let value = value(of: part, object, entity), value != .null else { continue }
+            given[index] = value
+            if rowKey(.array(given), of: entity) == nil { given[index] = parts[index] }
         }
         return rowKey(.array(given), of: entity) ?? current
     }
@@ -266,6 +268,7 @@ extension CompiledModel {
     private func value(ofRelationship index: Int, _ json: JSONValue, _ entity: CompiledEntity) -> JSONValue? {
         guard case .object(let members) = json else { return nil }
         let names = names(of: entity)
-        return members.first { names.relationships(readFrom: $0.key).contains { $0.index == index } }?.value
+        let found = members.filter { names.relationships(readFrom: $0.key).contains { $0.index == index } }
+        return (found.first { $0.value != .null } ?? found.first)?.value
     }
 }

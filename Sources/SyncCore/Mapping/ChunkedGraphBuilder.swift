@@ -22,14 +22,11 @@ package struct ChunkedGraphBuilder {
     /// Creates a builder for one payload.
     ///
     /// - Parameters:
-    ///   - builder: The builder that maps a chunk.
+    ///   - builder: The builder that maps a chunk. It has checked the numbers of the options.
     ///   - progress: A function that is called after each chunk with the number of bytes mapped so far.
-    /// - Throws: ``SyncError`` `invalidOption` for an invalid key path or chunk size.
+    /// - Throws: ``SyncError`` `invalidOption` for an invalid key path.
     package init(_ builder: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
-        guard options.chunkSize > 0 else {
-            throw SyncError(.invalidOption, "invalid chunk size \(options.chunkSize); it must be at least 1 byte")
-        }
         self.builder = builder
         self.options = options
         self.progress = progress

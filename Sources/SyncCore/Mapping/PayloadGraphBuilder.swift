@@ -31,7 +31,7 @@ package struct PayloadGraphBuilder: Sendable {
         inEntity name: String, of model: SyncModel, parent: SyncParent?, operations: SyncOperations,
         options: SyncOptions
     ) throws {
-        try options.deletionLimit?.validate()
+        try options.checkNumbers()
         let compiled = model.compiled
         let entity = try compiled.entity(named: name)
         let layout = try PayloadLayout(options, of: entity, in: compiled)

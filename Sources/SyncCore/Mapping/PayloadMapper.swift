@@ -110,6 +110,9 @@ package struct PayloadMapper: ~Copyable {
             current = outer
         }
         try reader.read(tape, at: token, as: entityID, context, bytes, &plan)
+        if context.isRoot, rootKey != nil {
+            try reader.ignoreNullParts(ofKeyOf: entity, tape, at: token, from: checkpoint, bytes)
+        }
         let key = key(of: entity, tape, context, from: checkpoint, bytes)
         let (mapped, occurrence) = commit(key, as: entity, context, bytes)
         if let mapped {

@@ -41,6 +41,52 @@ extension RecordReader {
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
+    /// Ignores null for the parts of a composite key, and reports each. The caller states the key, and a row must keep
+    /// all parts of its key.
+    ///
+    /// - Parameter checkpoint: The checkpoint from before the record was read.
+    /// - Throws: ``SyncError`` `typeMismatch` in a strict sync.
+    mutating func ignoreNullParts(
+        ofKeyOf entity: CompiledEntity, _ tape: JSONTape, at object: Int, from checkpoint: Checkpoint, _ bytes: Bytes
+    ) throws {
+        guard let key = entity.compositeKey else { return }
+        for part in key.parts {
+            switch part {
+            case .attribute(let slot):
+                guard row[slot].kind == .null else { continue }
+                row[slot] = .absent
+                var token = find([part], tape, object: object, entity, bytes, nulls: true)[0]
+                // A transformer may have made null of another value.
+                if token < 0 { token = find([part], tape, object: object, entity, bytes)[0] }
+                try reportNullPart(
+                    .typeMismatch, diagnostics.name(of: slot, entity), entity, tape, at: token, bytes)
+            case .relationship(let relationship):
+                for index in checkpoint.candidates..<candidates.count {
+                    let candidate = candidates[index]
+                    guard candidate.isChosen, candidate.relationship == relationship,
+                        tape.tokens[candidate.value].kind == .null
+                    else { continue }
+                    ignoreCandidate(index)
+                    try reportNullPart(
+                        .invalidRelationshipValue, entity.relationships[relationship].name, entity, tape,
+                        at: candidate.value, bytes)
+                }
+            }
+        }
+    }
+
+    /// - Parameter token: The token of the value; -1 if it is not known.
+    private mutating func reportNullPart(
+        _ kind: SyncDiagnostic.Kind, _ name: String, _ entity: CompiledEntity, _ tape: JSONTape, at token: Int,
+        _ bytes: Bytes
+    ) throws {
+        let message = "null cannot be the value of \(name), a part of the key; the part stays unchanged"
+        if token > 0 { pushKey(tape, token - 1) }
+        defer { if token > 0 { path.pop() } }
+        if diagnostics.isStrict { throw diagnostics.error(entity.id, path: pathText(bytes), message) }
+        report(kind, entity.id, bytes, message)
+    }
+
     /// Returns whether the record in `row` has at least one attribute of its composite key.
     func hasSomePart(_ entity: CompiledEntity) -> Bool {
         entity.compositeKey?.slots.contains { ![.absent, .null].contains(row[$0].kind) } ?? false
@@ -268,16 +314,18 @@ extension RecordReader {
         find([.attribute(slot)], tape, object: object, entity, bytes)[0]
     }
 
+    /// - Parameter nulls: Whether to find only nulls. If false, finds only other values.
     private mutating func find(
-        _ parts: [CompositeKey.Part], _ tape: JSONTape, object: Int, _ entity: CompiledEntity, _ bytes: Bytes
+        _ parts: [CompositeKey.Part], _ tape: JSONTape, object: Int, _ entity: CompiledEntity, _ bytes: Bytes,
+        nulls: Bool = false
     ) -> [Int] {
         var found = parts.map { _ in (token: -1, strength: Int.max) }
-        find(parts, tape, object: object, keyTable: entity.id, bytes, &found)
+        find(parts, tape, object: object, keyTable: entity.id, bytes, nulls, &found)
         return found.map(\.token)
     }
 
     private mutating func find(
-        _ parts: [CompositeKey.Part], _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes,
+        _ parts: [CompositeKey.Part], _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ nulls: Bool,
         _ found: inout [(token: Int, strength: Int)]
     ) {
         var key = object + 1
@@ -287,11 +335,11 @@ extension RecordReader {
             previous = entry
             for target in keyTables.all[keyTable].targets[entry] {
                 if case .nested(let nested) = target, tape.tokens[key + 1].kind == .object {
-                    find(parts, tape, object: key + 1, keyTable: nested, bytes, &found)
+                    find(parts, tape, object: key + 1, keyTable: nested, bytes, nulls, &found)
                 }
                 for (index, part) in parts.enumerated() {
                     guard let strength = target.strength(for: part), strength <= found[index].strength,
-                        tape.tokens[key + 1].kind != .null
+                        (tape.tokens[key + 1].kind == .null) == nulls
                     else { continue }
                     found[index] = (key + 1, strength)
                 }

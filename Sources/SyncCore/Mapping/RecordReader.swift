@@ -269,6 +269,9 @@ struct RecordReader: ~Copyable {
                 isReference: isReference))
     }
 
+    /// Ignores a candidate, so that its relationship stays unchanged.
+    mutating func ignoreCandidate(_ index: Int) { candidates[index].isChosen = false }
+
     /// Chooses the key that each relationship of a record is read from. A value that fits the relationship takes
     /// precedence, then a key for IDs, then null. Among keys of equal precedence, the lowest strength wins, then the
     /// last key.

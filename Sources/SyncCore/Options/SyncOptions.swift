@@ -180,6 +180,16 @@ public enum PayloadFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 extension SyncOptions {
+    /// Checks the numbers of the options, also those that the payload does not need.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption` for an invalid deletion limit or chunk size.
+    func checkNumbers() throws {
+        try deletionLimit?.validate()
+        guard chunkSize > 0 else {
+            throw SyncError(.invalidOption, "invalid chunk size \(chunkSize); it must be at least 1 byte")
+        }
+    }
+
     /// Checks that the format of the payload allows the key path, if there is one.
     ///
     /// - Throws: ``SyncError`` `invalidOption` for NDJSON and JSON:API.
@@ -253,7 +263,7 @@ public enum DeletionLimit: Sendable, Hashable {
     /// A number of rows, 0 or more.
     case rows(Int)
     /// A fraction, from 0 to 1, of the rows that the entity has before the sync. An entity with at most `above` rows
-    /// has no limit.
+    /// has no limit; `above` is 0 or more.
     case fraction(Double, above: Int = 0)
 
     /// Half of the rows of an entity; no limit for an entity with at most 10 rows. This limit is the default of syncs,
@@ -262,8 +272,8 @@ public enum DeletionLimit: Sendable, Hashable {
 
     /// Checks that the limit is valid.
     ///
-    /// - Throws: ``SyncError`` `invalidOption` for a negative number of rows, or for a fraction that is not from 0 to
-    ///   1.
+    /// - Throws: ``SyncError`` `invalidOption` for a negative number of rows, for a fraction that is not from 0 to 1,
+    ///   or for a negative `above`.
     package func validate() throws {
         switch self {
         case .rows(let rows) where rows < 0:
@@ -271,6 +281,8 @@ public enum DeletionLimit: Sendable, Hashable {
         case .fraction(let part, _) where !(0...1).contains(part):
             throw SyncError(
                 .invalidOption, "invalid deletion limit: the fraction \(part) of the rows must be from 0 to 1")
+        case .fraction(_, let above) where above < 0:
+            throw SyncError(.invalidOption, "invalid deletion limit: 'above' is \(above); it must be 0 or more")
         case .rows, .fraction: break
         }
     }
@@ -285,6 +297,9 @@ package struct SyncRequest: Sendable {
     package var isDryRun: Bool
     /// Whether the sync reads the payload in chunks.
     package var isChunked = false
+    /// The row that the caller has just given another key; nil if there is none. The row arrives under this key, so
+    /// pending references to the key replace its links.
+    package var rekeyedRow: StoredRow?
     /// The flag that ends the sync.
     package var cancellation = CancellationFlag.ofTask
 

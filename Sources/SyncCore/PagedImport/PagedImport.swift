@@ -106,19 +106,30 @@ public final class PagedImport: Sendable {
     ///   differ from those of earlier pages.
     package func beginPage(_ parameters: Parameters, _ finalizer: @escaping Finalizer) throws {
         try state.withLock { state in
-            if state.isFinished {
-                throw SyncError(.invalidOption, "the paged import has already finished; start a new one")
-            }
-            if state.hasFailed { throw Self.failedPage }
-            if let first = state.parameters, first != parameters {
-                throw SyncError(
-                    .invalidOption,
-                    "all pages of a paged import must have the same store, entity, predicate, parent and operations",
-                    entity: parameters.entity)
-            }
+            try Self.check(parameters, state)
             state.parameters = parameters
             state.finalizer = state.finalizer ?? finalizer
             state.openPages += 1
+        }
+    }
+
+    /// Checks that the import takes a page with these parameters, and records nothing. A dry run calls this method.
+    ///
+    /// - Throws: The errors of ``beginPage(_:_:)``.
+    package func checkPage(_ parameters: Parameters) throws {
+        try state.withLock { try Self.check(parameters, $0) }
+    }
+
+    private static func check(_ parameters: Parameters, _ state: State) throws {
+        if state.isFinished {
+            throw SyncError(.invalidOption, "the paged import has already finished; start a new one")
+        }
+        if state.hasFailed { throw failedPage }
+        if let first = state.parameters, first != parameters {
+            throw SyncError(
+                .invalidOption,
+                "all pages of a paged import must have the same store, entity, predicate, parent and operations",
+                entity: parameters.entity)
         }
     }
 

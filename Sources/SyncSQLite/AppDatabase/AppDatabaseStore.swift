@@ -60,8 +60,13 @@ enum AppConnectionCheck {
             || Bool.fetchOne(db.cachedStatement(sql: "PRAGMA query_only")) == true
     }
 
+    /// Returns whether foreign keys are on. The setting cannot change inside a transaction.
+    static func hasForeignKeysOn(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "PRAGMA foreign_keys")) == true
+    }
+
     private static func checkForeignKeys(_ db: Database) throws {
-        guard try Bool.fetchOne(db.cachedStatement(sql: "PRAGMA foreign_keys")) != true else { return }
+        if try hasForeignKeysOn(db) { return }
         throw SyncError(
             .incompatibleConnection,
             "foreign keys are disabled on this connection, so deletions could leave dangling links; "

@@ -53,6 +53,7 @@ extension DataStack {
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions(), in db: Database
     ) throws -> [JSONValue] {
+        try checkTables(db)
         var records: [JSONValue] = []
         try exportEach(entity, where: predicate, orderedBy: order, limit: limit, options: options, in: db) { record in
             records.append(record)

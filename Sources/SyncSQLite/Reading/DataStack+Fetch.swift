@@ -56,6 +56,11 @@ extension DataStack {
 
     // MARK: In one read
 
+    /// Checks that the tables match the model, in a call inside the caller's transaction.
+    ///
+    /// - Throws: ``SyncError`` `modelMismatch`, `incompatibleTables`; `cannotOpenStore` if the database is not a store.
+    func checkTables(_ db: Database) throws { try watch.check(db, isOwn: false) }
+
     /// Fetches the rows of an entity, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
     /// - Throws: The errors of ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``. Errors of SQLite are thrown as GRDB's
@@ -64,6 +69,7 @@ extension DataStack {
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, in db: Database
     ) throws -> [SyncRow] {
+        try checkTables(db)
         let (select, rest, arguments) = try selection(
             of: model.compiled.entity(named: entity), where: predicate, orderedBy: order, limit: limit)
         return try select.fetch(db, "SELECT \(select.columns) \(rest)", arguments)
@@ -73,6 +79,7 @@ extension DataStack {
     ///
     /// - Throws: The errors of ``fetch(_:id:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> SyncRow? {
+        try checkTables(db)
         let entity = try model.compiled.keyedEntity(named: entity)
         return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
     }
@@ -99,6 +106,7 @@ extension DataStack {
     ///
     /// - Throws: The errors of ``count(_:where:)-(String,_)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func count(_ entity: String, where predicate: RowPredicate = .all, in db: Database) throws -> Int {
+        try checkTables(db)
         let select = RecordSQL(try model.compiled.entity(named: entity), layout)
         let (condition, arguments) = try condition(predicate, select)
         let sql = "SELECT count(*) FROM \(select.from)\(condition)"
@@ -233,6 +241,7 @@ extension DataStack {
     ///
     /// - Throws: The errors of ``fetchRelated(_:of:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetchRelated(_ relationship: String, of row: SyncRow, in db: Database) throws -> [SyncRow] {
+        try checkTables(db)
         guard let relationship = row.type.relationship(named: relationship) else {
             throw DatabaseErrorMapper.unknownRelationship(relationship, of: row.type)
         }

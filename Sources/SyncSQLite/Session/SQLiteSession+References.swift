@@ -129,6 +129,47 @@ extension SQLiteSession {
         }
     }
 
+    /// Deletes the pending references that new links replace: those from and to the linked rows, at each end of the
+    /// association that has at most one link. They would take the links away when their rows arrive.
+    func deletePendingReferences(
+        replacedByLinksOf row: SyncRow, _ relationship: CompiledRelationship, to targets: [SyncRow]
+    ) throws {
+        let link = model[relationship.link]
+        guard try db.finds("SELECT 1 FROM sync_pending") else { return }
+        for (end, rows) in [(relationship.end, [row]), (relationship.end.other, targets)]
+        where !link.side(end).isToMany {
+            for row in rows { try deletePendingReferences(ofAndTo: row, link, at: end) }
+        }
+    }
+
+    /// Deletes the pending references that give a row at an end of an association a link.
+    private func deletePendingReferences(
+        ofAndTo row: SyncRow, _ link: CompiledAssociation, at end: CompiledAssociation.End
+    ) throws {
+        func isReplaced(_ reference: PendingReference, by rowEnd: (CompiledRelationship) -> CompiledAssociation.End)
+            -> Bool
+        {
+            let owner = model.entities[reference.ownerEntity]
+            guard let relationship = owner.relationship(named: reference.relationship) else { return false }
+            return relationship.link == link.id && (link.isSymmetric || rowEnd(relationship) == end)
+        }
+        let entities = layout.entityNames(of: [row.type.table])
+        var found: [PendingReference] = []
+        if let key = RowKey(row.rowKey) {
+            found += try references("WHERE owner_entity IN (\(entities)) AND owner_key = ?", key).map(\.reference)
+                .filter { isReplaced($0, by: \.end) }
+        }
+        if row.type.isKeyed {
+            let key = RowKey(row.key, model.keyType(of: row.type.id))
+            found += try references("WHERE target_entity IN (\(entities)) AND target_key = ?", key).map(\.reference)
+                .filter { reference in
+                    model.entity(row.type.id, isKindOf: reference.targetEntity)
+                        && isReplaced(reference, by: \.end.other)
+                }
+        }
+        try deletePendingReferences(found)
+    }
+
     package func deletePendingReferences(of rows: [StoredRow]) throws {
         guard hasReferences else { return }
         let dangling = DanglingLinks(layout: layout, db: db)
@@ -155,7 +196,7 @@ extension SQLiteSession {
 
 // A search of all links for dangling links would cost more than most syncs. So the session searches only small link
 // tables. Once it finds a dangling link of a node, it searches all links. Links stay valid until another connection
-// writes.
+// writes, or this connection with foreign keys off.
 extension SQLiteSession {
     /// Link tables with at most this number of rows are searched without evidence of a dangling link.
     private static let few = 1000

@@ -26,7 +26,7 @@ extension DataStack {
     ///   - values: The values by attribute name. The call converts each value to the type of the attribute, without
     ///     transformers and formats.
     ///   - relationships: The related rows by relationship name. If the inverse is to-one, a related row loses its
-    ///     previous link.
+    ///     previous link. Pending references that would replace a new link are deleted.
     /// - Returns: The stored row.
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `unknownAttribute`, `unknownRelationship` or
     ///   `databaseError`. `typeMismatch` for a value or related row that does not fit the model, or for a missing
@@ -149,8 +149,9 @@ struct RowInserter {
     private let session: SQLiteSession
     private let db: Database
 
-    /// - Throws: ``SyncError`` `unknownEntity` or `abstractEntity`.
+    /// - Throws: ``SyncError`` `unknownEntity` or `abstractEntity`; the errors of ``StoreMonitor/check(_:isOwn:)``.
     init(_ stack: DataStack, _ name: String, _ db: Database) throws {
+        try stack.checkTables(db)
         let entity = try stack.model.compiled.entity(named: name)
         guard !entity.isAbstract else {
             throw SyncError(
@@ -200,7 +201,12 @@ struct RowInserter {
         if let unknown = relationships.keys.first(where: { entity.relationship(named: $0) == nil }) {
             throw DatabaseErrorMapper.unknownRelationship(unknown, of: entity)
         }
-        return try stored(rowKey)
+        let row = try stored(rowKey)
+        for relationship in entity.relationships {
+            guard let targets = relationships[relationship.name], !targets.isEmpty else { continue }
+            try session.deletePendingReferences(replacedByLinksOf: row, relationship, to: targets)
+        }
+        return row
     }
 
     /// Checks that a composite key is complete and that no row has it.

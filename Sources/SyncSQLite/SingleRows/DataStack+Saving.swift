@@ -41,7 +41,8 @@ extension DataStack {
     /// - Throws: The errors of ``save(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
     @discardableResult
     public func save<Value: EntityRecord>(_ values: [Value], in db: Database) throws -> SyncResult {
-        try save(values, in: db, isOwn: false)
+        try checkTables(db)
+        return try save(values, in: db, isOwn: false)
     }
 
     /// Inserts the row of a value, and saves the loaded related rows of the value.
@@ -67,7 +68,8 @@ extension DataStack {
     ///   ``save(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
     @discardableResult
     public func insert<Value: EntityRecord>(_ values: [Value], in db: Database) throws -> SyncResult {
-        try insert(values, in: db, isOwn: false)
+        try checkTables(db)
+        return try insert(values, in: db, isOwn: false)
     }
 
     /// Deletes the row with the primary key of a value, and applies the delete rules of the model. If no row has the

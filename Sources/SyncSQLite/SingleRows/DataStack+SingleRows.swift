@@ -57,8 +57,11 @@ extension DataStack {
 
     /// Applies a payload graph whose only root record has a key. If the sync rejects that record, everything is rolled
     /// back.
+    ///
+    /// - Parameter rekeyed: The row of the record, if it has just been given another key.
     func sync(
-        singleRecord payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool
+        singleRecord payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool,
+        rekeyed: StoredRow? = nil
     ) throws -> (row: SyncRow, result: SyncResult) {
         let plan = payload.plan
         let entity = model.compiled.entities[plan.entity]
@@ -68,7 +71,9 @@ extension DataStack {
                 entity: entity.name, path: plan.diagnostics.first?.path)
         }
         return try savepoint(db) {
-            let result = try session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options)).apply(payload)
+            var request = SyncRequest(options: options)
+            request.rekeyedRow = rekeyed
+            let result = try session(watch.visit(db, isOwn: isOwn), request).apply(payload)
             guard result.root.inserted + result.root.matched > 0, let row = try fetch(entity, key: key, in: db) else {
                 throw rejection(of: entity, result)
             }
@@ -88,7 +93,9 @@ extension DataStack {
             result.diagnostics.first { $0.kind == .missingRequiredValue || $0.kind == .entityMismatch }
             ?? result.diagnostics.first
         let code: SyncError.Code = reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch
-        return SyncError(code, reason?.message ?? "the record was rejected", entity: entity.name, path: reason?.path)
+        return SyncError(
+            code, reason?.message ?? "the record was rejected: after the sync, no row has its key", entity: entity.name,
+            path: reason?.path ?? "[0]")
     }
 }
 
@@ -98,9 +105,10 @@ extension DataStack {
     /// Updates a row with the attributes and relationships that a JSON record contains.
     ///
     /// An attribute or relationship that is absent from the record stays unchanged. Null clears an optional attribute
-    /// or a relationship. Nested records are synced as in ``insertOrUpdate(_:with:options:in:)``. If the record
-    /// contains a different primary key, the call changes the key of the row and the foreign keys that reference the
-    /// row.
+    /// or a relationship. Null for a part of a composite key is a diagnostic, and the part stays unchanged. Nested
+    /// records are synced as in ``insertOrUpdate(_:with:options:in:)``. If the record contains a different primary key,
+    /// the call changes the key of the row and the foreign keys that reference the row. Pending references to the new
+    /// key are then resolved, and replace links that the row has.
     ///
     /// - Parameters:
     ///   - id: The primary key, which may be a temporary key. The call converts the key to the type of the key
@@ -129,8 +137,11 @@ extension DataStack {
         let key = try model.key(of: row.type, in: values, else: current)
         let payload = try singleRowGraphBuilder(row.entity, options).map(singleRecord: values, key: key)
         var updated = try savepoint(db) {
-            if key != current { try KeyUpdate(self, row, db).rekey(to: key) }
-            return try sync(singleRecord: payload, options, in: db, isOwn: isOwn)
+            guard key != current else { return try sync(singleRecord: payload, options, in: db, isOwn: isOwn) }
+            let rowKey = try RowKey(KeyUpdate(self, row, db).rekey(to: key))
+            return try sync(
+                singleRecord: payload, options, in: db, isOwn: isOwn,
+                rekeyed: rowKey.map { StoredRow(table: row.type.table, key: $0) })
         }
         if key != current {
             for (name, change) in changes(of: row.type, row.key, updated.row.key) {

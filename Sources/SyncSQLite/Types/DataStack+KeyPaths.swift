@@ -45,6 +45,7 @@ extension DataStack {
         skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>..., in db: Database
     ) throws -> [Value] {
+        try checkTables(db)
         let (condition, order) = Self.selection(predicate, path, isAscending)
         return try TypedRows(type, self, relationships, skipping: skip).fetch(condition, order, limit, db)
             .map(\.element)

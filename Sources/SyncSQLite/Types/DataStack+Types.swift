@@ -45,7 +45,9 @@ extension DataStack {
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>..., in db: Database
     ) throws -> [Value] {
-        try TypedRows(type, self, relationships, skipping: skip).fetch(predicate, order, limit, db).map(\.element)
+        try checkTables(db)
+        return try TypedRows(type, self, relationships, skipping: skip).fetch(predicate, order, limit, db)
+            .map(\.element)
     }
 
     /// Fetches the row with the given key. Returns the row as a value of a Swift type, or nil if no row has the key.
@@ -78,7 +80,8 @@ extension DataStack {
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>..., in db: Database
     ) throws -> Value? {
-        try TypedRows(type, self, relationships).fetch(id: id, db)?.element
+        try checkTables(db)
+        return try TypedRows(type, self, relationships).fetch(id: id, db)?.element
     }
 
     /// Counts the rows of an entity and its subentities.

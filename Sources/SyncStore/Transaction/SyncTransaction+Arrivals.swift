@@ -14,16 +14,25 @@ extension SyncTransaction {
     }
 
     /// Returns whether a row that has arrived already has a link that takes precedence over a pending reference. Only a
-    /// row that code other than a sync inserted can have one.
+    /// row that code other than a sync inserted can have one. A row that the caller has just given another key has
+    /// none.
     ///
-    /// - Parameter linked: The rows that this sync has linked by pending references. Their links do not count.
+    /// - Parameter linked: The links that this sync has made by pending references. They do not count.
     func hasOwnLink(
-        _ target: StoredRow, _ reference: PendingReference, _ linked: Set<StoredRow>
+        _ target: StoredRow, _ reference: PendingReference, _ linked: Set<PagedImportState.ToOneLink>
     ) throws -> Bool {
-        guard let relationship = relationship(of: reference), !linked.contains(target),
+        guard target != request.rekeyedRow, let link = targetLink(target, reference), !linked.contains(link) else {
+            return false
+        }
+        return try !links.targets(of: target.key, link.link, from: link.end).isEmpty
+    }
+
+    /// Returns the link that a reference gives the row that has arrived; nil if that row can have several.
+    func targetLink(_ target: StoredRow, _ reference: PendingReference) -> PagedImportState.ToOneLink? {
+        guard let relationship = relationship(of: reference),
             !model[relationship.link].side(relationship.end.other).isToMany
-        else { return false }
-        return try !links.targets(of: target.key, relationship.link, from: relationship.end.other).isEmpty
+        else { return nil }
+        return .init(row: target, link: relationship.link, end: relationship.end.other)
     }
 
     mutating func link(_ reference: PendingReference, to target: StoredRow, at place: Int64) throws {

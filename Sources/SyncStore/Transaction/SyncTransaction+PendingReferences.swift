@@ -51,7 +51,7 @@ extension SyncTransaction {
         guard !references.isEmpty || !requested.replaced.isEmpty else { return isStored }
         let arrived = try ArrivedTargets(references, store, model)
         try load(references, arrived)
-        var linked: Set<StoredRow> = []
+        var linked: Set<PagedImportState.ToOneLink> = []
         var listed = ListedOwners()
         for stored in pending {
             let reference = stored.reference
@@ -78,7 +78,7 @@ extension SyncTransaction {
                 addDecided(reference, to: &replaced)
                 if try !hasOwnLink(target, reference, linked) {
                     try link(reference, to: target, at: preservedPosition(stored, &listed))
-                    linked.insert(target)
+                    if let made = targetLink(target, reference) { linked.insert(made) }
                 }
                 deletePending(stored, &changes)
             }

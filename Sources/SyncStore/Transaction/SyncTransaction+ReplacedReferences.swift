@@ -52,7 +52,7 @@ extension SyncTransaction {
     /// Applies the replaced references whose rows have arrived, and keeps the others for later pages.
     mutating func resolve(
         _ replaced: inout ReplacedReferences, _ requested: RequestedReferences, _ arrived: ArrivedTargets,
-        _ linked: inout Set<StoredRow>
+        _ linked: inout Set<PagedImportState.ToOneLink>
     ) throws {
         guard !replaced.entries.isEmpty || !requested.replaced.isEmpty else { return }
         let effective = effectiveEnds(&replaced)
@@ -92,7 +92,7 @@ extension SyncTransaction {
 
     private mutating func apply(
         _ entry: ReplacedReferences.Entry, _ effective: ReplacedEnds, _ arrived: ArrivedTargets,
-        _ linked: inout Set<StoredRow>
+        _ linked: inout Set<PagedImportState.ToOneLink>
     ) throws {
         guard let target = try arrivedRow(entry.reference, arrived) else { return }
         pagedImport?.pendingLinks.insert(entry.link)
@@ -100,7 +100,7 @@ extension SyncTransaction {
             try unlinkIfPending(entry.reference, arrived)
         } else if try !hasOwnLink(target, entry.reference, linked) {
             try link(entry.reference, to: target, at: -1)
-            linked.insert(target)
+            if let made = targetLink(target, entry.reference) { linked.insert(made) }
         }
     }
 }

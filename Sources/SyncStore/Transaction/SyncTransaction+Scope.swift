@@ -197,7 +197,7 @@ extension SyncTransaction {
             let enough = limit.rows(allowing: deleted)
             if let enough,
                 try deleted
-                    <= limit.allowed(of: gone + store.count(of: model.entities[id], upTo: max(enough - gone, 0)))
+                    <= limit.allowed(of: gone + store.count(of: model.entities[id], upTo: enough.missing(from: gone)))
             {
                 continue
             }
@@ -220,15 +220,24 @@ extension DeletionLimit {
         switch self {
         case .rows(let rows): rows
         case .fraction(let part, let above):
-            before > above ? Int((Double(before) * part).rounded(.down)) : before
+            before > above ? Self.wholeRows(in: part, of: before) : before
         }
+    }
+
+    /// Returns the number of whole rows in a fraction of rows, from 0 to 1. A `Double` such as 0.29 may be a little
+    /// smaller than its decimal number, so a product just below a whole number counts as that number.
+    private static func wholeRows(in part: Double, of before: Int) -> Int {
+        let product = Double(before) * part
+        let nearest = product.rounded()
+        let rows = nearest - product <= 4 * product.ulp ? nearest : product.rounded(.down)
+        return rows < Double(before) ? Int(rows) : before
     }
 
     /// The number of deletions that the limit allows for any number of rows.
     fileprivate var alwaysAllowed: Int {
         switch self {
         case .rows(let rows): rows
-        case .fraction(_, let above): min(allowed(of: above + 1), above)
+        case .fraction(_, let above): min(allowed(of: above.next), above)
         }
     }
 
@@ -239,8 +248,20 @@ extension DeletionLimit {
         case .rows(let rows): return deleted <= rows ? 0 : nil
         case .fraction(let part, let above):
             guard part > 0, Double(deleted) / part < 1e9 else { return nil }
-            return max(Int((Double(deleted) / part).rounded(.up)) + 1, above + 1)
+            return max(Int((Double(deleted) / part).rounded(.up)) + 1, above.next)
         }
+    }
+}
+
+extension Int {
+    /// The next number; the largest number for itself. The numbers of options may be of any size.
+    fileprivate var next: Int { self == .max ? .max : self + 1 }
+
+    /// Returns how many rows are missing from a number of rows to this number. The number of rows is negative if a sync
+    /// inserts more rows than it deletes.
+    fileprivate func missing(from rows: Int) -> Int {
+        let (count, overflows) = subtractingReportingOverflow(rows)
+        return overflows ? .max : Swift.max(count, 0)
     }
 }
 

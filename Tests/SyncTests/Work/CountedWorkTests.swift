@@ -77,6 +77,17 @@ struct CountedWorkTests {
         #expect(large.scanned == small.scanned)
     }
 
+    @Test("Calls inside the caller's transaction do not read the stored model")
+    func callsInTransactionReadNoModel() async throws {
+        let stack = try await store(of: 20)
+        let work = try await stack.counting {
+            try await stack.write { db in
+                for id in 1...10 { _ = try stack.fetch("User", id: JSONValue(id), in: db) }
+            }
+        }
+        #expect(work.runs.keys.allSatisfy { !$0.contains("sync_model") })
+    }
+
     @Test("Keyless rows of one list take work in proportion to their number")
     func keylessRowsTakeLinearWork() async throws {
         let model = try SyncModel(entities: [
