@@ -228,6 +228,21 @@ struct RowMerge {
         try add(resolution, field: name, base: base, local: here, remote: there)
     }
 
+    /// Resolves the conflict of a one-to-one reference with another row that the service linked to the referenced row.
+    /// Returns whether the local reference wins.
+    mutating func resolveRival(of name: String) throws -> Bool {
+        try updateReferences()
+        guard let here = local[name] else { return false }
+        let there = bases[name]?.value ?? .null
+        try resolveConflict(name, base: there, here, there, editTime(of: name) ?? 0)
+        try write([name: reapplied[name] ?? there])
+        // The service does not have a new row, so the row has no base values.
+        if kind == .create { newBases = [:] }
+        try record()
+        if kind != .create { try ledger.finishMerge(key, table) }
+        return !isOpen && reapplied[name]?.isExactly(here) == true
+    }
+
     /// Logs the conflict of a field, or updates the open conflict that the field already has.
     mutating func add(
         _ resolution: ConflictOutcome, field: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
