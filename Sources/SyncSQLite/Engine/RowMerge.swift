@@ -217,12 +217,18 @@ struct RowMerge {
     private mutating func resolveConflict(
         _ name: String, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue, _ editTime: Int64
     ) throws {
+        let column = table.columns.first { $0.name == name }
+        func shown(_ value: DatabaseValue) throws -> JSONValue {
+            guard let destination = column?.destination, !value.isNull else { return value.json }
+            return try engine.id(value, of: destination, in: db)
+        }
         let (resolution, own) = try resolve(
-            name, base: base.json, here: here.json, there: there.json, editTime: editTime)
+            name, base: shown(base), here: shown(here), there: shown(there), editTime: editTime
+        ) { json in try column.flatMap { try value(of: json, in: $0) } }
         if resolution.winner == .remote {
             newBases[name] = .some(nil)
         } else {
-            reapplied[name] = own?.columnValue ?? here
+            reapplied[name] = own ?? here
             newBases[name] = .some(there)
         }
         try add(resolution, field: name, base: base, local: here, remote: there)
@@ -296,10 +302,12 @@ struct RowMerge {
 // Conflicts are resolved by the app's resolver, or else by the conflict policy.
 extension RowMerge {
     /// Returns the outcome of a conflict of a field. `editTime`: when the field was edited locally, in milliseconds
-    /// since 1970; 0 if not known. `own` is the merged value that the app's resolver returned; nil if it returned none.
-    func resolve(
-        _ field: String, base: JSONValue, here: JSONValue, there: JSONValue, editTime: Int64
-    ) throws -> (ConflictOutcome, own: JSONValue?) {
+    /// since 1970; 0 if not known. `read` returns the value of the field for a merged value that the app's resolver
+    /// returned; nil if that value does not fit the field. `own` is its result; nil if the resolver merged no values.
+    func resolve<Value>(
+        _ field: String, base: JSONValue, here: JSONValue, there: JSONValue, editTime: Int64,
+        read: (JSONValue) throws -> Value?
+    ) throws -> (ConflictOutcome, own: Value?) {
         let conflict = SyncConflict(
             entity: table.entity.name, key: try table.recordKey(key, in: db), field: table.displayName(ofField: field),
             base: base, local: here, remote: there,
@@ -309,11 +317,11 @@ extension RowMerge {
         case .remote: return (ConflictOutcome(winner: .remote, reason: .resolver), nil)
         case .manual: return (ConflictOutcome(winner: .open, reason: .resolver), nil)
         case .merged(let json):
-            guard fits(json, field) else {
-                let note = "\(json) does not fit the attribute"
+            guard let value = try read(json) else {
+                let note = "\(json) does not fit the field"
                 return (ConflictOutcome(winner: .open, reason: .resolver, note: note), nil)
             }
-            return (ConflictOutcome(winner: .local, reason: .resolver, note: "\(json)"), json)
+            return (ConflictOutcome(winner: .local, reason: .resolver, note: "\(json)"), value)
         case .usePolicy:
             let outcome = ConflictOutcome(
                 table.registration.policy, editTime: editTime, changed: pulled?.time, known: standing?.time,
@@ -322,11 +330,30 @@ extension RowMerge {
         }
     }
 
-    /// Returns whether the column of an attribute can store a merged value.
-    private func fits(_ value: JSONValue, _ field: String) -> Bool {
-        guard case .attribute(let slot) = table.columns.first(where: { $0.name == field })?.field else { return true }
-        let attribute = engine.model.compiled[table.entity.table].attributes[slot]
-        return value == .null ? attribute.isOptional : value.columnValue.isReadable(as: attribute.type)
+    /// Returns the value of a column for a merged value; nil if the value does not fit the column.
+    private func value(of json: JSONValue, in column: TrackedTable.Column) throws -> DatabaseValue? {
+        let model = engine.model.compiled
+        switch column.field {
+        case .attribute(let slot):
+            let attribute = model[table.entity.table].attributes[slot]
+            switch (json, attribute.type) {
+            case (.null, _): return attribute.isOptional ? DatabaseValue.null : nil
+            case (.array, .json), (.object, .json), (.array, .transformable), (.object, .transformable): break
+            case (.array, _), (.object, _): return nil
+            default: break
+            }
+            let value = json.columnValue
+            return value.isReadable(as: attribute.type) ? value : nil
+        case .toOne(let link):
+            if json == .null { return column.isOptional ? DatabaseValue.null : nil }
+            return try TrackedKey(model.entities[model[link].second.entity], engine.stack.layout)?.k(of: json, in: db)
+        case .kind:
+            guard case .string(let name) = json, let id = model.entityID(name), table.entity.family.contains(id),
+                !model.entities[id].isAbstract
+            else { return nil }
+            return name.databaseValue
+        case .joinRows: return nil
+        }
     }
 }
 
