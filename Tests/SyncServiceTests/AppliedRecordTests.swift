@@ -39,6 +39,18 @@ struct AppliedRecordTests {
     }
 
     @Test(
+        "A value that is not a record is an error with its location, and no record is applied",
+        arguments: [(5, "$"), (.null, "$"), ([["id": 7, "title": "new"], 5], "[1]")] as [(JSONValue, String)])
+    func noRecord(_ json: JSONValue, _ path: String) async throws {
+        let device = try await device()
+        let error = await #expect(throws: SyncError.self) { try await device.engine.apply(json, inEntity: "Task") }
+        #expect(error?.code == .recordExpected)
+        #expect(error?.path == path)
+        #expect(try await device.rows("SELECT remoteID FROM Task") == ["1"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
         "The deletion of a row that the app applied conflicts with the edit of another device",
         arguments: [true, false]
     )

@@ -132,6 +132,40 @@ struct BackoffTests {
         #expect(clock.takePauses() == [1, 2, 1, 2, 1, 2])
     }
 
+    /// A service that postpones all changes.
+    private struct PostponingService: SyncService {
+        let memory: InMemoryService
+        let delay: Duration?
+        var capabilities: ServiceCapabilities { memory.capabilities }
+        var identity: String { memory.identity }
+
+        func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
+        func list(of entity: String, page: String?) async throws -> ListPage {
+            try await memory.list(of: entity, page: page)
+        }
+        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+            try await memory.fetch(ids, of: entity)
+        }
+        func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+            operations.map { _ in .retry(after: delay) }
+        }
+    }
+
+    @Test(
+        "A run ends after the most attempts if the service only postpones its changes, whatever delay it asks for",
+        arguments: [.zero, .milliseconds(1), nil] as [Duration?])
+    func postponed(_ delay: Duration?) async throws {
+        let clock = TestClock()
+        let device = try Device(
+            PostponingService(memory: service, delay: delay), configuration(clock, attempts: 4))
+        try await device.stack.insert("Task", values: ["title": "a"])
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(error?.code == .serviceUnavailable)
+        #expect(clock.takePauses() == [1, 2, 4])
+        // The change stays pending.
+        #expect(try await device.engine.pendingChangeCount() == 1)
+    }
+
     @Test("The waits for requests without a response count toward the total time that a run may wait")
     func totalWait() async throws {
         let service = InMemoryService(

@@ -45,6 +45,21 @@ struct LastWriterTests {
         return format.string(from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
     }
 
+    @Test(
+        "A modification time that is infinite or not a number counts as no time",
+        arguments: [Double.nan, .infinity, -.infinity])
+    func notFinite(_ seconds: Double) async throws {
+        let service = InMemoryService()
+        await service.set("Task", 1, ["title": "t"], time: Date(timeIntervalSince1970: seconds))
+        let device = try Device(service)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["t"])
+        #expect(try await device.rows("SELECT time FROM sync_known") == ["nil"])
+        let strict = try Device(service, entities: [SyncedEntity("Task", conflictPolicy: .lastWriterWins)])
+        let error = await #expect(throws: SyncError.self) { try await strict.engine.sync() }
+        #expect(error?.code == .invalidOption)
+    }
+
     private func device(_ list: List) throws -> Device {
         var options = RESTOptions()
         options.versionField = "updated_at"

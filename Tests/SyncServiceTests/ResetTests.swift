@@ -125,6 +125,22 @@ struct ResetTests {
         #expect(await requests() == [])
     }
 
+    @Test("An engine whose sync state was removed throws an error that says so, and a new engine syncs")
+    func removedState() async throws {
+        await service.set("Task", 1, ["title": "t"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.stack.removeSyncState(deletingRows: false)
+        let errors = [
+            await #expect(throws: SyncError.self) { try await device.engine.sync() },
+            await #expect(throws: SyncError.self) { _ = try await device.engine.status() },
+        ]
+        #expect(errors.map { $0?.code } == [.databaseError, .databaseError])
+        #expect(errors.allSatisfy { $0?.message.contains("the sync state of this database was removed") == true })
+        try await Device(device.stack, service).engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["t"])
+    }
+
     @Test("Deleting local rows deletes their pending references", arguments: [false, true])
     func pendingReferences(_ removesEngine: Bool) async throws {
         await service.set("Task", 1, ["title": "t", "project_id": 99])

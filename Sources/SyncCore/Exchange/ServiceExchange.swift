@@ -261,8 +261,8 @@ public struct RemoteRecord: Sendable, Hashable {
     }
 
     /// The time of the last change, in milliseconds since 1970 and limited to the years 1 to 9999; nil if the service
-    /// does not report the time.
-    package var time: Int64? { modifiedAt?.clampedMilliseconds }
+    /// does not report a finite time.
+    package var time: Int64? { modifiedAt?.reportedMilliseconds }
 
     /// The reason why the engine ignores a response with this record: the request was for another row.
     package var otherRowReason: String { "the service returned a row other than the requested one: \(id)" }

@@ -15,8 +15,8 @@ public struct SyncConflict: Sendable, Hashable {
     public let field: String
     /// The base value, which is the last value that both sides had; null if this value is not known.
     public let base: JSONValue
-    /// The local value; null if ``field`` is empty. A resolver receives the value in its stored form, or an array of
-    /// IDs for a list. The conflict log has the value in its exported form.
+    /// The local value; null if ``field`` is empty. A resolver receives the value in its stored form, the ID of the row
+    /// for a reference, or an array of IDs for a list. The conflict log has the value in its exported form.
     public let local: JSONValue
     /// The remote value, in the same form as the local value; null if there is no remote value, for example after a
     /// remote deletion. If ``field`` is empty and the row was deleted locally, the value is the remote record.
@@ -52,8 +52,9 @@ public struct SyncConflict: Sendable, Hashable {
         case local
         /// The engine stores the remote value.
         case remote
-        /// The engine stores and sends this value. Return the value in its stored form. For a list, return an array of
-        /// IDs in the merged order. If the value does not fit the attribute, the conflict stays open.
+        /// The engine stores and sends this value. Return the value in its stored form. For a reference, return the ID
+        /// of a row. For a list, return an array of IDs in the merged order. If the value does not fit the attribute, is
+        /// not a valid ID, or is not an array of valid IDs, the conflict stays open.
         case merged(JSONValue)
         /// The conflict stays open. The engine does not send changes of the row until the conflict is closed.
         case manual

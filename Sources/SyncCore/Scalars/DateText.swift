@@ -309,6 +309,9 @@ extension Date {
     /// any number.
     package var clampedMilliseconds: Int64 { Self.clamped((timeIntervalSince1970 * 1000).rounded()) }
 
+    /// The ``clampedMilliseconds`` of a date that a service reported; nil if the date is infinite or not a number.
+    package var reportedMilliseconds: Int64? { timeIntervalSince1970.isFinite ? clampedMilliseconds : nil }
+
     /// Limits milliseconds since 1970 to the years 1 to 9999.
     package static func clamped(_ milliseconds: Double) -> Int64 {
         Int64(min(max(milliseconds, Double(DateText.range.lowerBound)), Double(DateText.range.upperBound)))

@@ -13,13 +13,26 @@ enum EngineTableCheck {
     }
 
     /// Runs `body`. If `body` cannot decode a value, the error names the table, row and column of the first invalid
-    /// value. Throws ``SyncError`` `databaseError` for such a value; other errors of `body`.
+    /// value. Throws ``SyncError`` `databaseError` for such a value, and if the tables were removed; other errors of
+    /// `body`.
     static func located<T>(in db: Database, _ body: () throws -> T) throws -> T {
         do {
             return try body()
         } catch let failure where failure is RowDecodingError || failure is InvalidText {
             throw error(in: db)
+        } catch let failure as DatabaseError where isOfMissingTable(failure) && areRemoved(from: db) {
+            throw SyncError(
+                .databaseError, "the sync state of this database was removed (removeSyncState)",
+                underlyingError: failure, suggestion: "Create a new SyncEngine.")
         }
+    }
+
+    private static func isOfMissingTable(_ error: DatabaseError) -> Bool {
+        ["no such table: sync_", "no such table: main.sync_"].contains { error.message?.hasPrefix($0) == true }
+    }
+
+    private static func areRemoved(from db: Database) -> Bool {
+        (try? db.finds("SELECT 1 FROM main.sqlite_schema WHERE name = 'sync_lease'")) == false
     }
 
     /// Parses JSON that the engine stored. Call this method inside ``located(in:_:)``, which reports invalid JSON.

@@ -144,9 +144,10 @@ extension RowMerge {
         case .conflict:
             let (resolution, own) = try resolve(
                 joinTable.field, base: ids(list.base ?? [], joinTable), here: ids(local, joinTable),
-                there: ids(remote, joinTable), editTime: list.editTime)
+                there: ids(remote, joinTable), editTime: list.editTime
+            ) { json in try keys(json, joinTable) }
             if resolution.winner == .remote { (leader, follower) = (remote, local) }
-            if let own = try own.flatMap({ try keys($0, joinTable) }) { leader = own }
+            if let own { leader = own }
             try add(
                 resolution, field: joinTable.field, base: LinkedRowList.text(list.base ?? []),
                 local: LinkedRowList.text(local), remote: LinkedRowList.text(remote))
@@ -168,13 +169,19 @@ extension RowMerge {
         .array(try keys.map { try engine.id($0, of: joinTable.destination, in: db) })
     }
 
-    /// Returns the keys of the IDs that the app's resolver returned; nil if it did not return an array. Ignores IDs of
-    /// rows that are not in the stored list.
+    /// Returns the keys of the IDs in a merged list; nil if it is not an array of valid keys. Ignores rows that are not
+    /// in the stored list, and repeated rows.
     private func keys(_ json: JSONValue, _ joinTable: TrackedTable.JoinTable) throws -> [DatabaseValue]? {
-        guard case .array(let wanted) = json else { return nil }
-        let ids = try linkedRows(joinTable).map { (try engine.id($0, of: joinTable.destination, in: db), $0) }
-        let known = Dictionary(ids) { first, _ in first }
-        return wanted.compactMap { known[$0] }
+        let model = engine.model.compiled
+        let entity = model.entities[model[joinTable.link].side(joinTable.end.other).entity]
+        guard case .array(let ids) = json, let key = TrackedKey(entity, engine.stack.layout) else { return nil }
+        var rest = Set(try linkedRows(joinTable).map(\.exact))
+        var list: [DatabaseValue] = []
+        for id in ids {
+            guard let other = try key.k(of: id, in: db) else { return nil }
+            if rest.remove(other.exact) != nil { list.append(other) }
+        }
+        return list
     }
 
     // MARK: Join rows

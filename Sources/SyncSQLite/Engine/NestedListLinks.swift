@@ -60,17 +60,8 @@ struct NestedListLinks {
             owners.insert(replacement.node)
         }
         return Lists(
-            named: try keys(of: named, plan, link.side(end.other).table),
-            owners: try keys(of: owners, plan, link.side(end).table))
-    }
-
-    /// Returns the keys of nodes in the engine's tables. Ignores nodes without a key.
-    private func keys(of nodes: Set<NodeID>, _ plan: PayloadGraph, _ id: TableID) throws -> [DatabaseValue] {
-        let own = plan.withTexts { texts in nodes.sorted().compactMap { RowKey(plan[id].nodes[$0.index].key, texts) } }
-        guard let key = engine.tables.first(where: { $0.entity.table == id })?.key else {
-            return own.map(\.databaseValue)
-        }
-        return try own.compactMap { try key.k(of: $0, in: db) }
+            named: try engine.keys(of: named, plan, link.side(end.other).table, in: db),
+            owners: try engine.keys(of: owners, plan, link.side(end).table, in: db))
     }
 
     private mutating func find(_ column: TrackedTable.Column, of table: TrackedTable, _ lists: Lists) throws {
@@ -183,6 +174,13 @@ struct LinkedRowList {
 }
 
 extension SQLiteEngineStore {
+    /// Returns the keys of nodes in the engine's tables. Ignores nodes without a key.
+    func keys(of nodes: Set<NodeID>, _ plan: PayloadGraph, _ id: TableID, in db: Database) throws -> [DatabaseValue] {
+        let own = plan.withTexts { texts in nodes.sorted().compactMap { RowKey(plan[id].nodes[$0.index].key, texts) } }
+        guard let key = tables.first(where: { $0.entity.table == id })?.key else { return own.map(\.databaseValue) }
+        return try own.compactMap { try key.k(of: $0, in: db) }
+    }
+
     /// Adds a row to a list if it is stored, or removes it from the list. `key` is the key of the row that has the list.
     func setLinked(
         _ isLinked: Bool, _ key: DatabaseValue, to other: DatabaseValue, _ joinTable: TrackedTable.JoinTable,

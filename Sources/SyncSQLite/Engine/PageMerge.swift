@@ -142,19 +142,23 @@ struct PageMerge {
         let records = rows.compactMap(\.row.record)
         let plan = try graph(of: records)
         let nested = try NestedRecordMerge(plan, engine, db)
+        var references = try OneToOneEdits(plan, engine, clock: clock, db)
         var edits = EditRebase(engine, db, clock: clock)
         for (row, standing) in editedRows { try edits.revert(standing.key, of: table, standing, pulled: row) }
         try nested.revertEdits(&edits)
         try nested.insertPreexisting(in: &preexisting)
         let links = try NestedListLinks(plan, engine, db)
         try links.revertEdits(&edits)
+        try references.revert(&edits)
         for (row, standing) in rows { try migrateKind(row, standing) }
         let result = try engine.stack.sync(MappedPayload(plan), Self.syncOptions, in: db, isOwn: true)
         recordUnreadable(result.diagnostics)
         try record(rows, result, plan)
         try nested.record()
+        try references.findAddedLinks()
         outcome.add(try edits.reapply())
         try links.reapply()
+        outcome.add(try references.reapply(rows, table))
         try preexisting.log(&outcome)
         outcome[table.entity.name].linksAdded += result.linksAdded
         outcome[table.entity.name].linksRemoved += result.linksRemoved

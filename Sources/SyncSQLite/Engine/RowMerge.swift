@@ -117,7 +117,6 @@ struct RowMerge {
         let grouped = Set(table.groups.joined())
         for column in table.columns where !grouped.contains(column.name) { try merge(column.name) }
         try write(reapplied)
-        try dropReferences()
         try reapplyLists()
         try record()
         if kind == .create { try ledger.deleteOpenCreate(of: key, table) }
@@ -218,15 +217,36 @@ struct RowMerge {
     private mutating func resolveConflict(
         _ name: String, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue, _ editTime: Int64
     ) throws {
+        let column = table.columns.first { $0.name == name }
+        func shown(_ value: DatabaseValue) throws -> JSONValue {
+            guard let destination = column?.destination, !value.isNull else { return value.json }
+            return try engine.id(value, of: destination, in: db)
+        }
         let (resolution, own) = try resolve(
-            name, base: base.json, here: here.json, there: there.json, editTime: editTime)
+            name, base: shown(base), here: shown(here), there: shown(there), editTime: editTime
+        ) { json in try column.flatMap { try value(of: json, in: $0) } }
         if resolution.winner == .remote {
             newBases[name] = .some(nil)
         } else {
-            reapplied[name] = own?.columnValue ?? here
+            reapplied[name] = own ?? here
             newBases[name] = .some(there)
         }
         try add(resolution, field: name, base: base, local: here, remote: there)
+    }
+
+    /// Resolves the conflict of a one-to-one reference with another row that the service linked to the referenced row.
+    /// Returns whether the local reference wins.
+    mutating func resolveRival(of name: String) throws -> Bool {
+        try updateReferences()
+        guard let here = local[name] else { return false }
+        let there = bases[name]?.value ?? .null
+        try resolveConflict(name, base: there, here, there, editTime(of: name) ?? 0)
+        try write([name: reapplied[name] ?? there])
+        // The service does not have a new row, so the row has no base values.
+        if kind == .create { newBases = [:] }
+        try record()
+        if kind != .create { try ledger.finishMerge(key, table) }
+        return !isOpen && reapplied[name]?.isExactly(here) == true
     }
 
     /// Logs the conflict of a field, or updates the open conflict that the field already has.
@@ -252,39 +272,42 @@ struct RowMerge {
         if isOpen { try ledger.setConflicted(key, table) }
     }
 
-    /// Writes columns of the row. `orIgnore`: whether to keep the row unchanged if a constraint rejects the values.
-    /// Returns whether the values were written.
+    /// Writes columns of the row. A reference to a row that is not stored becomes a pending reference. `orIgnore`:
+    /// whether to keep the row unchanged if a constraint rejects the values. Returns whether the values were written.
     @discardableResult
     private func write(_ values: [String: DatabaseValue], orIgnore: Bool = false) throws -> Bool {
-        let values = values.sorted { $0.key < $1.key }
-        guard !values.isEmpty else { return true }
-        let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
-        try db.run(
-            "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
-            StatementArguments(values.map(\.value) + [key]))
-        return db.changesCount > 0
-    }
-
-    /// Deletes the pending references of foreign keys whose values were reapplied.
-    private func dropReferences() throws {
-        for column in table.columns where reapplied[column.name] != nil {
-            guard let relationship = column.relationship else { continue }
-            try db.run(
-                """
-                DELETE FROM sync_pending
-                WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ?
-                """, key, relationship)
+        var (written, pending): ([String: DatabaseValue], [String: DatabaseValue]) = (values, [:])
+        let references = table.columns.filter { $0.destination != nil && values[$0.name] != nil }
+        for column in references {
+            guard let value = values[column.name], try !engine.isThere(value, column, in: db) else { continue }
+            pending[column.name] = value
+            // A required column keeps its value until the row arrives.
+            written[column.name] = column.isOptional ? DatabaseValue.null : nil
         }
+        if !written.isEmpty {
+            let sorted = written.sorted { $0.key < $1.key }
+            let set = sorted.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
+            try db.run(
+                "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
+                StatementArguments(sorted.map(\.value) + [key]))
+            guard db.changesCount > 0 else { return false }
+        }
+        for column in references {
+            try engine.setPendingReference(to: pending[column.name], in: column, of: key, table, db)
+        }
+        return true
     }
 }
 
 // Conflicts are resolved by the app's resolver, or else by the conflict policy.
 extension RowMerge {
     /// Returns the outcome of a conflict of a field. `editTime`: when the field was edited locally, in milliseconds
-    /// since 1970; 0 if not known. `own` is the merged value that the app's resolver returned; nil if it returned none.
-    func resolve(
-        _ field: String, base: JSONValue, here: JSONValue, there: JSONValue, editTime: Int64
-    ) throws -> (ConflictOutcome, own: JSONValue?) {
+    /// since 1970; 0 if not known. `read` returns the value of the field for a merged value that the app's resolver
+    /// returned; nil if that value does not fit the field. `own` is its result; nil if the resolver merged no values.
+    func resolve<Value>(
+        _ field: String, base: JSONValue, here: JSONValue, there: JSONValue, editTime: Int64,
+        read: (JSONValue) throws -> Value?
+    ) throws -> (ConflictOutcome, own: Value?) {
         let conflict = SyncConflict(
             entity: table.entity.name, key: try table.recordKey(key, in: db), field: table.displayName(ofField: field),
             base: base, local: here, remote: there,
@@ -294,11 +317,11 @@ extension RowMerge {
         case .remote: return (ConflictOutcome(winner: .remote, reason: .resolver), nil)
         case .manual: return (ConflictOutcome(winner: .open, reason: .resolver), nil)
         case .merged(let json):
-            guard fits(json, field) else {
-                let note = "\(json) does not fit the attribute"
+            guard let value = try read(json) else {
+                let note = "\(json) does not fit the field"
                 return (ConflictOutcome(winner: .open, reason: .resolver, note: note), nil)
             }
-            return (ConflictOutcome(winner: .local, reason: .resolver, note: "\(json)"), json)
+            return (ConflictOutcome(winner: .local, reason: .resolver, note: "\(json)"), value)
         case .usePolicy:
             let outcome = ConflictOutcome(
                 table.registration.policy, editTime: editTime, changed: pulled?.time, known: standing?.time,
@@ -307,11 +330,30 @@ extension RowMerge {
         }
     }
 
-    /// Returns whether the column of an attribute can store a merged value.
-    private func fits(_ value: JSONValue, _ field: String) -> Bool {
-        guard case .attribute(let slot) = table.columns.first(where: { $0.name == field })?.field else { return true }
-        let attribute = engine.model.compiled[table.entity.table].attributes[slot]
-        return value == .null ? attribute.isOptional : value.columnValue.isReadable(as: attribute.type)
+    /// Returns the value of a column for a merged value; nil if the value does not fit the column.
+    private func value(of json: JSONValue, in column: TrackedTable.Column) throws -> DatabaseValue? {
+        let model = engine.model.compiled
+        switch column.field {
+        case .attribute(let slot):
+            let attribute = model[table.entity.table].attributes[slot]
+            switch (json, attribute.type) {
+            case (.null, _): return attribute.isOptional ? DatabaseValue.null : nil
+            case (.array, .json), (.object, .json), (.array, .transformable), (.object, .transformable): break
+            case (.array, _), (.object, _): return nil
+            default: break
+            }
+            let value = json.columnValue
+            return value.isReadable(as: attribute.type) ? value : nil
+        case .toOne(let link):
+            if json == .null { return column.isOptional ? DatabaseValue.null : nil }
+            return try TrackedKey(model.entities[model[link].second.entity], engine.stack.layout)?.k(of: json, in: db)
+        case .kind:
+            guard case .string(let name) = json, let id = model.entityID(name), table.entity.family.contains(id),
+                !model.entities[id].isAbstract
+            else { return nil }
+            return name.databaseValue
+        case .joinRows: return nil
+        }
     }
 }
 

@@ -15,7 +15,10 @@ extension SQLiteEngineStore {
             let conflicts = try log.open(of: key, table, name)
             guard !conflicts.isEmpty else { throw try nothingOpen(own, key, name, table, in: db) }
             for conflict in conflicts {
-                if let here = try log.value(of: conflict.field, table, key) { try log.show(here, in: conflict.id) }
+                if let here = try log.value(of: conflict.field, table, key) {
+                    try log.show(here, in: conflict.id)
+                    if side == .local { try unlinkOthers(from: here, conflict.field, key, table, in: db) }
+                }
                 if side == .remote { try setToRemote(conflict.remote, conflict.field, key, table, in: db) }
                 try log.close(conflict.id, side == .local ? .local : .remote, .resolved)
             }
@@ -53,6 +56,19 @@ extension SQLiteEngineStore {
         }
         throw SyncError(
             .invalidOption, "\(table.entity.name) has no synced field '\(field)'", entity: table.entity.name)
+    }
+
+    /// Clears the references of other rows to the row that a one-to-one reference of this row keeps. Triggers capture the
+    /// changes as local edits.
+    private func unlinkOthers(
+        from target: DatabaseValue, _ field: String, _ key: DatabaseValue, _ table: TrackedTable, in db: Database
+    ) throws {
+        guard let column = table.columns.first(where: { $0.name == field }), case .toOne(let id) = column.field,
+            model.compiled[id].isOneToOne, column.isOptional
+        else { return }
+        let name = column.sql
+        try db.run(
+            "UPDATE \(table.sql) SET \(name) = NULL WHERE \(name) = ? AND \(table.keySQL) <> ?", target, key)
     }
 
     /// Writes the service's value of a field and deletes the base value, so that the field is not sent.

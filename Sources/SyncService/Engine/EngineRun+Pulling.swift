@@ -70,7 +70,7 @@ extension EngineRun {
     /// Checks that each record has a modification time, if the conflict policy of the entity is `lastWriterWins`.
     func checkTimes(_ rows: [RemoteRecord], of entity: String) throws {
         guard registration.entities.contains(where: { $0.name == entity && $0.policy == .lastWriterWins }),
-            let row = rows.first(where: { $0.record != nil && $0.modifiedAt == nil })
+            let row = rows.first(where: { $0.record != nil && $0.time == nil })
         else { return }
         throw SyncError(
             .invalidOption,

@@ -218,6 +218,8 @@ actor RetryBackoff {
     private let send: @Sendable (SyncEvent) -> Void
     private var failures: Int
     private var tries = 0
+    /// The number of consecutive pushes that applied no change and postponed some. Successful pulls do not end them.
+    private var postponements = 0
     private var waited = 0.0
     private var notBefore: Date?
     /// Whether the service asked for the current delay.
@@ -231,20 +233,26 @@ actor RetryBackoff {
 
     func succeeded() { (failures, tries, notBefore, isRequestedByService) = (0, 0, nil, false) }
 
+    func changesApplied() { postponements = 0 }
+
     /// Waits before the next attempt.
     ///
+    /// - Parameter isPostponement: Whether the service only postponed the changes of a push. The delay is then at least
+    ///   the exponential delay, even if the service asks for less.
     /// - Throws: The failure, after the last attempt or if the run would wait longer than
     ///   ``SyncEngine/Configuration/retryTimeout``. If the service asked for the delay, ``SyncError``
     ///   `serviceUnavailable`, which states the end of the delay.
-    func wait(after failure: ServiceError) async throws {
-        failures += 1
-        tries += 1
+    func wait(after failure: ServiceError, isPostponement: Bool = false) async throws {
+        if isPostponement { postponements += 1 }
+        failures = max(failures + 1, isPostponement ? postponements : 0)
+        tries = max(tries + 1, isPostponement ? postponements : 0)
         var seconds =
             min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * configuration.clock.random()
         isRequestedByService = false
         if case .retryLater(let after?, _) = failure {
-            seconds = min(after.seconds, Self.mostAsked)
-            isRequestedByService = seconds > 0
+            let requested = min(after.seconds, Self.mostAsked)
+            seconds = isPostponement ? max(seconds, requested) : requested
+            isRequestedByService = requested > 0
         }
         let until = configuration.clock.now().addingTimeInterval(seconds)
         notBefore = until

@@ -265,7 +265,11 @@ extension OutboxRun {
         let outcome = try await store.complete(replies, serverTime: nil, lease)
         run.record(outcome)
         rejections.withLock { $0.add(replies, isOrdered: maxConcurrentRequests <= 1) }
-        if isPostponed { try await run.backoff.wait(after: .retryLater(after: delay, "it postponed a change")) }
+        if done > 0 { await run.backoff.changesApplied() }
+        if isPostponed {
+            try await run.backoff.wait(
+                after: .retryLater(after: delay, "it postponed a change"), isPostponement: done == 0)
+        }
         return done
     }
 

@@ -55,12 +55,15 @@ final class OutboxRun: Sendable {
 extension OutboxRun {
     /// Stores records that the app fetched.
     func write(_ json: JSONValue, _ entity: String) async throws {
-        let records: [JSONValue] =
+        let records: [(path: String, record: JSONValue)] =
             switch json {
-            case .array(let elements): elements
-            default: [json]
+            case .array(let elements): elements.enumerated().map { ("[\($0)]", $1) }
+            default: [("$", json)]
             }
-        let rows = try records.map { record in
+        let rows = try records.map { path, record in
+            guard case .object = record else {
+                throw SyncError(.recordExpected, "expected a record (JSON object)", entity: entity, path: path)
+            }
             guard let id = try store.id(of: record, entity) else {
                 throw SyncError(.primaryKeyMissing, "a record has no readable key", entity: entity)
             }

@@ -153,7 +153,8 @@ public actor SyncEngine {
     /// the service has another version, it rejects the next change of the row, and the engine merges that version.
     ///
     /// - Parameter json: One record, or an array of records.
-    /// - Throws: ``SyncError`` `primaryKeyMissing` if a record has no valid primary key; `unknownEntity`, `engineBusy`.
+    /// - Throws: ``SyncError`` `recordExpected` if a value is not a JSON object; `primaryKeyMissing` if a record has no
+    ///   valid primary key; `unknownEntity`, `engineBusy`. If a record is invalid, the call stores none.
     @discardableResult
     public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
         try await run(.single, [entity], sendsRequests: false) { _, outbox in try await outbox.write(json, entity) }

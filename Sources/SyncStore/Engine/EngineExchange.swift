@@ -25,7 +25,7 @@ package struct PulledPage: Sendable {
     }
 
     /// The clock of the service when it responded, in milliseconds since 1970; nil if not known.
-    package var serverTime: Int64? { pull?.serverTime?.clampedMilliseconds }
+    package var serverTime: Int64? { pull?.serverTime?.reportedMilliseconds }
 }
 
 /// A row in a full listing of IDs.
