@@ -62,10 +62,14 @@ import Testing
             { db in _ = try old.delete("User", id: 1, in: db) },
         ]
         try queue.write { db in
-            for call in calls { #expect(try error { try call(db) }.code == .modelMismatch) }
+            for call in calls {
+                let failure = try error { try call(db) }
+                #expect(failure.code == .modelMismatch)
+            }
         }
         #expect(try new.fetch("User").map { $0["title"]?.string } == ["Ann"])
-        try new.write { db in #expect(try new.fetch("User", id: 1, in: db)?["title"]?.string == "Ann") }
+        let titleInTransaction = try new.write { db in try new.fetch("User", id: 1, in: db)?["title"]?.string }
+        #expect(titleInTransaction == "Ann")
     }
 
     @Test("Calls inside the caller's transaction accept tables that the transaction creates")
