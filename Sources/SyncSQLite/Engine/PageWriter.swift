@@ -100,9 +100,18 @@ struct PageWriter {
         }
     }
 
+    /// Writes rows in a savepoint. A foreign key that the rows leave dangling is an error here, where the record can be
+    /// quarantined. Otherwise the commit would fail in this run and in every later one.
     private mutating func attempt(_ rows: [RemoteRecord], _ entries: RowEntries) throws {
         var merge = PageMerge(engine, table, options, clock: clock, entries, db)
-        try engine.muted(in: db) { try merge.apply(rows) }
+        let wereBroken = DeferredForeignKeys.areBroken(db)
+        try engine.muted(in: db) {
+            try merge.apply(rows)
+            guard wereBroken || !DeferredForeignKeys.areBroken(db) else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: "FOREIGN KEY constraint failed")
+            }
+        }
         outcome.add(merge.outcome)
         for (row, reason) in merge.refused { try setAside(row, reason) }
     }

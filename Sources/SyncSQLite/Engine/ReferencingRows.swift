@@ -40,6 +40,31 @@ extension SQLiteEngineStore {
     }
 }
 
+// Foreign keys to rows that are not stored.
+extension SQLiteEngineStore {
+    /// Replaces the pending reference of a foreign key. `value` is the key or the name of a row that is not stored; nil
+    /// to delete the pending reference.
+    func setPendingReference(
+        to value: DatabaseValue?, in column: TrackedTable.Column, of key: DatabaseValue, _ table: TrackedTable,
+        _ db: Database
+    ) throws {
+        guard case .toOne(let link) = column.field, let relationship = column.relationship else { return }
+        try db.run(
+            "DELETE FROM sync_pending WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ?",
+            key, relationship)
+        let target = model.compiled.entities[model.compiled[link].second.entity]
+        guard let value, let targetKey = TrackedKey(target, stack.layout),
+            let id = try targetKey.recordKey(value, in: db)
+        else { return }
+        try db.run(
+            """
+            INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
+            VALUES (?, ?, ?, -1, ?, ?)
+            """, table.kind(of: key, model.compiled, in: db).name, key, relationship, target.name,
+            RowKey(id, targetKey.type).databaseValue)
+    }
+}
+
 // Foreign keys to rows with surrogate keys. Base values and pending references name the rows that are not stored.
 extension SQLiteEngineStore {
     /// Returns a value of a foreign key with the current key of the referenced row. The result is the name of the row

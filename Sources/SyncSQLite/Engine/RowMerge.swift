@@ -117,7 +117,6 @@ struct RowMerge {
         let grouped = Set(table.groups.joined())
         for column in table.columns where !grouped.contains(column.name) { try merge(column.name) }
         try write(reapplied)
-        try dropReferences()
         try reapplyLists()
         try record()
         if kind == .create { try ledger.deleteOpenCreate(of: key, table) }
@@ -252,29 +251,30 @@ struct RowMerge {
         if isOpen { try ledger.setConflicted(key, table) }
     }
 
-    /// Writes columns of the row. `orIgnore`: whether to keep the row unchanged if a constraint rejects the values.
-    /// Returns whether the values were written.
+    /// Writes columns of the row. A reference to a row that is not stored becomes a pending reference. `orIgnore`:
+    /// whether to keep the row unchanged if a constraint rejects the values. Returns whether the values were written.
     @discardableResult
     private func write(_ values: [String: DatabaseValue], orIgnore: Bool = false) throws -> Bool {
-        let values = values.sorted { $0.key < $1.key }
-        guard !values.isEmpty else { return true }
-        let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
-        try db.run(
-            "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
-            StatementArguments(values.map(\.value) + [key]))
-        return db.changesCount > 0
-    }
-
-    /// Deletes the pending references of foreign keys whose values were reapplied.
-    private func dropReferences() throws {
-        for column in table.columns where reapplied[column.name] != nil {
-            guard let relationship = column.relationship else { continue }
-            try db.run(
-                """
-                DELETE FROM sync_pending
-                WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ?
-                """, key, relationship)
+        var (written, pending): ([String: DatabaseValue], [String: DatabaseValue]) = (values, [:])
+        let references = table.columns.filter { $0.destination != nil && values[$0.name] != nil }
+        for column in references {
+            guard let value = values[column.name], try !engine.isThere(value, column, in: db) else { continue }
+            pending[column.name] = value
+            // A required column keeps its value until the row arrives.
+            written[column.name] = column.isOptional ? DatabaseValue.null : nil
         }
+        if !written.isEmpty {
+            let sorted = written.sorted { $0.key < $1.key }
+            let set = sorted.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
+            try db.run(
+                "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
+                StatementArguments(sorted.map(\.value) + [key]))
+            guard db.changesCount > 0 else { return false }
+        }
+        for column in references {
+            try engine.setPendingReference(to: pending[column.name], in: column, of: key, table, db)
+        }
+        return true
     }
 }
 

@@ -182,7 +182,8 @@ struct ForeignKeyViolations {
     func refuse() throws {
         guard !locations.isEmpty else { return }
         throw SyncError(
-            .databaseError, "the transaction would leave dangling links: \(locations.joined(separator: ", "))")
+            .databaseError, "the transaction would leave dangling links: \(locations.joined(separator: ", "))",
+            underlyingError: DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY))
     }
 }
 
