@@ -105,37 +105,11 @@ extension OutgoingRecordBuilder {
             case .kind: continue
             case .toOne: value = try reference(field.value, destination: field.column?.destination)
             case .joinRows:
-                let others = try withPending(field.others, of: key, field.joinTable, table)
-                value = .array(try others.map { try reference($0, destination: field.joinTable?.destination) })
+                value = .array(try field.others.map { try reference($0, destination: field.joinTable?.destination) })
             }
             body = body.setting(value, at: member.path)
         }
         return (body, naturalKey(table, shape, record))
-    }
-
-    /// Returns a list with the keys of its pending references inserted at their positions. At the service, the list
-    /// contains these rows. References to rows that were deleted locally are left out.
-    private func withPending(
-        _ others: [DatabaseValue], of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable?, _ table: TrackedTable
-    ) throws -> [DatabaseValue] {
-        guard let joinTable else { return others }
-        let pending = try db.rows(
-            """
-            SELECT target_key, position FROM sync_pending
-            WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
-            """, key, joinTable.relationship)
-        return try pending.reduce(into: others) { list, row in
-            if try isDeletedLocally(row[0], joinTable) { return }
-            list.insert(row[0], at: min(try row.decode(Int?.self, atIndex: 1) ?? list.count, list.count))
-        }
-    }
-
-    private func isDeletedLocally(_ reference: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws -> Bool {
-        try engine.tables.contains { table in
-            guard table.entity.table == joinTable.destination else { return false }
-            let key = try table.key.k(ofReference: reference, in: db)
-            return try EngineLedger(db).change(of: key, table)?.kind == .delete
-        }
     }
 
     private func sendable(_ value: JSONValue?, _ field: OutgoingField, _ type: AttributeType) throws -> JSONValue {

@@ -39,7 +39,7 @@ struct OutgoingRequestBuilder {
         bodies = try OutgoingRecordBuilder(engine, db)
         edits = try Dictionary(
             order.map { table in
-                (table.number, try DirtyFields(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
+                (table.number, try DirtyFields(table, engine, db))
             }
         ) { first, _ in first }
         tablesWithTombstones = try Set(order.filter(EngineLedger(db).hasTombstones).map(\.number))
