@@ -50,7 +50,7 @@ struct JoinRowEdits {
 
     /// Returns the added and removed rows, with their current keys.
     private static func edits(of row: RowMerge, _ joinTable: TrackedTable.JoinTable) throws -> [Change] {
-        try row.ledger.joinEdits(of: row.key, joinTable).map { edit in
+        try row.ledger.joinEdits(of: row.key, joinTable).map { edit -> Change in
             let current = try row.engine.currentElement(edit.other, of: joinTable, row.db)
             if !current.isExactly(edit.other) {
                 try row.ledger.rekeyJoinEdits(of: joinTable, .other, from: edit.other, to: current)

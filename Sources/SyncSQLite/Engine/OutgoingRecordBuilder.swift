@@ -64,6 +64,33 @@ final class OutgoingRecordBuilder {
         let root = engine.model.compiled.entities[engine.model.compiled[destination].root]
         return try TrackedKey(root, engine.stack.layout)?.recordKey(key, in: db)?.json ?? .null
     }
+
+    /// Returns whether a field references a row with a temporary key that no engine sends. The service must not get the
+    /// temporary key. The row gets another key when an engine syncs its entity.
+    func hasTemporaryReference(_ field: OutgoingField) throws -> Bool {
+        guard let destination = field.column?.destination ?? field.joinTable?.destination else { return false }
+        let tables = engine.tables + engine.otherTables
+        return try (field.joinTable == nil ? [field.value] : field.others).contains { key in
+            guard !key.isNull else { return false }
+            guard let table = try engine.table(destination, holding: key, among: tables, in: db) else {
+                return try reference(key, destination: destination).hasTemporaryKey
+            }
+            return try TemporaryKey.isLocal(key) && !table.key.isSurrogate
+                && EngineLedger(db).knownRow(key, table) == nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether an ID or one of its parts is a temporary key.
+    fileprivate var hasTemporaryKey: Bool {
+        switch self {
+        case .number(let text): Int64(text).map { $0 < TemporaryKey.integerBound } ?? false
+        case .string(let text): TemporaryKey.isLocal(text)
+        case .array(let parts): parts.contains { $0.hasTemporaryKey }
+        default: false
+        }
+    }
 }
 
 // The bodies of requests.
