@@ -201,27 +201,20 @@ extension EngineLedger {
               WHERE p.\(joinTable.table.mine) = +owner AND p.\(joinTable.table.other) = +other)
             OR EXISTS (
               SELECT 1 FROM sync_pending WHERE owner_entity IN (\(table.family)) AND owner_key = +owner
-                AND relationship = \(joinTable.relationship.literal) AND target_key = +other)
-            OR EXISTS (
-              SELECT 1 FROM sync_pending WHERE target_entity IN (\(table.family)) AND target_key = +owner
-                AND +owner_entity IN (\(joinTable.targets)) AND owner_key = +other))
+                AND relationship = \(joinTable.relationship.literal) AND target_key = +other))
             """, joinTable.name)
     }
 
-    /// Deletes the join edits of an entity's rows, also those of lists of their owners. The join edits of stored rows of
-    /// other entities in the same table stay.
+    /// Deletes the join edits of an entity's rows. The join edits of stored rows of other entities in the same table
+    /// stay.
     func deleteJoinEdits(of table: TrackedTable) throws {
-        let references = table.columns.filter { $0.destination != nil }
-        let names =
-            table.joinTables.map(\.name)
-            + references.map { PendingReferenceEdits.linkName(table.table.name, $0.name) }
-        for name in names {
+        for joinTable in table.joinTables {
             try db.run(
                 """
                 DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
                   SELECT 1 FROM \(table.sql) AS r
                   WHERE r.\(table.keySQL) = +owner AND NOT (true\(table.isOwn("r"))))
-                """, name)
+                """, joinTable.name)
         }
     }
 

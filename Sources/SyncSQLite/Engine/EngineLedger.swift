@@ -187,7 +187,6 @@ extension EngineLedger {
         for other in tables {
             for column in other.columns where column.destination == table.entity.table {
                 try rekeyReferences(in: column, of: other, from: old, to: new)
-                try rekeyListEdits(in: column, of: other, from: old, to: new)
             }
             for joinTable in other.joinTables {
                 if other.entity.table == table.entity.table {

@@ -107,14 +107,16 @@ struct EngineMigration {
         try db.execute(sql: "DELETE FROM sync_link")
         for row in rows {
             let name = try row.decode(String.self, atIndex: 0)
-            guard let old = map.old.model.links.first(where: { Self.listName($0.id, map.old) == name }) else {
-                continue
+            let found = map.old.model.links.first { link in
+                if case .joinTable(name, _, _, _, _) = map.old[link.id] { true } else { false }
             }
-            let end = old.storage == .foreignKey ? .first : senders.old[old.id] ?? .first
+            guard let old = found else { continue }
+            let end = senders.old[old.id] ?? .first
             let (mine, theirs) = (
                 map.old.model.entities[old.side(end).entity], map.old.model.entities[old.side(end.other).entity]
             )
-            guard let new = successor(of: old), let owner = try MigratedKeyMap(mine, map, keys)?.key(row[1]),
+            guard let new = senders.successor(of: old, map), case .joinTable(let table, _, _, _, _) = map.new[new.id],
+                let owner = try MigratedKeyMap(mine, map, keys)?.key(row[1]),
                 let other = try MigratedKeyMap(theirs, map, keys)?.key(row[2])
             else {
                 let owners = registered.filter { $0.old.table == mine.table }
@@ -125,21 +127,7 @@ struct EngineMigration {
             }
             try db.execute(
                 sql: "INSERT OR IGNORE INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)",
-                arguments: [Self.listName(new.id, map.new), owner, other, row[3], row[4]])
-        }
-    }
-
-    /// Returns the association of the new model that takes the edits of an association; nil if there is none.
-    private func successor(of old: CompiledAssociation) -> CompiledAssociation? {
-        guard old.storage == .foreignKey else { return senders.successor(of: old, map) }
-        return map.linkSuccessors[old.id].map { map.new.model[$0] }.flatMap { $0.storage == .foreignKey ? $0 : nil }
-    }
-
-    /// Returns the name of an association in `sync_link`.
-    private static func listName(_ link: AssociationID, _ layout: StoreLayout) -> String {
-        switch layout[link] {
-        case .joinTable(let name, _, _, _, _): name
-        case .foreignKey(let table, let column, _): PendingReferenceEdits.linkName(table, column)
+                arguments: [table, owner, other, row[3], row[4]])
         }
     }
 }

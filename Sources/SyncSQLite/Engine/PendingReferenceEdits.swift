@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// Records the changes that a sync makes to pending references as local edits, as triggers record changes of foreign
-/// keys and join rows.
+/// keys and join rows. A pending reference of an end that is not sent is no local edit.
 ///
 /// Triggers of `sync_pending` would name the tables of the rows. SQLite then rejects statements of an app that rename
 /// or recreate these tables.
@@ -26,9 +26,6 @@ struct PendingReferenceEdits {
         (self.layout, self.db, self.numbers) = (layout, db, numbers)
     }
 
-    /// Returns the name, in `sync_link`, of the edits of a foreign key whose rows are not stored.
-    static func linkName(_ table: String, _ column: String) -> String { "\(table).\(column)" }
-
     /// Call this method before a pending reference is inserted. Does nothing if the reference is pending already.
     func recordInsertion(of reference: PendingReference) throws {
         guard try !ledger.isPending(reference, layout) else { return }
@@ -42,41 +39,22 @@ struct PendingReferenceEdits {
     private func record(_ reference: PendingReference, isAdded: Bool) throws {
         let model = layout.model
         let owner = model.entities[reference.ownerEntity]
-        guard let relationship = owner.relationship(named: reference.relationship) else { return }
+        guard let number = numbers[owner.id], let relationship = owner.relationship(named: reference.relationship)
+        else { return }
         let link = model[relationship.link]
         switch layout[link.id] {
-        case .foreignKey(let table, let column, _):
-            guard link.first.relationship?.isExported == true, !link.isKeyPart else { return }
-            guard relationship.end == .first else {
-                return try recordListed(reference, Self.linkName(table, column), isAdded)
-            }
-            guard let number = numbers[owner.id] else { return }
+        case .foreignKey(_, let column, _):
+            guard relationship.end == .first, relationship.relationship.isExported, !link.isKeyPart else { return }
             try ledger.insertEdit(of: column, reference, number, layout)
         case .joinTable(let name, _, _, _, _):
-            let sender = OutgoingSchema.sender(of: link, in: model)
-            guard link.side(sender).relationship?.isExported == true else { return }
-            guard relationship.end == sender else { return try recordListed(reference, name, isAdded) }
-            guard let number = numbers[owner.id], let target = try target(of: reference) else { return }
-            try ledger.insertEdit(
-                ofList: name, reference.owner.key.databaseValue, other: target.key, isAdded: isAdded)
+            guard relationship.end == OutgoingSchema.sender(of: link, in: model),
+                relationship.relationship.isExported,
+                let key = TrackedKey(model.entities[reference.targetEntity], layout),
+                let other = try key.k(of: reference.target, in: db)
+            else { return }
+            try ledger.insertEdit(ofList: name, reference.owner.key.databaseValue, other: other, isAdded: isAdded)
             try ledger.insertUpdate(ofTracked: reference.owner.key.databaseValue, number)
         }
-    }
-
-    /// Records a change of a list whose links are sent with the listed row, which is not stored.
-    /// ``SQLiteEngineStore/applyEditsOfArrivedRows(in:)`` applies it when that row has arrived.
-    private func recordListed(_ reference: PendingReference, _ name: String, _ isAdded: Bool) throws {
-        guard numbers[reference.targetEntity] != nil, let target = try target(of: reference) else { return }
-        try ledger.insertEdit(
-            ofList: name, target.key, other: reference.owner.key.databaseValue, isAdded: isAdded,
-            onlyCancels: target.isStored)
-    }
-
-    /// Returns the key, in the engine's tables, of the row that a reference names.
-    private func target(of reference: PendingReference) throws -> (key: DatabaseValue, isStored: Bool)? {
-        let entity = layout.model.entities[reference.targetEntity]
-        guard let key = try TrackedKey(entity, layout)?.k(of: reference.target, in: db) else { return nil }
-        return (key, try layout[entity.table].hasRow(key, in: db))
     }
 }
 
@@ -142,14 +120,13 @@ extension EngineLedger {
     // MARK: Lists
 
     /// Records an element of a list as added or removed. An edit and the opposite edit cancel each other.
-    /// `onlyCancels`: whether to record nothing if there is no opposite edit.
     fileprivate func insertEdit(
-        ofList name: String, _ owner: DatabaseValue, other: DatabaseValue, isAdded: Bool, onlyCancels: Bool = false
+        ofList name: String, _ owner: DatabaseValue, other: DatabaseValue, isAdded: Bool
     ) throws {
         let op = isAdded ? 1 : -1
         try db.run(
             "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ? AND op = ?", name, owner, other, -op)
-        guard db.changesCount == 0, !onlyCancels else { return }
+        guard db.changesCount == 0 else { return }
         try db.run(
             """
             INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)

@@ -15,7 +15,6 @@ extension SQLiteEngineStore {
                 for table in tables where !table.key.isSurrogate { try ledger.setMissingDeleted(table) }
                 try removeDanglingReferences(in: db)
             }
-            try applyEditsOfArrivedRows(in: db)
             for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
             let start = try ledger.start()
             return RunState(
