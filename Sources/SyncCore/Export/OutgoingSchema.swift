@@ -106,7 +106,7 @@ extension OutgoingSchema {
     ///
     /// It is the end whose relationship is exported. If both are exported, it is the end whose entity has more
     /// relationships, or the first end if both have the same number.
-    private static func sender(of link: CompiledAssociation, in model: CompiledModel) -> CompiledAssociation.End {
+    package static func sender(of link: CompiledAssociation, in model: CompiledModel) -> CompiledAssociation.End {
         func isExporting(_ end: CompiledAssociation.End) -> Bool { link.side(end).relationship?.isExported == true }
         guard isExporting(.first), isExporting(.second) else { return isExporting(.first) ? .first : .second }
         func count(_ end: CompiledAssociation.End) -> Int { model.entities[link.side(end).entity].relationships.count }

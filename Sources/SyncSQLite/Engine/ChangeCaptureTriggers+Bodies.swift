@@ -42,18 +42,6 @@ extension ChangeCaptureTriggers {
         EntryMove.ofRow(in: "sync_unreadable", table.number).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
     }
 
-    /// The statements that move pending references of a row to its new key.
-    var movedPendingReferences: [String] {
-        EntryMove(
-            table: "sync_pending", column: "owner_key", scope: "\"owner_entity\" IN (\(family))",
-            identity: ["owner_entity", "relationship", "target_key", "target_entity"]
-        ).statements(from: "+OLD.\(key)", to: "NEW.\(key)")
-    }
-
-    private func isPendingOwner(_ row: String) -> String {
-        "\"owner_entity\" IN (\(family)) AND \"owner_key\" = +\(row).\(key)"
-    }
-
     var update: [String] {
         let bases = table.columns.map { column -> String in
             // A row to be created again (see `LocalEditTimes.isRestored`) has base values although it is not in
@@ -62,16 +50,10 @@ extension ChangeCaptureTriggers {
                 "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(LocalEditTimes.isRestored(isRow("NEW"))))"
             return base(column, "OLD", "NEW", condition, edits: true)
         }
-        let references = table.columns.compactMap { column -> String? in
-            guard let relationship = column.relationship else { return nil }
-            return """
-                DELETE FROM "sync_pending" WHERE \(differs(column.name)) AND "owner_entity" IN (\(family))
-                  AND "owner_key" = +NEW.\(key) AND "relationship" = \(relationship.literal)
-                """
-        }
         // If a row references itself, a key change updates the foreign key before the trigger records the key change.
         // So the new key may not be tracked yet.
-        return [Self.count] + bases + [times, touch("NEW.\(key)", isTracked("+NEW.\(key)"))] + references
+        return [Self.count] + bases + [times, touch("NEW.\(key)", isTracked("+NEW.\(key)"))]
+            + editedReferenceDeletions
     }
 
     var deletion: [String] {
@@ -134,7 +116,7 @@ extension ChangeCaptureTriggers {
                 + table.columns.map { column in
                     """
                     INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
-                    SELECT \(table.number), r.\(key), \(column.name.literal), r.\(column.name.quoted), \(Self.now) \(rows)
+                    SELECT \(table.number), r.\(key), \(column.name.literal), \(value(of: column, "r")), \(Self.now) \(rows)
                     ON CONFLICT DO NOTHING
                     """
                 }
@@ -179,18 +161,22 @@ extension ChangeCaptureTriggers {
     private func base(
         _ column: TrackedTable.Column, _ version: String, _ row: String, _ condition: String, edits: Bool
     ) -> String {
-        var value = "\(version).\(column.name.quoted)"
-        if let relationship = column.relationship {
-            // If the foreign key has a pending reference, its base value is the key of the row that is not stored yet.
-            value = """
-                coalesce((SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
-                  AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)), \(value))
-                """
-        }
         return """
             INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
-            SELECT \(table.number), \(row).\(key), \(column.name.literal), \(value), \(Self.now) WHERE \(condition)
+            SELECT \(table.number), \(row).\(key), \(column.name.literal), \(value(of: column, row, version)), \(Self.now)
+            WHERE \(condition)
             ON CONFLICT DO \(edits ? "UPDATE SET \"edited\" = excluded.\"edited\", \"cause\" = 'edit'" : "NOTHING")
+            """
+    }
+
+    /// Returns the SQL of the base value of a column. If a foreign key has a pending reference, it is the key of the row
+    /// that is not stored yet. `version` is the version of the row `row` with the value; nil for `row` itself.
+    private func value(of column: TrackedTable.Column, _ row: String, _ version: String? = nil) -> String {
+        let value = "\(version ?? row).\(column.name.quoted)"
+        guard let relationship = column.relationship else { return value }
+        return """
+            coalesce((SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
+              AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)), \(value))
             """
     }
 

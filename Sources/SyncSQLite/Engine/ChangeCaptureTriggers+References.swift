@@ -179,3 +179,40 @@ extension ChangeCaptureTriggers {
         }
     }
 }
+
+// MARK: - Pending references
+
+// A foreign key overrides a pending reference that is older than its value.
+extension ChangeCaptureTriggers {
+    /// The SQL condition that a pending reference belongs to a version of the row.
+    func isPendingOwner(_ row: String) -> String {
+        "\"owner_entity\" IN (\(family)) AND \"owner_key\" = +\(row).\(key)"
+    }
+
+    /// The statements that delete the pending references of edited foreign keys.
+    var editedReferenceDeletions: [String] { pendingReferenceDeletions { differs($0.name) } }
+
+    /// The statements that delete the pending references of an inserted row's foreign keys. `REPLACE` deletes a row
+    /// without its pending references.
+    var replacedReferenceDeletions: [String] { pendingReferenceDeletions { "NEW.\($0.name.quoted) IS NOT NULL" } }
+
+    private func pendingReferenceDeletions(if condition: (TrackedTable.Column) -> String) -> [String] {
+        table.columns.compactMap { column in
+            guard let relationship = column.relationship else { return nil }
+            return """
+                DELETE FROM "sync_pending" WHERE \(condition(column)) AND \(isPendingOwner("NEW"))
+                  AND "relationship" = \(relationship.literal)
+                """
+        }
+    }
+
+    /// The statements that move pending references of a row to its new key. The pending references of a row that
+    /// `REPLACE` deleted are deleted.
+    var movedPendingReferences: [String] {
+        let move = EntryMove(
+            table: "sync_pending", column: "owner_key", scope: "\"owner_entity\" IN (\(family))",
+            identity: ["owner_entity", "relationship", "target_key", "target_entity"])
+        return ["DELETE FROM \"sync_pending\" WHERE \(differs(table.table.keyColumn)) AND \(isPendingOwner("NEW"))"]
+            + move.statements(from: "+OLD.\(key)", to: "NEW.\(key)") + editedReferenceDeletions
+    }
+}

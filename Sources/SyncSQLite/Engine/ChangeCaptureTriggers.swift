@@ -46,7 +46,7 @@ struct ChangeCaptureTriggers {
         var triggers = [
             trigger(
                 "replace", "BEFORE INSERT", when: Self.isCapturing, replaced(uniqueColumns + [[table.table.keyColumn]])),
-            trigger("insert", "AFTER INSERT", when: Self.isCapturing + isNew, insertion),
+            trigger("insert", "AFTER INSERT", when: Self.isCapturing + isNew, insertion + replacedReferenceDeletions),
             trigger(
                 "delete", "AFTER DELETE", when: Self.isCapturing + isOld,
                 referenceMoves(from: "+OLD.\(key)", to: deletedName) + deletion),

@@ -8,16 +8,22 @@ struct DirtyFields {
     private let sendsWholeRows: Bool
     /// The names of the synced columns and join tables. See ``SyncedColumns``.
     private let syncedColumns: Set<String>
+    private let engine: SQLiteEngineStore
     private let db: Database
 
-    init(_ table: TrackedTable, sendsWholeRows: Bool, _ db: Database) throws {
-        (self.table, self.sendsWholeRows, self.db) = (table, sendsWholeRows, db)
+    init(_ table: TrackedTable, _ engine: SQLiteEngineStore, _ db: Database) throws {
+        (self.table, self.engine, self.db) = (table, engine, db)
+        sendsWholeRows = engine.registration.sendsWholeRows
         syncedColumns = try SyncedColumns(table, db).names()
     }
 
     func all(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField] {
         try table.columns.map { OutgoingField($0, values) }
-            + table.joinTables.map { try OutgoingField($0, of: key, in: db) }
+            + table.joinTables.map { try list($0, key) }
+    }
+
+    private func list(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> OutgoingField {
+        OutgoingField(joinTable, others: try engine.list(joinTable, of: key, table, in: db))
     }
 
     /// Returns the fields to send: the edited fields, and the fields that are sent with them. Deletes the base value of
@@ -52,7 +58,7 @@ struct DirtyFields {
             }
         }
         return table.columns.filter { names.contains($0.name) }.map { OutgoingField($0, values) }
-            + (try joinTables.map { try OutgoingField($0, of: key, in: db) })
+            + (try joinTables.map { try list($0, key) })
     }
 
     /// Returns whether rows were added to, removed from or moved in a list. If not, deletes the base order of the list.
@@ -75,16 +81,15 @@ struct OutgoingField {
     var column: TrackedTable.Column?
     var joinTable: TrackedTable.JoinTable?
     let value: DatabaseValue
-    /// The keys of the linked rows, if the field is a list.
+    /// The keys of the linked rows, if the field is a list. Includes pending references.
     var others: [DatabaseValue] = []
 
     init(_ column: TrackedTable.Column, _ values: [String: DatabaseValue]) {
         (name, self.column, value) = (column.name, column, values[column.name] ?? .null)
     }
 
-    init(_ joinTable: TrackedTable.JoinTable, of key: DatabaseValue, in db: Database) throws {
-        (name, self.joinTable) = (joinTable.field, joinTable)
-        others = try LinkedRowList(joinTable).others(of: key, in: db)
+    init(_ joinTable: TrackedTable.JoinTable, others: [DatabaseValue]) {
+        (name, self.joinTable, self.others) = (joinTable.field, joinTable, others)
         value = LinkedRowList.text(others)
     }
 

@@ -192,12 +192,16 @@ extension EngineLedger {
     /// Deletes the join rows that were copied while the engine deleted rows.
     func deleteRemovedJoinRows() throws { try db.run("DELETE FROM sync_parting") }
 
-    func deleteContradictingJoinEdits(of joinTable: TrackedTable.JoinTable) throws {
+    /// Deletes the join edits that contradict the stored lists and the pending references.
+    func deleteContradictingJoinEdits(of joinTable: TrackedTable.JoinTable, _ table: TrackedTable) throws {
         try db.run(
             """
-            DELETE FROM sync_link WHERE link = ? AND (op > 0) <> EXISTS (
+            DELETE FROM sync_link WHERE link = ? AND (op > 0) <> (EXISTS (
               SELECT 1 FROM \(joinTable.table.table) AS p
               WHERE p.\(joinTable.table.mine) = +owner AND p.\(joinTable.table.other) = +other)
+            OR EXISTS (
+              SELECT 1 FROM sync_pending WHERE owner_entity IN (\(table.family)) AND owner_key = +owner
+                AND relationship = \(joinTable.relationship.literal) AND target_key = +other))
             """, joinTable.name)
     }
 

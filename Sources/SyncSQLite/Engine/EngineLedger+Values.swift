@@ -128,23 +128,6 @@ extension EngineLedger {
             """, joinTable.name, key, table.number)
     }
 
-    /// Returns the known rows whose edited foreign key referenced a row before the edit or references it now.
-    func rowsEdited(
-        in column: TrackedTable.Column, of table: TrackedTable, referencing owner: DatabaseValue
-    ) throws -> [DatabaseValue] {
-        let (rows, key, name) = (table.sql, table.keySQL, column.sql)
-        return try db.values(
-            """
-            SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k
-            WHERE b.e = :e AND b.field = :field AND \(EngineSchema.isBase("b", ":owner")) AND c.kind = 'update'
-            UNION
-            SELECT b.k FROM \(rows) AS r
-            CROSS JOIN sync_base AS b ON b.e = :e AND b.k = +r.\(key) AND b.field = :field
-            CROSS JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k
-            WHERE r.\(name) = :owner AND c.kind = 'update'
-            """, ["e": table.number, "field": column.name, "owner": owner])
-    }
-
     /// Returns the known rows that were added to or removed from lists with another row, or whose edited lists contain
     /// it.
     func rowsEdited(
@@ -160,28 +143,6 @@ extension EngineLedger {
             WHERE p.\(names.other) = :other AND c.kind = 'update'
               AND EXISTS (SELECT 1 FROM sync_link AS l WHERE l.link = :link AND l.owner = c.k)
             """, ["e": table.number, "link": joinTable.name, "other": other])
-    }
-
-    func newRows(
-        of table: TrackedTable, referencing owner: DatabaseValue, in column: TrackedTable.Column
-    ) throws -> [DatabaseValue] {
-        try db.values(
-            """
-            SELECT c.k FROM \(table.sql) AS r
-            CROSS JOIN sync_outbox AS c ON c.e = ? AND c.k = +r.\(table.keySQL)
-            WHERE r.\(column.sql) = ? AND c.kind = 'create'
-            """, table.number, owner)
-    }
-
-    func newRows(
-        of table: TrackedTable, with other: DatabaseValue, in joinTable: TrackedTable.JoinTable
-    ) throws -> [DatabaseValue] {
-        let names = joinTable.table
-        return try db.values(
-            """
-            SELECT c.k FROM \(names.table) AS p CROSS JOIN sync_outbox AS c ON c.e = ? AND c.k = +p.\(names.mine)
-            WHERE p.\(names.other) = ? AND c.kind = 'create'
-            """, table.number, other)
     }
 
     /// Returns the edits of a foreign key of known rows: the key, the key for the conflict log, the base value, the

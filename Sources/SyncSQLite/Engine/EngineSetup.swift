@@ -213,7 +213,7 @@ struct EngineSetup {
     private func audit(_ table: TrackedTable) throws {
         try table.auditMissing(in: db)
         try ledger.reopenReinserted(table)
-        for joinTable in table.joinTables { try ledger.deleteContradictingJoinEdits(of: joinTable) }
+        for joinTable in table.joinTables { try ledger.deleteContradictingJoinEdits(of: joinTable, table) }
         try ledger.insertUnknown(table)
         try ledger.clearCursor(of: table)
         try ledger.setUncaptured(table)

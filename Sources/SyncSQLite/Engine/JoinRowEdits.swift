@@ -22,6 +22,9 @@ struct JoinRowEdits {
     fileprivate let local: [DatabaseValue]
     /// The list at the service; empty if the merge does not compare lists.
     fileprivate var remote: [DatabaseValue] = []
+    /// The list's references to rows that are not stored, before the edits were removed. Read only if rows were added
+    /// or removed.
+    fileprivate let pending: [(key: DatabaseValue, position: Int64)]
     /// Whether the merge compares the whole list. Otherwise only ``changes`` are reapplied.
     fileprivate let isCompared: Bool
 
@@ -34,11 +37,26 @@ struct JoinRowEdits {
         let isOrderCompared = joinTable.isOrdered || row.mayHaveUncapturedEdits
         isCompared = isOrderCompared || !sent.isEmpty
         let local = try isCompared || row.isNew ? row.linkedRows(joinTable) : []
-        changes = try row.isNew ? local.map { ($0, true) } : row.ledger.joinEdits(of: row.key, joinTable)
+        let edits = try row.isNew ? [] : Self.edits(of: row, joinTable)
+        pending =
+            try row.isNew || !edits.isEmpty
+            ? PendingListReferences(row.engine, joinTable, of: row.key, row.table, row.db).all() : []
+        changes = row.isNew ? (local + pending.map(\.key)).map { ($0, true) } : edits
         let known = isOrderCompared ? row.bases[joinTable.field] : nil
         base = try known.map { try LinkedRowList.keys($0.value) }
         editTime = known?.editTime ?? SQLiteEngineStore.now
         self.local = local
+    }
+
+    /// Returns the added and removed rows, with their current keys.
+    private static func edits(of row: RowMerge, _ joinTable: TrackedTable.JoinTable) throws -> [Change] {
+        try row.ledger.joinEdits(of: row.key, joinTable).map { edit -> Change in
+            let current = try row.engine.currentElement(edit.other, of: joinTable, row.db)
+            if !current.isExactly(edit.other) {
+                try row.ledger.rekeyJoinEdits(of: joinTable, .other, from: edit.other, to: current)
+            }
+            return (current, edit.isAdded)
+        }
     }
 }
 
@@ -51,7 +69,10 @@ extension RowMerge {
 
     func revertLists() throws {
         for list in lists {
-            for change in list.changes { try set(!change.isAdded, list.joinTable, change.other) }
+            for change in list.changes {
+                try set(!change.isAdded, list.joinTable, change.other)
+                if !change.isAdded { try restoreReference(list.joinTable, change.other) }
+            }
         }
         for list in lists {
             if let base = list.base { try LinkedRowList(list.joinTable).order(base, of: key, in: db) }
@@ -186,13 +207,37 @@ extension RowMerge {
 
     // MARK: Join rows
 
+    private func references(_ joinTable: TrackedTable.JoinTable) -> PendingListReferences {
+        PendingListReferences(engine, joinTable, of: key, table, db)
+    }
+
+    /// Returns whether the list contains a row, possibly as a pending reference.
     private func isLinked(_ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws -> Bool {
         try db.finds(
             "SELECT 1 FROM \(joinTable.table.table) WHERE \(joinTable.table.mine) = ? AND \(joinTable.table.other) = ?",
-            key, other)
+            key, other) || references(joinTable).contains(other)
     }
 
+    /// Adds a row to a list, or removes it. A row that is not stored is added only if it had a pending reference.
     private func set(_ isLinked: Bool, _ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws {
+        let references = references(joinTable)
+        if !isLinked { try references.delete(other) }
+        if isLinked, let former = pending(other, joinTable), try !references.isStored(other) {
+            return try references.insert(other, at: former)
+        }
         try engine.setLinked(isLinked, key, to: other, joinTable, in: db)
+    }
+
+    /// Returns the position of the pending reference that a list had before the edits were removed.
+    private func pending(_ other: DatabaseValue, _ joinTable: TrackedTable.JoinTable) -> Int64? {
+        lists.first { $0.joinTable.name == joinTable.name && $0.joinTable.end == joinTable.end }?
+            .pending.first { $0.key.isExactly(other) }?.position
+    }
+
+    /// Restores the pending reference that a local edit removed from a list.
+    private func restoreReference(_ joinTable: TrackedTable.JoinTable, _ other: DatabaseValue) throws {
+        let references = references(joinTable)
+        if try references.isStored(other) || references.isDeletedLocally(other) { return }
+        try references.insert(other, at: nil)
     }
 }

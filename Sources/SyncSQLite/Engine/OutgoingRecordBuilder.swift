@@ -64,6 +64,33 @@ final class OutgoingRecordBuilder {
         let root = engine.model.compiled.entities[engine.model.compiled[destination].root]
         return try TrackedKey(root, engine.stack.layout)?.recordKey(key, in: db)?.json ?? .null
     }
+
+    /// Returns whether a field references a row with a temporary key that no engine sends. The service must not get the
+    /// temporary key. The row gets another key when an engine syncs its entity.
+    func hasTemporaryReference(_ field: OutgoingField) throws -> Bool {
+        guard let destination = field.column?.destination ?? field.joinTable?.destination else { return false }
+        let tables = engine.tables + engine.otherTables
+        return try (field.joinTable == nil ? [field.value] : field.others).contains { key in
+            guard !key.isNull else { return false }
+            guard let table = try engine.table(destination, holding: key, among: tables, in: db) else {
+                return try reference(key, destination: destination).hasTemporaryKey
+            }
+            return try TemporaryKey.isLocal(key) && !table.key.isSurrogate
+                && EngineLedger(db).knownRow(key, table) == nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether an ID or one of its parts is a temporary key.
+    fileprivate var hasTemporaryKey: Bool {
+        switch self {
+        case .number(let text): Int64(text).map { $0 < TemporaryKey.integerBound } ?? false
+        case .string(let text): TemporaryKey.isLocal(text)
+        case .array(let parts): parts.contains { $0.hasTemporaryKey }
+        default: false
+        }
+    }
 }
 
 // The bodies of requests.
@@ -105,37 +132,11 @@ extension OutgoingRecordBuilder {
             case .kind: continue
             case .toOne: value = try reference(field.value, destination: field.column?.destination)
             case .joinRows:
-                let others = try withPending(field.others, of: key, field.joinTable, table)
-                value = .array(try others.map { try reference($0, destination: field.joinTable?.destination) })
+                value = .array(try field.others.map { try reference($0, destination: field.joinTable?.destination) })
             }
             body = body.setting(value, at: member.path)
         }
         return (body, naturalKey(table, shape, record))
-    }
-
-    /// Returns a list with the keys of its pending references inserted at their positions. At the service, the list
-    /// contains these rows. References to rows that were deleted locally are left out.
-    private func withPending(
-        _ others: [DatabaseValue], of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable?, _ table: TrackedTable
-    ) throws -> [DatabaseValue] {
-        guard let joinTable else { return others }
-        let pending = try db.rows(
-            """
-            SELECT target_key, position FROM sync_pending
-            WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
-            """, key, joinTable.relationship)
-        return try pending.reduce(into: others) { list, row in
-            if try isDeletedLocally(row[0], joinTable) { return }
-            list.insert(row[0], at: min(try row.decode(Int?.self, atIndex: 1) ?? list.count, list.count))
-        }
-    }
-
-    private func isDeletedLocally(_ reference: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws -> Bool {
-        try engine.tables.contains { table in
-            guard table.entity.table == joinTable.destination else { return false }
-            let key = try table.key.k(ofReference: reference, in: db)
-            return try EngineLedger(db).change(of: key, table)?.kind == .delete
-        }
     }
 
     private func sendable(_ value: JSONValue?, _ field: OutgoingField, _ type: AttributeType) throws -> JSONValue {

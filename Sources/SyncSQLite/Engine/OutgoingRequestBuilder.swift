@@ -39,7 +39,7 @@ struct OutgoingRequestBuilder {
         bodies = try OutgoingRecordBuilder(engine, db)
         edits = try Dictionary(
             order.map { table in
-                (table.number, try DirtyFields(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
+                (table.number, try DirtyFields(table, engine, db))
             }
         ) { first, _ in first }
         tablesWithTombstones = try Set(order.filter(EngineLedger(db).hasTombstones).map(\.number))
@@ -197,18 +197,22 @@ struct OutgoingRequestBuilder {
             return []
         }
         let pending = try fields.filter { try isPending($0) }
-        if !pending.isEmpty {
-            let isSendable = pending.allSatisfy { $0.column?.isOptional ?? true }
-            if isNew, !breaksCycle || !isSendable { return try pendingRows(of: pending) }
+        // A row is sent without its references to rows that no engine sends. They stay pending.
+        let temporary = try fields.filter { try bodies.hasTemporaryReference($0) }
+        if !pending.isEmpty || !temporary.isEmpty {
+            let isSendable = (pending + temporary).allSatisfy { $0.column?.isOptional ?? true }
+            if isNew, !pending.isEmpty && !breaksCycle || !isSendable { return try pendingRows(of: pending) }
             // The service would clear fields that a whole row omits. A row that is one field is not sent in part.
             if !isNew, engine.registration.sendsWholeRows || table.registration.mergesWholeRow {
                 return try pendingRows(of: pending)
             }
-            var held = Set(pending.map(\.name))
+            var held = Set((pending + temporary).map(\.name))
             if !isNew { for group in table.groups where !held.isDisjoint(with: group) { held.formUnion(group) } }
             fields.removeAll { held.contains($0.name) }
             if fields.isEmpty, !isNew { return try pendingRows(of: pending) }
-            if isNew, try !isInCycle(change.key, table, pending) { return try pendingRows(of: pending) }
+            if isNew, !pending.isEmpty, try !isInCycle(change.key, table, pending) {
+                return try pendingRows(of: pending)
+            }
         }
         try send(change, table, fields)
         return []

@@ -92,12 +92,12 @@ extension PageMerge {
     private func hasAsSent(
         _ joinTable: TrackedTable.JoinTable, _ tried: [DatabaseValue], of key: DatabaseValue
     ) throws -> Bool {
-        let there = try LinkedRowList(joinTable).others(of: key, in: db)
+        let there = try engine.list(joinTable, of: key, table, in: db)
         let sent = try tried.map { try engine.sentKeys($0, joinTable, in: db) }
         if sent.contains(where: { Set($0) == Set(there) && !ListOrderMerge.isMoved(there, from: $0) }) { return true }
         // The join rows that were deleted with the row.
         let before = try ledger.joinEdits(of: key, joinTable).filter { !$0.isAdded }.map(\.other)
-        return Set(before) == Set(there)
+        return try Set(before) == Set(LinkedRowList(joinTable).others(of: key, in: db))
     }
 
     /// Turns a row that the service deleted into a new row, so that it is created again with all values. `note` is for

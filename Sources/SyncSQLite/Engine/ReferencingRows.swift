@@ -19,8 +19,9 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Deletes the pending references to a row that the service deleted. Sets optional foreign keys to NULL, unless
-    /// they were edited locally, and unblocks the changes of the rows with these references.
+    /// Deletes the pending references to a row that the service deleted, and unblocks the changes of the rows with these
+    /// references. Sets optional foreign keys to NULL. If a foreign key was edited locally, logs the edit, and restores
+    /// the base value if that row is stored.
     func deletePendingReferences(to key: DatabaseValue, of table: TrackedTable, in db: Database) throws {
         let isPending = "target_entity IN (\(table.family)) AND target_key = ?"
         let owners = try db.rows(
@@ -33,6 +34,12 @@ extension SQLiteEngineStore {
             for other in tables where other.entity.family.contains(kind) {
                 for column in other.columns where column.relationship == relationship && column.isOptional {
                     try EngineLedger(db).clearUnedited(column, of: owner, other)
+                    guard try EngineLedger(db).hasBase(column.name, owner, other) else { continue }
+                    let base = try EngineLedger(db).base(of: column.name, owner, other) ?? .null
+                    try ConflictLog(db).add(
+                        other, owner, field: column.name, base: base, local: key, remote: base, .danglingReference)
+                    guard !base.isNull, try isThere(base, column, in: db) else { continue }
+                    try other.table.set(column.name, to: base, ofRow: owner, orIgnore: true, in: db)
                 }
                 try EngineLedger(db).unblock(.row(other, owner))
             }
@@ -72,18 +79,27 @@ extension SQLiteEngineStore {
     func currentReference(
         _ value: DatabaseValue, in column: TrackedTable.Column, _ db: Database
     ) throws -> DatabaseValue {
-        try surrogateKey(of: column)?.k(ofReference: value, in: db) ?? value
+        try surrogateKey(of: column.destination)?.k(ofReference: value, in: db) ?? value
+    }
+
+    /// Returns the current key of a row in a list. The result is the name of the row if it has a surrogate key and is
+    /// not stored.
+    func currentElement(
+        _ key: DatabaseValue, of joinTable: TrackedTable.JoinTable, _ db: Database
+    ) throws -> DatabaseValue {
+        try surrogateKey(of: joinTable.destination)?.k(ofReference: key, in: db) ?? key
     }
 
     /// Returns whether a value of a foreign key is the name of a row. Only `sync_base` can store such a value, and not
     /// the column itself.
     func isName(_ value: DatabaseValue, in column: TrackedTable.Column) -> Bool {
         guard case .string = value.storage else { return false }
-        return surrogateKey(of: column) != nil
+        return surrogateKey(of: column.destination) != nil
     }
 
-    private func surrogateKey(of column: TrackedTable.Column) -> TrackedKey? {
-        guard let destination = column.destination else { return nil }
+    /// Returns the key of the rows of a table if they have surrogate keys.
+    private func surrogateKey(of destination: TableID?) -> TrackedKey? {
+        guard let destination else { return nil }
         return (tables + otherTables).first { $0.entity.table == destination && $0.key.isSurrogate }?.key
     }
 }

@@ -166,7 +166,7 @@ struct RequestCompletion {
 
     func resolveJoinRows(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ sent: [DatabaseValue]) throws {
         try ledger.deleteJoinEdits(of: key, joinTable)
-        let list = try LinkedRowList(joinTable).others(of: key, in: db)
+        let list = try engine.list(joinTable, of: key, table, in: db)
         let (now, then) = (Set(list), Set(sent))
         for (others, isAdded) in [(now.subtracting(then), true), (then.subtracting(now), false)] {
             for other in others { try ledger.insertJoinEdit(other, of: key, joinTable, isAdded: isAdded) }

@@ -87,7 +87,10 @@ extension SQLiteEngineStore {
                     .rowNotFound, "the row that the service references by '\(field)' is not stored",
                     entity: table.entity.name)
             }
-            try muted(in: db) { try table.table.set(field, to: value, ofRow: key, in: db) }
+            try muted(in: db) {
+                try table.table.set(field, to: value, ofRow: key, in: db)
+                if let column { try setPendingReference(to: nil, in: column, of: key, table, db) }
+            }
         }
         try EngineLedger(db).setBase(nil, of: field, key, table)
     }

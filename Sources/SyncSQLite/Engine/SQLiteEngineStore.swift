@@ -75,7 +75,10 @@ package struct SQLiteEngineStore: EngineStore {
     ) throws -> [DatabaseValue] {
         let numbers = tables.filter { $0.entity.table == joinTable.destination }.map { "\($0.number)" }
             .joined(separator: ", ")
-        return try LinkedRowList.keys(value).map { try EngineLedger(db).laterKey(than: $0, ofEntities: numbers) ?? $0 }
+        return try LinkedRowList.keys(value).map { key in
+            let later = try EngineLedger(db).laterKey(than: key, ofEntities: numbers)
+            return try currentElement(later ?? key, of: joinTable, db)
+        }
     }
 
     // MARK: Transactions

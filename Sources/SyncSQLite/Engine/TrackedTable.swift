@@ -14,6 +14,8 @@ final class TrackedTable: Sendable {
         var relationship: String?
         /// The table that a foreign key references; nil for other columns.
         var destination: TableID?
+        /// The SQL list of the names of the entities in that table; empty for other columns.
+        var targets = ""
         let isOptional: Bool
 
         var sql: String { name.quoted }
@@ -31,6 +33,8 @@ final class TrackedTable: Sendable {
         /// The quoted names of the table and its columns.
         let table: LinkTable
         let destination: TableID
+        /// The SQL list of the names of the entities in the table of the listed rows.
+        let targets: String
     }
 
     let number: Int
@@ -104,7 +108,7 @@ final class TrackedTable: Sendable {
                 let link = compiled[id]
                 return Column(
                     name: column, field: field, relationship: link.first.relationship?.name,
-                    destination: link.second.table,
+                    destination: link.second.table, targets: layout.entityNames(of: [link.second.table]),
                     isOptional: !link.isKeyPart && link.first.relationship?.isOptional ?? true)
             case .kind: return Column(name: TableLayout.entityColumn, field: field, isOptional: false)
             case .joinRows: return nil
@@ -117,7 +121,8 @@ final class TrackedTable: Sendable {
             let link = compiled[id]
             return JoinTable(
                 name: name, relationship: link.side(end).relationship?.name ?? name, link: id, end: end,
-                table: LinkTable(link, end, layout), destination: link.side(end.other).table)
+                table: LinkTable(link, end, layout), destination: link.side(end.other).table,
+                targets: layout.entityNames(of: [link.side(end.other).table]))
         }
         groups = try Self.groups(registration, columns, hierarchy.attributes)
         self.family = family.map(\.name.literal).joined(separator: ", ")

@@ -102,7 +102,9 @@ extension SQLiteSession {
             VALUES (?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET position = excluded.position
             """)
+        let edits = try PendingReferenceEdits(layout, db)
         for new in references {
+            try edits?.recordInsertion(of: new.reference)
             statement.bind(.text(model.entities[new.reference.ownerEntity].name), at: 1)
             statement.bind(new.reference.owner.key, at: 2)
             statement.bind(.text(new.reference.relationship), at: 3)
@@ -119,7 +121,9 @@ extension SQLiteSession {
             DELETE FROM sync_pending
             WHERE owner_entity = ? AND owner_key = ? AND relationship = ? AND target_key = ? AND target_entity = ?
             """)
+        let edits = try PendingReferenceEdits(layout, db)
         for reference in references {
+            try edits?.recordDeletion(of: reference)
             statement.bind(.text(model.entities[reference.ownerEntity].name), at: 1)
             statement.bind(reference.owner.key, at: 2)
             statement.bind(.text(reference.relationship), at: 3)
