@@ -20,7 +20,7 @@ extension StoreMigrator {
     /// A primary key, and the ``CompiledEntity/keyOwner`` among whose rows it must be unique.
     private struct KeyOfRow: Hashable {
         var owner: Int
-        var key: [DatabaseValue]
+        var key: [BinaryComparedValue]
     }
 
     private mutating func copyRows(of entity: CompiledEntity, _ seen: inout Set<KeyOfRow>) throws {
@@ -124,11 +124,13 @@ extension StoreMigrator {
                 key = made
                 values[slot] = key
             }
-            guard seen.insert(KeyOfRow(owner: owner, key: [key])).inserted else { return nil }
+            guard seen.insert(KeyOfRow(owner: owner, key: [key.exact])).inserted else { return nil }
             if hierarchy.keySlot != nil { return key }
         } else if let key = entity.compositeKey, let owner = entity.keyOwner {
             let parts = try key.parts.map { try value(of: $0, row, entity, before, values) }
-            guard !parts.contains(.null), seen.insert(KeyOfRow(owner: owner, key: parts)).inserted else { return nil }
+            guard !parts.contains(where: \.isNull),
+                seen.insert(KeyOfRow(owner: owner, key: parts.map(\.exact))).inserted
+            else { return nil }
         }
         return keys.isStable(before.table) ? oldKey : .null
     }
@@ -236,15 +238,15 @@ private struct RowInsertion {
 /// The new table and key of each row of the old tables.
 struct MigratedKeys {
     /// A row of a new table.
-    struct Row: Hashable {
+    struct Row {
         var table: TableID
         var key: DatabaseValue
     }
 
     /// The new table of each old table whose rows keep their keys.
     private let stable: [TableID: TableID]
-    private var moved: [TableID: [DatabaseValue: Row]] = [:]
-    private var lost: [TableID: Set<DatabaseValue>] = [:]
+    private var moved: [TableID: [BinaryComparedValue: Row]] = [:]
+    private var lost: [TableID: Set<BinaryComparedValue>] = [:]
 
     init(_ map: MigrationMap) {
         var stable: [TableID: TableID] = [:]
@@ -257,16 +259,18 @@ struct MigratedKeys {
     func isStable(_ oldTable: TableID) -> Bool { stable[oldTable] != nil }
 
     mutating func record(_ key: DatabaseValue, of oldTable: TableID, at row: Row) {
-        if stable[oldTable] == nil { moved[oldTable, default: [:]][key] = row }
+        if stable[oldTable] == nil { moved[oldTable, default: [:]][key.exact] = row }
     }
 
-    mutating func recordLost(_ key: DatabaseValue, of oldTable: TableID) { lost[oldTable, default: []].insert(key) }
+    mutating func recordLost(_ key: DatabaseValue, of oldTable: TableID) {
+        lost[oldTable, default: []].insert(key.exact)
+    }
 
     /// Returns the new table and key of a row; nil if the row is lost.
     func row(of key: DatabaseValue, in oldTable: TableID) -> Row? {
-        if lost[oldTable]?.contains(key) ?? false { return nil }
+        if lost[oldTable]?.contains(key.exact) ?? false { return nil }
         if let table = stable[oldTable] { return Row(table: table, key: key) }
-        return moved[oldTable]?[key]
+        return moved[oldTable]?[key.exact]
     }
 
     var hasLosses: Bool { !lost.isEmpty }
