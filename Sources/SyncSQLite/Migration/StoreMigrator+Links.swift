@@ -150,7 +150,7 @@ extension StoreMigrator {
 extension StoreMigrator {
     /// Converts the pending references to the entity names, relationship names and keys of the new model.
     mutating func renamePendingReferences() throws {
-        let rows = try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT owner_entity, owner_key, relationship, position, target_entity, target_key
@@ -158,7 +158,7 @@ extension StoreMigrator {
                 """)
         var renamed: [[DatabaseValue]] = []
         var lost: [String: Int] = [:]
-        for row in rows {
+        while let row = try rows.next() {
             if let values = try self.renamed(row) {
                 renamed.append(values)
             } else if let path = try pathOfLoss(row) {

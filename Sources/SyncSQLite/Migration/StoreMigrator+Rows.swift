@@ -35,7 +35,7 @@ extension StoreMigrator {
         var lostRows = 0
         let rows = try Row.fetchCursor(db, sql: select(before))
         while let row = try rows.next() {
-            let oldKey: DatabaseValue = row[0]
+            let oldKey = try row.wholeValue(at: 0)
             var values: [Int: DatabaseValue] = [:]
             for (slot, oldSlot) in slots {
                 values[slot] = try value(row, slot, oldSlot, entity, before, &misfits)
@@ -148,12 +148,13 @@ extension StoreMigrator {
                     !source.isFlipped && map.old.model[source.link].first.table == before.table
                 }), case .foreignKey(_, let column, _) = map.old[source.link]
             else { return .null }
-            let condition = "\(map.old[before.table].keyColumn.quoted) = ?"
-            let found = try Row.fetchOne(
+            let key = ColumnValue.bound(try row.wholeValue(at: 0))
+            let condition = "\(map.old[before.table].keyColumn.quoted) = \(key.sql)"
+            let found = try Row.fetchCursor(
                 db,
                 sql: "SELECT \(column.quoted) FROM \(current(map.old[before.table].name).quoted) WHERE \(condition)",
-                arguments: [row[0] as DatabaseValue])
-            return try found?.wholeValue(at: 0) ?? .null
+                arguments: [key.value])
+            return try found.next()?.wholeValue(at: 0) ?? .null
         }
     }
 
@@ -189,10 +190,14 @@ extension StoreMigrator {
         for entity in map.old.model.entities where !entity.isAbstract {
             let successor = map.successors[entity.id].map { map.new.model.entities[$0] }
             if let successor, !successor.isAbstract { continue }
-            let rows = try Row.fetchAll(db, sql: select(entity))
-            for row in rows { keys.recordLost(row[0], of: entity.table) }
+            let rows = try Row.fetchCursor(db, sql: select(entity))
+            var count = 0
+            while let row = try rows.next() {
+                keys.recordLost(try row.wholeValue(at: 0), of: entity.table)
+                count += 1
+            }
             let what = successor == nil ? "the entity is no longer in the model" : "the entity is abstract now"
-            lose("entities.\(entity.name)", what, rows.count, "row")
+            lose("entities.\(entity.name)", what, count, "row")
         }
     }
 }
@@ -319,6 +324,9 @@ enum MigratedValue {
 
 extension Row {
     /// Returns the value of a column with its complete text. GRDB's own accessors end text at the first NUL.
+    ///
+    /// The row must be the current row of a cursor. GRDB already shortened the texts of a copied row, such as a row of
+    /// `fetchAll` or `fetchOne`.
     func wholeValue(at index: Int) throws -> DatabaseValue {
         let value: DatabaseValue = self[index]
         guard case .string = value.storage else { return value }

@@ -139,21 +139,24 @@ extension DataStack {
     }
 
     private func pendingReferences(in db: Database) throws -> [SyncResult.Link] {
-        let rows = try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT owner_entity, owner_key, relationship, target_entity, target_key FROM sync_pending
                 ORDER BY owner_entity, owner_key, relationship, position
                 """)
-        return try rows.compactMap { row in
-            guard let owner = RowKey(row[1] as DatabaseValue), let target = RowKey(row[4] as DatabaseValue) else {
-                return nil
+        var references: [SyncResult.Link] = []
+        while let row = try rows.next() {
+            guard let owner = try RowKey(row.wholeValue(at: 1)), let target = try RowKey(row.wholeValue(at: 4)) else {
+                continue
             }
-            return SyncResult.Link(
-                entity: try row.decode(atIndex: 0), key: owner.recordKey(keyType(of: try row.decode(atIndex: 0))),
-                relationship: try row.decode(atIndex: 2),
-                target: target.recordKey(keyType(of: try row.decode(atIndex: 3))))
+            references.append(
+                SyncResult.Link(
+                    entity: try row.decode(atIndex: 0), key: owner.recordKey(keyType(of: try row.decode(atIndex: 0))),
+                    relationship: try row.decode(atIndex: 2),
+                    target: target.recordKey(keyType(of: try row.decode(atIndex: 3)))))
         }
+        return references
     }
 
     /// Returns the references that are still pending.

@@ -84,4 +84,33 @@ struct MigratedTextKeyTests {
         try store.open(members("card"), .allowingDataLoss) { _ in }
         #expect(try store.rows("SELECT id, memberID FROM Loan ORDER BY id") == ["1|M1", "2|M2", "3|NULL"])
     }
+
+    @Test("A migration keeps the links of rows whose keys contain NUL")
+    func keysWithNULKeepTheirLinks() throws {
+        let (first, second) = ("CAST(x'780061' AS TEXT)", "CAST(x'780062' AS TEXT)")
+        let store = try filled(
+            members("id"),
+            [
+                "INSERT INTO Member (id, card) VALUES (\(first), 'M1'), (\(second), 'M2')",
+                "INSERT INTO Loan (id, memberID) VALUES (1, \(first)), (2, \(second))",
+            ])
+        try store.open(members("card")) { _ in }
+        #expect(try store.rows("SELECT id, memberID FROM Loan ORDER BY id") == ["1|M1", "2|M2"])
+    }
+
+    @Test("A migration keeps pending references whose keys contain NUL")
+    func pendingReferencesWithNULAreKept() throws {
+        let (first, second) = ("CAST(x'780061' AS TEXT)", "CAST(x'780062' AS TEXT)")
+        let insert = "INSERT INTO sync_pending VALUES ('Loan', 1, 'member', -1, 'Member',"
+        let store = try filled(
+            members("id"),
+            ["INSERT INTO Loan (id) VALUES (1)", "\(insert) \(first))", "\(insert) \(second))"])
+        let after = members("id").replacing(#""card": "string""#, with: #""card": "string", "name": "string""#)
+        try store.open(after) { stack in
+            let targets = try Set(stack.pendingReferences().map(\.target))
+            #expect(targets == [.text("x\u{0}a"), .text("x\u{0}b")])
+        }
+        #expect(
+            try store.rows("SELECT hex(CAST(target_key AS BLOB)) FROM sync_pending ORDER BY 1") == ["780061", "780062"])
+    }
 }
