@@ -107,4 +107,21 @@ struct CanonicallyEquivalentTextTests {
         #expect(after != before)
         #expect(after.differences(from: before).count == 1)
     }
+
+    @Test("A keyed relationship to rows whose keys look alike is exported as an object")
+    func lookalikesAreKeysOfRelationship() async throws {
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Trip", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("places", to: "Place", many: true, keyedBy: .primaryKey)]),
+            SyncModel.Entity("Place", attributes: [SyncModel.Attribute("id", .string)]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        let places = JSONValue.object([.init(composed, [:]), .init(combined, [:])])
+        let result = try await Sync.changes([["id": 1, "places": places]], inEntity: "Trip", stack: stack)
+        #expect(result["Place"].insertedCount == 2)
+        let exported = try #require(try await stack.export("Trip").first?["places"])
+        #expect(exported[composed] == [:])
+        #expect(exported[combined] == [:])
+    }
 }
