@@ -200,13 +200,14 @@ struct ExportMatcher {
         return true
     }
 
-    private static func dictionary(_ members: [JSONValue.Member]) -> [String: JSONValue] {
-        Dictionary(members.map { ($0.key, $0.value) }) { $1 }
+    /// The keys are strings as JSON, which are compared byte for byte.
+    private static func dictionary(_ members: [JSONValue.Member]) -> [JSONValue: JSONValue] {
+        Dictionary(members.map { (JSONValue.string($0.key), $0.value) }) { $1 }
     }
 
     /// Returns the values of an object with the keys "0", "1", …, in that order; nil for other objects.
-    private static func list(_ object: [String: JSONValue]) -> [JSONValue]? {
-        let values = (0..<object.count).map { object["\($0)"] }
+    private static func list(_ object: [JSONValue: JSONValue]) -> [JSONValue]? {
+        let values = (0..<object.count).map { object[.string("\($0)")] }
         return values.contains { $0 == nil } ? nil : values.compactMap { $0 }
     }
 }
