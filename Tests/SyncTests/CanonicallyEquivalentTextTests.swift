@@ -67,4 +67,61 @@ struct CanonicallyEquivalentTextTests {
         #expect(stored[combined] == 1)
         #expect(stored[composed] == 2)
     }
+
+    @Test("An observation reports a text that looks like the old one and has other bytes")
+    func lookalikeIsObserved() async throws {
+        _ = try await Sync.changes(
+            [place(composed, name: composed), place(combined, name: "b")], inEntity: "Place", stack: stack)
+        var changes = stack.observeChanges("Place").makeAsyncIterator()
+        let first = try #require(try await changes.next())
+        #expect(first.inserted == [0, 1])
+        let index = try #require(first.rows.firstIndex { $0.key == .text(composed) })
+        _ = try await Sync.changes(
+            [place(composed, name: combined), place(combined, name: "b")], inEntity: "Place", stack: stack)
+        let second = try #require(try await changes.next())
+        #expect(second.updated == [.init(old: index, new: index)])
+        #expect(second.inserted.isEmpty && second.removed.isEmpty && second.moved.isEmpty)
+    }
+
+    @Test("An export keyed by an attribute takes texts that look alike as different keys")
+    func lookalikesAreDifferentObjectKeys() async throws {
+        _ = try await Sync.changes(
+            [place("1", name: composed), place("2", name: combined)], inEntity: "Place", stack: stack)
+        let exported = try JSONValue(parsing: exportedByName())
+        #expect(exported[composed]?["id"] == "1")
+        #expect(exported[combined]?["id"] == "2")
+    }
+
+    private func exportedByName() throws -> Data {
+        var text = Data()
+        try stack.writeExport("Place", options: ExportOptions(keyedBy: .attribute("name"))) { text += $0 }
+        return text
+    }
+
+    @Test("Two contents of a store differ if a text has other bytes")
+    func contentsAreComparedByteForByte() async throws {
+        _ = try await Sync.changes([place("1", name: composed)], inEntity: "Place", stack: stack)
+        let before = try await stack.contents()
+        _ = try await Sync.changes([place("1", name: combined)], inEntity: "Place", stack: stack)
+        let after = try await stack.contents()
+        #expect(after != before)
+        #expect(after.differences(from: before).count == 1)
+    }
+
+    @Test("A keyed relationship to rows whose keys look alike is exported as an object")
+    func lookalikesAreKeysOfRelationship() async throws {
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Trip", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("places", to: "Place", many: true, keyedBy: .primaryKey)]),
+            SyncModel.Entity("Place", attributes: [SyncModel.Attribute("id", .string)]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        let places = JSONValue.object([.init(composed, [:]), .init(combined, [:])])
+        let result = try await Sync.changes([["id": 1, "places": places]], inEntity: "Trip", stack: stack)
+        #expect(result["Place"].insertedCount == 2)
+        let exported = try #require(try await stack.export("Trip").first?["places"])
+        #expect(exported[composed] == [:])
+        #expect(exported[combined] == [:])
+    }
 }

@@ -159,8 +159,9 @@ package struct RecordExporter {
             let slot = relationship.relationship.keyedBy?.slot(
                 in: model.compiled.entities[relationship.destination], of: model.compiled)
         else { return nil }
-        var seen: Set<String> = []
-        let names = targets.compactMap { name(of: $0, slot) }.filter { seen.insert($0).inserted }
+        // Strings are compared byte for byte, as in JSON.
+        var seen: Set<PrimaryKeyValue> = []
+        let names = targets.compactMap { name(of: $0, slot) }.filter { seen.insert(.text($0)).inserted }
         guard names.count == targets.count else { return nil }
         return .object(
             try zip(names, targets).map { name, target in

@@ -151,10 +151,10 @@ extension DataStack {
         var exporter = RecordExporter(model: model, options: options, source: reader)
         var text = ExportText(.json, isObject: true)
         // Primary keys are unique. Duplicates of another attribute must be detected here.
-        var seen: Set<String> = []
+        var seen: Set<PrimaryKeyValue> = []
         try reader.forEachRow(select, rest, arguments) { row in
             let member = try exporter.member(row, of: entity, namedBy: slot)
-            if slot != entity.keySlot, !seen.insert(member.key).inserted {
+            if slot != entity.keySlot, !seen.insert(.text(member.key)).inserted {
                 throw SyncError(
                     .typeMismatch, "several rows have the same object key; set 'keyedBy' to another attribute",
                     entity: name)

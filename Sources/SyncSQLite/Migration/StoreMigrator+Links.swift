@@ -150,7 +150,7 @@ extension StoreMigrator {
 extension StoreMigrator {
     /// Converts the pending references to the entity names, relationship names and keys of the new model.
     mutating func renamePendingReferences() throws {
-        let rows = try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT owner_entity, owner_key, relationship, position, target_entity, target_key
@@ -158,7 +158,7 @@ extension StoreMigrator {
                 """)
         var renamed: [[DatabaseValue]] = []
         var lost: [String: Int] = [:]
-        for row in rows {
+        while let row = try rows.next() {
             if let values = try self.renamed(row) {
                 renamed.append(values)
             } else if let path = try pathOfLoss(row) {
@@ -244,8 +244,10 @@ extension StoreMigrator {
 /// Writes the links of one association of the new model.
 struct LinkWriter {
     private struct Ends: Hashable {
-        var first: DatabaseValue
-        var second: DatabaseValue
+        var first: BinaryComparedValue
+        var second: BinaryComparedValue
+
+        var flipped: Ends { Ends(first: second, second: first) }
     }
 
     private let link: CompiledAssociation
@@ -253,10 +255,10 @@ struct LinkWriter {
     private let keyColumn: String
     private var written: Set<Ends> = []
     /// For each end whose relationship is to-one: the linked row of each row, by key.
-    private var secondByFirst: [DatabaseValue: DatabaseValue] = [:]
-    private var firstBySecond: [DatabaseValue: DatabaseValue] = [:]
-    private var lastPosition: [DatabaseValue: Int64] = [:]
-    private var lastInversePosition: [DatabaseValue: Int64] = [:]
+    private var secondByFirst: [BinaryComparedValue: BinaryComparedValue] = [:]
+    private var firstBySecond: [BinaryComparedValue: BinaryComparedValue] = [:]
+    private var lastPosition: [BinaryComparedValue: Int64] = [:]
+    private var lastInversePosition: [BinaryComparedValue: Int64] = [:]
 
     init(_ link: CompiledAssociation, _ layout: StoreLayout) {
         self.link = link
@@ -268,7 +270,7 @@ struct LinkWriter {
     ///
     /// - Returns: Whether the link is stored, by this call or an earlier one.
     mutating func add(_ migrated: MigratedLink, _ db: Database) throws -> Bool {
-        if written.contains(Ends(first: migrated.first, second: migrated.second)) { return true }
+        if written.contains(ends(of: migrated)) { return true }
         guard isFree(migrated), !link.isSymmetric || isFree(migrated.flipped) else { return false }
         reserve(migrated)
         if link.isSymmetric { reserve(migrated.flipped) }
@@ -279,25 +281,32 @@ struct LinkWriter {
     /// Writes the missing reverse links of a symmetric association, whose relationship is its own inverse.
     mutating func complete(_ db: Database) throws {
         guard link.isSymmetric else { return }
-        for ends in written where !written.contains(Ends(first: ends.second, second: ends.first)) {
-            try write(MigratedLink(first: ends.second, second: ends.first), db)
+        for ends in written where !written.contains(ends.flipped) {
+            try write(MigratedLink(first: ends.second.value, second: ends.first.value), db)
         }
     }
 
     private func isFree(_ migrated: MigratedLink) -> Bool {
-        (link.first.isToMany || (secondByFirst[migrated.first] ?? migrated.second) == migrated.second)
-            && (link.second.isToMany || (firstBySecond[migrated.second] ?? migrated.first) == migrated.first)
+        let ends = ends(of: migrated)
+        return (link.first.isToMany || (secondByFirst[ends.first] ?? ends.second) == ends.second)
+            && (link.second.isToMany || (firstBySecond[ends.second] ?? ends.first) == ends.first)
     }
 
     private mutating func reserve(_ migrated: MigratedLink) {
-        if !link.first.isToMany { secondByFirst[migrated.first] = migrated.second }
-        if !link.second.isToMany { firstBySecond[migrated.second] = migrated.first }
+        let ends = ends(of: migrated)
+        if !link.first.isToMany { secondByFirst[ends.first] = ends.second }
+        if !link.second.isToMany { firstBySecond[ends.second] = ends.first }
+    }
+
+    private func ends(of migrated: MigratedLink) -> Ends {
+        Ends(first: migrated.first.exact, second: migrated.second.exact)
     }
 
     // MARK: Tables
 
     private mutating func write(_ migrated: MigratedLink, _ db: Database) throws {
-        written.insert(Ends(first: migrated.first, second: migrated.second))
+        let ends = ends(of: migrated)
+        written.insert(ends)
         let first = ColumnValue.bound(migrated.first)
         let second = ColumnValue.bound(migrated.second)
         switch layout {
@@ -306,7 +315,7 @@ struct LinkWriter {
             var arguments = [second.value]
             if let order {
                 columns.append("\(order.quoted) = ?")
-                arguments.append(Self.nextPosition(migrated.secondOrder, &lastInversePosition[migrated.second]))
+                arguments.append(Self.nextPosition(migrated.secondOrder, &lastInversePosition[ends.second]))
             }
             let statement = try db.cachedStatement(
                 sql: "UPDATE \(table.quoted) SET \(columns.joined(separator: ", ")) "
@@ -317,11 +326,11 @@ struct LinkWriter {
             var arguments = [first, second]
             if let firstOrder {
                 columns.append(firstOrder)
-                arguments.append(("?", Self.nextPosition(migrated.firstOrder, &lastPosition[migrated.first])))
+                arguments.append(("?", Self.nextPosition(migrated.firstOrder, &lastPosition[ends.first])))
             }
             if let secondOrder {
                 columns.append(secondOrder)
-                arguments.append(("?", Self.nextPosition(migrated.secondOrder, &lastInversePosition[migrated.second])))
+                arguments.append(("?", Self.nextPosition(migrated.secondOrder, &lastInversePosition[ends.second])))
             }
             let names = columns.map(\.quoted).joined(separator: ", ")
             let statement = try db.cachedStatement(

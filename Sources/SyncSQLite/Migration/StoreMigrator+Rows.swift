@@ -20,7 +20,7 @@ extension StoreMigrator {
     /// A primary key, and the ``CompiledEntity/keyOwner`` among whose rows it must be unique.
     private struct KeyOfRow: Hashable {
         var owner: Int
-        var key: [DatabaseValue]
+        var key: [BinaryComparedValue]
     }
 
     private mutating func copyRows(of entity: CompiledEntity, _ seen: inout Set<KeyOfRow>) throws {
@@ -35,7 +35,7 @@ extension StoreMigrator {
         var lostRows = 0
         let rows = try Row.fetchCursor(db, sql: select(before))
         while let row = try rows.next() {
-            let oldKey: DatabaseValue = row[0]
+            let oldKey = try row.wholeValue(at: 0)
             var values: [Int: DatabaseValue] = [:]
             for (slot, oldSlot) in slots {
                 values[slot] = try value(row, slot, oldSlot, entity, before, &misfits)
@@ -124,11 +124,13 @@ extension StoreMigrator {
                 key = made
                 values[slot] = key
             }
-            guard seen.insert(KeyOfRow(owner: owner, key: [key])).inserted else { return nil }
+            guard seen.insert(KeyOfRow(owner: owner, key: [key.exact])).inserted else { return nil }
             if hierarchy.keySlot != nil { return key }
         } else if let key = entity.compositeKey, let owner = entity.keyOwner {
             let parts = try key.parts.map { try value(of: $0, row, entity, before, values) }
-            guard !parts.contains(.null), seen.insert(KeyOfRow(owner: owner, key: parts)).inserted else { return nil }
+            guard !parts.contains(where: \.isNull),
+                seen.insert(KeyOfRow(owner: owner, key: parts.map(\.exact))).inserted
+            else { return nil }
         }
         return keys.isStable(before.table) ? oldKey : .null
     }
@@ -146,12 +148,13 @@ extension StoreMigrator {
                     !source.isFlipped && map.old.model[source.link].first.table == before.table
                 }), case .foreignKey(_, let column, _) = map.old[source.link]
             else { return .null }
-            let condition = "\(map.old[before.table].keyColumn.quoted) = ?"
-            let found = try Row.fetchOne(
+            let key = ColumnValue.bound(try row.wholeValue(at: 0))
+            let condition = "\(map.old[before.table].keyColumn.quoted) = \(key.sql)"
+            let found = try Row.fetchCursor(
                 db,
                 sql: "SELECT \(column.quoted) FROM \(current(map.old[before.table].name).quoted) WHERE \(condition)",
-                arguments: [row[0] as DatabaseValue])
-            return try found?.wholeValue(at: 0) ?? .null
+                arguments: [key.value])
+            return try found.next()?.wholeValue(at: 0) ?? .null
         }
     }
 
@@ -187,10 +190,14 @@ extension StoreMigrator {
         for entity in map.old.model.entities where !entity.isAbstract {
             let successor = map.successors[entity.id].map { map.new.model.entities[$0] }
             if let successor, !successor.isAbstract { continue }
-            let rows = try Row.fetchAll(db, sql: select(entity))
-            for row in rows { keys.recordLost(row[0], of: entity.table) }
+            let rows = try Row.fetchCursor(db, sql: select(entity))
+            var count = 0
+            while let row = try rows.next() {
+                keys.recordLost(try row.wholeValue(at: 0), of: entity.table)
+                count += 1
+            }
             let what = successor == nil ? "the entity is no longer in the model" : "the entity is abstract now"
-            lose("entities.\(entity.name)", what, rows.count, "row")
+            lose("entities.\(entity.name)", what, count, "row")
         }
     }
 }
@@ -236,15 +243,15 @@ private struct RowInsertion {
 /// The new table and key of each row of the old tables.
 struct MigratedKeys {
     /// A row of a new table.
-    struct Row: Hashable {
+    struct Row {
         var table: TableID
         var key: DatabaseValue
     }
 
     /// The new table of each old table whose rows keep their keys.
     private let stable: [TableID: TableID]
-    private var moved: [TableID: [DatabaseValue: Row]] = [:]
-    private var lost: [TableID: Set<DatabaseValue>] = [:]
+    private var moved: [TableID: [BinaryComparedValue: Row]] = [:]
+    private var lost: [TableID: Set<BinaryComparedValue>] = [:]
 
     init(_ map: MigrationMap) {
         var stable: [TableID: TableID] = [:]
@@ -257,16 +264,18 @@ struct MigratedKeys {
     func isStable(_ oldTable: TableID) -> Bool { stable[oldTable] != nil }
 
     mutating func record(_ key: DatabaseValue, of oldTable: TableID, at row: Row) {
-        if stable[oldTable] == nil { moved[oldTable, default: [:]][key] = row }
+        if stable[oldTable] == nil { moved[oldTable, default: [:]][key.exact] = row }
     }
 
-    mutating func recordLost(_ key: DatabaseValue, of oldTable: TableID) { lost[oldTable, default: []].insert(key) }
+    mutating func recordLost(_ key: DatabaseValue, of oldTable: TableID) {
+        lost[oldTable, default: []].insert(key.exact)
+    }
 
     /// Returns the new table and key of a row; nil if the row is lost.
     func row(of key: DatabaseValue, in oldTable: TableID) -> Row? {
-        if lost[oldTable]?.contains(key) ?? false { return nil }
+        if lost[oldTable]?.contains(key.exact) ?? false { return nil }
         if let table = stable[oldTable] { return Row(table: table, key: key) }
-        return moved[oldTable]?[key]
+        return moved[oldTable]?[key.exact]
     }
 
     var hasLosses: Bool { !lost.isEmpty }
@@ -315,6 +324,9 @@ enum MigratedValue {
 
 extension Row {
     /// Returns the value of a column with its complete text. GRDB's own accessors end text at the first NUL.
+    ///
+    /// The row must be the current row of a cursor. GRDB already shortened the texts of a copied row, such as a row of
+    /// `fetchAll` or `fetchOne`.
     func wholeValue(at index: Int) throws -> DatabaseValue {
         let value: DatabaseValue = self[index]
         guard case .string = value.storage else { return value }

@@ -97,19 +97,19 @@ protocol ObservedListItem: Sendable, Equatable {
 
 struct ListedRowIdentity: Hashable, Sendable {
     private let entity: Int
-    private let rowKey: String
+    private let rowKey: BinaryComparedValue
 
     /// - Parameter rowKey: The primary key or surrogate key of the row.
-    init(_ entity: CompiledEntity, rowKey: some CustomStringConvertible) {
+    init(_ entity: CompiledEntity, rowKey: DatabaseValue) {
         self.entity = entity.keyOwner ?? entity.id
-        self.rowKey = rowKey.description
+        self.rowKey = rowKey.exact
     }
 }
 
 /// A row and its foreign keys, so that a changed foreign key counts as a change of the row.
 struct ObservedRow: ObservedListItem {
     let record: SyncRow
-    let links: [DatabaseValue]
+    let links: [BinaryComparedValue]
 
     var element: SyncRow { record }
     var identity: ListedRowIdentity { ListedRowIdentity(record.type, rowKey: record.rowKey) }
@@ -140,7 +140,7 @@ struct ObservedRow: ObservedListItem {
         let values = StatementColumns(statement)
         var observed: [ObservedRow] = []
         while try rows.next() != nil {
-            let keys = (values.count - links.count..<values.count).map { values.wholeValue(at: $0) }
+            let keys = (values.count - links.count..<values.count).map { values.wholeValue(at: $0).exact }
             observed.append(ObservedRow(record: try select.record(values), links: keys))
         }
         return observed

@@ -139,21 +139,24 @@ extension DataStack {
     }
 
     private func pendingReferences(in db: Database) throws -> [SyncResult.Link] {
-        let rows = try Row.fetchAll(
+        let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT owner_entity, owner_key, relationship, target_entity, target_key FROM sync_pending
                 ORDER BY owner_entity, owner_key, relationship, position
                 """)
-        return try rows.compactMap { row in
-            guard let owner = RowKey(row[1] as DatabaseValue), let target = RowKey(row[4] as DatabaseValue) else {
-                return nil
+        var references: [SyncResult.Link] = []
+        while let row = try rows.next() {
+            guard let owner = try RowKey(row.wholeValue(at: 1)), let target = try RowKey(row.wholeValue(at: 4)) else {
+                continue
             }
-            return SyncResult.Link(
-                entity: try row.decode(atIndex: 0), key: owner.recordKey(keyType(of: try row.decode(atIndex: 0))),
-                relationship: try row.decode(atIndex: 2),
-                target: target.recordKey(keyType(of: try row.decode(atIndex: 3))))
+            references.append(
+                SyncResult.Link(
+                    entity: try row.decode(atIndex: 0), key: owner.recordKey(keyType(of: try row.decode(atIndex: 0))),
+                    relationship: try row.decode(atIndex: 2),
+                    target: target.recordKey(keyType(of: try row.decode(atIndex: 3)))))
         }
+        return references
     }
 
     /// Returns the references that are still pending.
@@ -188,18 +191,18 @@ extension DataStack {
 
 /// All rows of a store as strings, including the rows of internal tables. Compare two dumps to detect changes.
 package struct StoreDump: Sendable, Hashable {
-    /// The rows of each table as SQL literals, sorted.
-    package let tables: [String: [String]]
+    /// The rows of each table as SQL literals, sorted. They are compared byte for byte.
+    package let tables: [String: [StoredValue]]
 
     init(_ db: Database) throws {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-        var tables: [String: [String]] = [:]
+        var tables: [String: [StoredValue]] = [:]
         for name in names {
             let columns = try db.columns(in: name).map { "quote(\($0.name.quotedDatabaseIdentifier))" }
             let row = columns.joined(separator: " || ', ' || ")
             let rows = try String.fetchAll(db, sql: "SELECT \(row) FROM \(name.quotedDatabaseIdentifier)")
-            tables[name] = rows.sorted()
+            tables[name] = rows.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map(StoredValue.string)
         }
         self.tables = tables
     }
@@ -211,8 +214,8 @@ package struct StoreDump: Sendable, Hashable {
             let now = tables[name] ?? []
             let before = earlier.tables[name] ?? []
             guard now != before else { return nil }
-            let gone = Set(before).subtracting(now).sorted()
-            let new = Set(now).subtracting(before).sorted()
+            let gone = Set(before).subtracting(now).compactMap(\.string).sorted()
+            let new = Set(now).subtracting(before).compactMap(\.string).sorted()
             let examples = gone.prefix(1).map { "-(\($0))" } + new.prefix(1).map { "+(\($0))" }
             return "\(name): \(before.count) rows before, \(now.count) after \(examples.joined(separator: " "))"
         }

@@ -7,7 +7,7 @@ struct RecordRow: Sendable {
     private typealias Cell = (column: String, value: DatabaseValue)
 
     private let table: String
-    private let key: [DatabaseValue]
+    private let key: [BinaryComparedValue]
     private let primaryKey: [Cell]
 
     /// The row of the value that GRDB is saving or deleting.
@@ -47,7 +47,7 @@ struct RecordRow: Sendable {
         _ container: inout PersistenceContainer, _ type: Value.Type, _ values: EntityRowEncoder
     ) throws {
         guard let current, current.table == Value.databaseTableName,
-            try key(of: type, values)?.map(\.value) == current.key
+            try key(of: type, values)?.map(\.value.exact) == current.key
         else { return }
         for (column, value) in current.primaryKey { container[column] = value }
     }
@@ -81,7 +81,7 @@ struct RecordRow: Sendable {
             arguments: StatementArguments(key.map(\.value)))
         guard let row else { return nil }
         return RecordRow(
-            table: table, key: key.map(\.value), primaryKey: Array(zip(primaryKey, row.databaseValues)))
+            table: table, key: key.map(\.value.exact), primaryKey: Array(zip(primaryKey, row.databaseValues)))
     }
 
     /// Returns the columns of the entity's primary key, with their values. Returns nil if the entity has no primary

@@ -6,7 +6,7 @@ import SyncStore
 struct TypedRow<Value: EntityRecord>: ObservedListItem {
     let element: Value
     let identity: ListedRowIdentity
-    fileprivate let cells: [DatabaseValue]
+    fileprivate let cells: [BinaryComparedValue]
 
     static func == (left: TypedRow, right: TypedRow) -> Bool {
         left.identity == right.identity && left.cells == right.cells
@@ -66,7 +66,8 @@ struct TypedRows<Value: EntityRecord>: Sendable {
             guard let value = found.value else { return nil }
             let (key, name): (DatabaseValue, String?) = (row["sync_row"], row[TableLayout.entityColumn])
             let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? select.entity
-            return TypedRow(element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: found.cells)
+            return TypedRow(
+                element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: found.cells.map(\.exact))
         }
     }
 

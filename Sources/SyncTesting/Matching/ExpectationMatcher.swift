@@ -62,21 +62,21 @@ struct ExpectationMatcher<Source: RowSource> {
             guard case .array(let ids) = value else { throw ScenarioError("'\(path).\(name)' must be an array") }
             let found = try targets.map(key)
             if !(isOrdered ? sameOrder(ids, found) : sameMembers(ids, found)) {
-                mismatches.append(Mismatch("\(path).\(name)", value, .array(found.map(ValueMatcher.json))))
+                mismatches.append(Mismatch("\(path).\(name)", value, .array(found.map(\.json))))
             }
         }
         try fields.finish()
         return mismatches
     }
 
-    private func sameOrder(_ expected: [JSONValue], _ found: [StoredValue]) -> Bool {
-        expected.count == found.count && zip(expected, found).allSatisfy { ValueMatcher.matches($0, $1) }
+    private func sameOrder(_ expected: [JSONValue], _ found: [ScenarioKey]) -> Bool {
+        expected.count == found.count && zip(expected, found).allSatisfy { $1.matches($0) }
     }
 
-    private func sameMembers(_ expected: [JSONValue], _ found: [StoredValue]) -> Bool {
+    private func sameMembers(_ expected: [JSONValue], _ found: [ScenarioKey]) -> Bool {
         var rest = found
         for id in expected {
-            guard let index = rest.firstIndex(where: { ValueMatcher.matches(id, $0) }) else { return false }
+            guard let index = rest.firstIndex(where: { $0.matches(id) }) else { return false }
             rest.remove(at: index)
         }
         return rest.isEmpty
@@ -84,12 +84,13 @@ struct ExpectationMatcher<Source: RowSource> {
 
     // MARK: Keys
 
-    private func key(of row: StoredRowView) throws -> StoredValue {
-        if let name = try keyName(of: row) { return row.values[name] ?? .null }
-        guard try model.compiled.entity(named: row.entity).isKeyed, let key = row.record?.key else {
+    private func key(of row: StoredRowView) throws -> ScenarioKey {
+        if let name = try keyName(of: row) { return .single(row.values[name] ?? .null) }
+        let entity = try model.compiled.entity(named: row.entity)
+        guard entity.isKeyed, let key = row.record?.key else {
             throw ScenarioError("entity \(row.entity) has no primary key; its rows have no IDs")
         }
-        return .json(key.json)
+        return ScenarioKey(key, model.compiled.keyType(of: entity.id))
     }
 
     private func keyName(of row: StoredRowView) throws -> String? {
@@ -199,13 +200,14 @@ struct ExportMatcher {
         return true
     }
 
-    private static func dictionary(_ members: [JSONValue.Member]) -> [String: JSONValue] {
-        Dictionary(members.map { ($0.key, $0.value) }) { $1 }
+    /// The keys are strings as JSON, which are compared byte for byte.
+    private static func dictionary(_ members: [JSONValue.Member]) -> [JSONValue: JSONValue] {
+        Dictionary(members.map { (JSONValue.string($0.key), $0.value) }) { $1 }
     }
 
     /// Returns the values of an object with the keys "0", "1", …, in that order; nil for other objects.
-    private static func list(_ object: [String: JSONValue]) -> [JSONValue]? {
-        let values = (0..<object.count).map { object["\($0)"] }
+    private static func list(_ object: [JSONValue: JSONValue]) -> [JSONValue]? {
+        let values = (0..<object.count).map { object[.string("\($0)")] }
         return values.contains { $0 == nil } ? nil : values.compactMap { $0 }
     }
 }

@@ -85,8 +85,9 @@ enum JSONComparison {
     static func equal(_ left: String, toText right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     private static func equal(_ left: [JSONValue.Member], _ right: [JSONValue.Member]) -> Bool {
-        let l = Dictionary(left.map { ($0.key, $0.value) }) { $1 }
-        let r = Dictionary(right.map { ($0.key, $0.value) }) { $1 }
+        // A JSONValue is compared byte for byte, a String is not.
+        let l = Dictionary(left.map { (JSONValue.string($0.key), $0.value) }) { $1 }
+        let r = Dictionary(right.map { (JSONValue.string($0.key), $0.value) }) { $1 }
         return l.count == r.count && l.allSatisfy { key, value in r[key].map { equal(value, $0) } ?? false }
     }
 

@@ -167,14 +167,14 @@ struct ScenarioActions: Sendable {
         try await write { stack in try await Sync.insertOrUpdate(values, inEntity: entity, stack: stack) }
     }
 
-    /// Updates a row and returns its key in the notation of scenarios. Returns null if there is no row, or if its key
-    /// is composite.
+    /// Updates a row and returns its key in the notation of scenarios. Returns null if there is no row.
     func update(_ entity: String, _ id: JSONValue, _ values: JSONValue) async throws -> JSONValue {
         let row = try await write { stack in
             try await Sync.update(id: id, with: values, inEntity: entity, stack: stack)?.row
         }
-        guard let row, let key = try stack.model.primaryKey(of: row.entity) else { return .null }
-        return ValueMatcher.json(row[key.local] ?? .null)
+        guard let row else { return .null }
+        if let key = try stack.model.primaryKey(of: row.entity) { return ValueMatcher.json(row[key.local] ?? .null) }
+        return ScenarioKey(row.key, stack.model.compiled.keyType(of: row.type.id)).json
     }
 
     func delete(_ entity: String, _ id: JSONValue) async throws {

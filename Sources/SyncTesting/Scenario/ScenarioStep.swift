@@ -236,6 +236,20 @@ extension ScenarioStep.SyncCall {
             }
             self.changes = changes
         }
+        try checkCombinations()
+    }
+
+    /// Rejects fields that the library cannot apply together, because the step would ignore one of them.
+    private func checkCombinations() throws(ScenarioError) {
+        if !entities.isEmpty, predicate != nil || parent != nil {
+            throw ScenarioError("'where' and 'parent' of the step cannot be used with 'entities'")
+        }
+        guard isPaged else { return }
+        if isDryRun { throw ScenarioError("'dryRun' of the step cannot be used with 'pages'") }
+        if case .delta = options.payloadKind {
+            throw ScenarioError(
+                "the payload 'delta' cannot be used with 'pages', because the pages are one snapshot")
+        }
     }
 
     private static func operations(_ fields: inout ScenarioFields) throws(ScenarioError) -> SyncOperations {

@@ -37,5 +37,6 @@ struct ExportMatcherTests {
         #expect(!ExportMatcher().matches(["a": true], ["a": false]))
         #expect(ExportMatcher().matches(["a": 0], ["a": false]))
         #expect(!ExportMatcher().matches(["a": "1"], ["a": 1]))
+        #expect(!ExportMatcher().matches(["e\u{301}": 1], ["\u{e9}": 1]))
     }
 }

@@ -54,7 +54,7 @@ struct ValueMatcherTests {
         Row(43_200, .date(Date(timeIntervalSince1970: 43_200))), Row("yesterday", .date(date)),
         Row("01020304-0506-0708-090a-0b0c0d0e0f10", .uuid(uuid)),
         Row("AQM=", .binary(Data([1, 2]))), Row(["a": 1], .json(["a": 1, "b": 2])), Row([1, 2], .json([2, 1])),
-        Row(["a": nil], .json([:])),
+        Row(["a": nil], .json([:])), Row(["e\u{301}": 1], .json(["\u{e9}": 1])),
     ]
 
     @Test("A stored value matches equal expected values", arguments: equal)

@@ -62,6 +62,21 @@ struct ScenarioDecodingTests {
     }
 
     @Test(
+        "A sync with fields that the library cannot apply together is rejected",
+        arguments: [
+            (#""entities": {"a": "A"}, "where": "id == 1""#, "'where' and 'parent' of the step"),
+            (#""entities": {"a": "A"}, "parent": {"entity": "P", "id": 1}"#, "'where' and 'parent' of the step"),
+            (#""entity": "A", "pages": true, "options": {"payload": "delta"}"#, "the payload 'delta'"),
+            (#""entity": "A", "pages": true, "dryRun": true"#, "'dryRun' of the step"),
+        ])
+    func conflictingFields(_ fields: String, _ message: String) throws {
+        let text = #"{"name": "a", "model": "m", "steps": [{"drop": true}, {"sync": [], \#(fields)}]}"#
+        let error = #expect(throws: ScenarioError.self) { try Scenario(try JSONValue(parsing: Data(text.utf8))) }
+        #expect(error?.description.contains("\(message) cannot be used with") == true)
+        #expect(error?.step == 2)
+    }
+
+    @Test(
         "A case with an unknown, missing or malformed field is rejected",
         arguments: [
             #"{"name": "a", "model": "m", "steps": []}"#, #"{"name": "a", "steps": [{"drop": true}]}"#,
