@@ -209,14 +209,18 @@ package struct ResourceTypes: Sendable {
 
     private static func otherwiseKeyed(_ model: CompiledModel) -> Set<Int> {
         let destinations = Set(model.entities.flatMap { $0.relationships.map(\.destination) })
-        let keyed = model.entities.filter { entity in
-            entity.isKeyed
-                && (entity.keySlot == nil || model.names(of: entity).attribute(forKey: "id")?.slot != entity.keySlot)
-        }
+        let keyed = model.entities.filter { $0.isKeyed && !isKeyedByID($0, model) }
         return Set(
             keyed.map(\.id).filter { id in
                 destinations.contains { model.entity($0, isKindOf: id) || model.entity(id, isKindOf: $0) }
             })
+    }
+
+    /// Returns whether `id` is the JSON key of the primary key: its remote key, or its JSON key without one.
+    private static func isKeyedByID(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
+        guard let slot = entity.keySlot, let read = model.names(of: entity).attribute(forKey: "id"), read.slot == slot
+        else { return false }
+        return read.strength == 0 || model[entity.table].attributes[slot].remoteKey == nil
     }
 
     /// Returns the entity of a resource type; nil if no entity has the type.

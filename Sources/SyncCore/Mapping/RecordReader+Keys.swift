@@ -135,11 +135,15 @@ extension RecordReader {
     ) -> Int {
         if context.name >= 0, Int(context.nameSlot) == slot { return Int(context.name) }
         let token = find(slot, tape, object: object, entity, bytes)
-        guard token < 0, context.isResource,
-            let attributes = tape.member(named: "attributes", of: object, in: bytes),
+        guard context.isResource else { return token }
+        let isID = token >= 0 && token == tape.member(named: "id", of: object, in: bytes)
+        let remoteKey = model[entity.table].attributes[slot].remoteKey
+        if isID, remoteKey == nil || remoteKey == "id" { return token }
+        guard let attributes = tape.member(named: "attributes", of: object, in: bytes),
             tape.tokens[attributes].kind == .object
-        else { return token }
-        return find(slot, tape, object: attributes, entity, bytes)
+        else { return isID ? -1 : token }
+        let inside = find(slot, tape, object: attributes, entity, bytes)
+        return inside < 0 && !isID ? token : inside
     }
 
     private mutating func compositeKey(

@@ -71,6 +71,62 @@ struct DocumentFormatTests {
         }
     }
 
+    @Test(
+        "A JSON:API primary key is read from its remote key, whatever its name is",
+        arguments: ["id", "remoteID", "num"], [["r0", "r1"], ["10", "20"], ["2", "1"]])
+    func remoteKeyOfResources(_ key: String, _ ids: [String]) async throws {
+        let model = """
+            {"entities": {"Part": {"primaryKey": "\(key)",
+              "attributes": {"\(key)": {"type": "integer", "remoteKey": "ident"}, "name": "string"},
+              "relationships": {"next": {"entity": "Part"}}}}}
+            """
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Part")
+        routes.options.format = .jsonAPI
+        let (result, stack) = try await routes.sync(
+            """
+            {"data": [{"type": "parts", "id": "\(ids[0])", "attributes": {"ident": 1, "name": "a"},
+                "relationships": {"next": {"data": {"type": "parts", "id": "\(ids[1])"}}}},
+              {"attributes": {"ident": 2}, "id": "\(ids[1])", "type": "parts"}]}
+            """)
+        #expect(result["Part"].inserted == [.integer(1), .integer(2)])
+        #expect(result.diagnostics == [])
+        #expect(result.unmappedKeys == [])
+        let first = try await stack.export("Part", where: "\(key) == 1")[0]
+        #expect(first["name"] == "a")
+        #expect(try await stack.count("Part", where: "next == 2") == 1)
+    }
+
+    @Test("A JSON:API resource without its remote key has no primary key, even if the key is named id")
+    func resourceWithoutRemoteKey() async throws {
+        let model = #"{"entities": {"Part": {"attributes": {"id": {"type": "integer", "remoteKey": "ident"}}}}}"#
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Part")
+        routes.options.format = .jsonAPI
+        let (result, _) = try await routes.sync(
+            #"{"data": [{"type": "parts", "id": "10"}, {"type": "parts", "id": "20", "attributes": {"ident": 1}}]}"#)
+        #expect(result["Part"].inserted == [.integer(1)])
+        #expect(result.diagnostics.map(\.kind) == [.missingPrimaryKey])
+    }
+
+    @Test("A JSON:API id overrides the primary key in the attributes, and no other attribute")
+    func idOverridesThePrimaryKeyOnly() async throws {
+        let model = """
+            {"entities": {"Part": {"attributes": {"remoteID": "integer"}},
+              "Country": {"primaryKey": "iso", "attributes": {"iso": "string", "id": "integer"}}}}
+            """
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Part")
+        routes.options.format = .jsonAPI
+        let (result, stack) = try await routes.sync(
+            """
+            {"data": [{"type": "parts", "id": "1", "attributes": {"remote_id": 7}}],
+             "included": [{"type": "countries", "id": "2", "attributes": {"iso": "AD", "id": 5}},
+               {"type": "countries", "id": "3", "attributes": {"iso": "AE"}}]}
+            """)
+        #expect(result["Part"].inserted == [.integer(1)])
+        #expect(result.diagnostics.map(\.kind) == [.objectKeyMismatch])
+        #expect(try await stack.fetch("Country", id: "AD")?["id"] == .integer(5))
+        #expect(try await stack.fetch("Country", id: "AE")?["id"] == .integer(3))
+    }
+
     @Test("A JSON:API page that names the next one deletes nothing, and a paged import deletes at its end")
     func pagesOfJSONAPI() async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
