@@ -84,7 +84,8 @@ extension PayloadGraph {
     private static func noKey(
         in count: Int, isSingleRecord: Bool, of entity: String, _ model: SyncModel
     ) throws -> String {
-        let key = try model.primaryKeyParts(of: entity).map(\.remote).joined(separator: "', '")
+        let parts = try model.primaryKeyParts(of: entity).map(\.remote)
+        let key = parts.isEmpty ? "key" : parts.joined(separator: "', '")
         return isSingleRecord || count == 1
             ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
     }
