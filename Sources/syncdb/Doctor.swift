@@ -86,6 +86,7 @@ struct Doctor: AsyncParsableCommand, InputCommand {
         if let key, key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
             throw ValidationError("--key '\(key)' has an empty component")
         }
+        try layout.check(key: key, ndjson: ndjson, files: [file].compactMap(\.self))
     }
 
     var inputs: CommandInputs {

@@ -75,6 +75,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
         if ndjson, !layout.isPlain {
             throw ValidationError("--ndjson, --form, --keyed and --keyed-by cannot be used together")
         }
+        try layout.check(key: key, ndjson: ndjson, files: files)
         guard entity.count == 1 || entity.count == files.count else {
             throw ValidationError("give --entity once, or once for each of the \(files.count) files")
         }

@@ -105,6 +105,27 @@ struct NoRecordsTests {
         #expect(found.message.contains("'id'"), "\(found)")
     }
 
+    @Test(
+        "The error for one of several lists names each part of the primary key",
+        arguments: [
+            (#"[{"kind": "a"}, {"num": 1}]"#, "none of 2 has a readable 'kind', 'num'"),
+            (#"[{"kind": "a"}]"#, "the record has no readable 'kind', 'num'"),
+            (#"{"kind": "a"}"#, "the record has no readable 'kind', 'num'"),
+        ])
+    func listWithoutCompositeKeys(_ list: String, _ message: String) async throws {
+        let model = """
+            {"entities": {"Row": {"primaryKey": ["kind", "num"], "attributes": {"kind": "string", "num": "integer"}},
+              "User": {"attributes": {"id": "integer"}}}}
+            """
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(model.utf8)))
+        let json = Data("{\"rows\": \(list), \"users\": [{\"id\": 1}]}".utf8)
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(json, inEntities: ["rows": "Row", "users": "User"], stack: stack)
+        }
+        #expect(error?.message == "no record can be read: \(message)")
+        #expect(error?.path == "rows")
+    }
+
     @Test("An empty payload fails in every format", arguments: ["", " \n\r\t\n", "\u{FEFF}"])
     func emptyPayloadFails(text: String) async throws {
         var lines = SyncOptions()

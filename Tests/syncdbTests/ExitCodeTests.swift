@@ -40,6 +40,24 @@ struct ExitCodeTests {
     }
 
     @Test(
+        "--key with a format that has no key path exits with 2, and the error names the options",
+        arguments: [
+            ["import", "--database", "app.sqlite"], ["diff", "--database", "app.sqlite"],
+            ["doctor", "--database", "app.sqlite"], ["schema", "infer"],
+        ],
+        [
+            (["a.json", "--ndjson"], "--key and --ndjson cannot be used together"),
+            (["a.jsonl.gz"], "--key cannot be used with 'a.jsonl.gz', which has one record per line"),
+            (["a.json", "--form", "json-api"], "--key cannot be used with --form json-api"),
+        ])
+    func keyPathOfOtherFormats(command: [String], format: (arguments: [String], error: String)) throws {
+        let run = try Sandbox().run(command + ["--entity", "User", "--key", "a.b"] + format.arguments)
+        #expect(run.status == 2)
+        #expect(run.errors.contains(format.error), "\(run.errors)")
+        #expect(!run.errors.contains("keyPath"))
+    }
+
+    @Test(
         "A first import without a model and without a key exits with 1 and names --primary-key",
         arguments: ["import", "diff"])
     func missingKey(command: String) throws {

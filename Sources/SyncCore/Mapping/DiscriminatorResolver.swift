@@ -186,8 +186,9 @@ package struct ResourceTypes: Sendable {
     /// The entities by declared resource type (`declared`), and by normalized name (`spelled`).
     private let declared: [String: Int]
     private let spelled: [String: Int]
-    /// The entities that a relationship can reference and whose primary key is not the `id` of a resource.
-    let otherwiseKeyed: Set<Int>
+    /// The entities that a relationship can reference and whose primary key is not the `id` of a resource. An entity
+    /// whose key contains rows of another entity is in a later set than that entity.
+    let otherwiseKeyed: [Set<Int>]
 
     package init(_ model: CompiledModel) {
         var declared: [String: Int] = [:]
@@ -207,16 +208,33 @@ package struct ResourceTypes: Sendable {
         self.spelled = spelled
     }
 
-    private static func otherwiseKeyed(_ model: CompiledModel) -> Set<Int> {
+    private static func otherwiseKeyed(_ model: CompiledModel) -> [Set<Int>] {
         let destinations = Set(model.entities.flatMap { $0.relationships.map(\.destination) })
-        let keyed = model.entities.filter { entity in
-            entity.isKeyed
-                && (entity.keySlot == nil || model.names(of: entity).attribute(forKey: "id")?.slot != entity.keySlot)
+        let found = model.entities.filter { entity in
+            entity.isKeyed && !isKeyedByID(entity, model)
+                && destinations.contains {
+                    model.entity($0, isKindOf: entity.id) || model.entity(entity.id, isKindOf: $0)
+                }
         }
-        return Set(
-            keyed.map(\.id).filter { id in
-                destinations.contains { model.entity($0, isKindOf: id) || model.entity(id, isKindOf: $0) }
-            })
+        let byDepth = Dictionary(grouping: found) { keyDepth($0, model) }
+        return byDepth.sorted { $0.key < $1.key }.map { Set($0.value.map(\.id)) }
+    }
+
+    /// Returns how many rows a primary key contains, one inside the key of the other. The model rules out cycles.
+    private static func keyDepth(_ entity: CompiledEntity, _ model: CompiledModel) -> Int {
+        var depth = 0
+        for case .relationship(let index) in entity.compositeKey?.parts ?? [] {
+            let owner = model.entities[entity.relationships[index].destination]
+            depth = max(depth, 1 + keyDepth(owner, model))
+        }
+        return depth
+    }
+
+    /// Returns whether `id` is the JSON key of the primary key: its remote key, or its JSON key without one.
+    private static func isKeyedByID(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
+        guard let slot = entity.keySlot, let read = model.names(of: entity).attribute(forKey: "id"), read.slot == slot
+        else { return false }
+        return read.strength == 0 || model[entity.table].attributes[slot].remoteKey == nil
     }
 
     /// Returns the entity of a resource type; nil if no entity has the type.

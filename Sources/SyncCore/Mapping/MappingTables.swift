@@ -273,6 +273,13 @@ struct ScratchRow: ~Copyable {
         }
     }
 
+    /// Makes a slot absent, so that any key may fill it.
+    mutating func clear(_ slot: Int) {
+        precondition(slot >= 0 && slot < width)
+        slots[slot] = .absent
+        strengths[slot] = .max
+    }
+
     /// Returns whether a key may fill a slot, and if so records its strength. A strength above the recorded one is not
     /// admitted.
     @inline(__always)

@@ -25,7 +25,6 @@ extension PayloadGraph {
         try requireRecords(ofEach: roots, of: model)
         guard readableRootRecords == 0 else { return try requireKeys(options, firstKeyless) }
         let name = self.model.entities[entity].name
-        let key = try model.primaryKeyParts(of: name).map(\.remote).joined(separator: "', '")
         let unfit = try unfit ?? unfitKey(of: model)
         let unknown = unfit == nil ? diagnostics.first { $0.kind == .unknownDiscriminatorValue } : nil
         let found =
@@ -33,10 +32,8 @@ extension PayloadGraph {
                 ": 'data' has no resource of this entity with an id"
             } else if unknown != nil {
                 ""
-            } else if roots[0].isSingleRecord || count == 1 {
-                ": the record has no readable '\(key)'"
             } else {
-                ": none of \(count) has a readable '\(key)'"
+                try ": " + Self.noKey(in: count, isSingleRecord: roots[0].isSingleRecord, of: name, model)
             }
         let reason = (unfit ?? unknown).map { ", as in \($0.path): \($0.message)" } ?? ""
         let owner = reason.isEmpty && parent == nil ? ownersInKey.first : nil
@@ -76,11 +73,21 @@ extension PayloadGraph {
         guard roots.count > 1 else { return }
         for (index, root) in roots.enumerated() where root.records > 0 && root.readable == 0 {
             let name = self.model.entities[root.entity].name
-            let key = try model.primaryKey(of: name)?.remote ?? "key"
+            let found = try Self.noKey(in: root.records, isSingleRecord: root.isSingleRecord, of: name, model)
             throw SyncError(
-                .noRecords, "no record can be read: none of \(root.records) has a readable '\(key)'", entity: name,
+                .noRecords, "no record can be read: \(found)", entity: name,
                 path: labels.indices.contains(index) ? labels[index] : nil)
         }
+    }
+
+    /// Returns the text that no record of a list has a readable key, with the JSON key of each part.
+    private static func noKey(
+        in count: Int, isSingleRecord: Bool, of entity: String, _ model: SyncModel
+    ) throws -> String {
+        let parts = try model.primaryKeyParts(of: entity).map(\.remote)
+        let key = parts.isEmpty ? "key" : parts.joined(separator: "', '")
+        return isSingleRecord || count == 1
+            ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
     }
 
     /// Returns the first diagnostic of a primary key of the wrong type; nil if there is none.

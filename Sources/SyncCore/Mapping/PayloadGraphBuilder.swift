@@ -148,9 +148,14 @@ package struct PayloadGraphBuilder: Sendable {
         var count = 0
         if layout.hasOtherKeys {
             var scout = self.mapper()
-            var reader = reader
-            while try reader.next(into: &tape) { try scout.addKey(tape, at: reader.tokenLocation, layout, bytes) }
-            mapper.resourceKeys = scout.resourceKeys
+            let start = reader
+            for entities in layout.otherwiseKeyed {
+                var reader = start
+                while try reader.next(into: &tape) {
+                    try scout.addKey(tape, at: reader.tokenLocation, of: entities, layout, bytes)
+                }
+            }
+            mapper.reader.resources = scout.reader.resources
         }
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, at: reader.tokenLocation, layout, bytes)
@@ -327,7 +332,7 @@ package struct PayloadGraphBuilder: Sendable {
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
     ) throws -> PayloadGraph {
         var mapper = mapper()
-        if layout.hasOtherKeys { mapper.resourceKeys = try resourceKeys(count: count, read) }
+        if layout.hasOtherKeys { mapper.reader.resources = try resources(count: count, read) }
         var builder = JSONTapeBuilder()
         for index in 0..<count {
             try read(index, &builder)
@@ -346,18 +351,21 @@ package struct PayloadGraphBuilder: Sendable {
         return mapper.finish(payload: Data(builder.bytes))
     }
 
-    private func resourceKeys(
+    private func resources(
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
-    ) throws -> ResourceKeys {
+    ) throws -> DocumentResources? {
         var scout = mapper()
         var builder = JSONTapeBuilder()
-        for index in 0..<count where locations.indices.contains(index) {
-            try read(index, &builder)
-            try builder.bytes.withUnsafeBufferPointer {
-                try scout.addKey(builder.tape, at: locations[index].tokenLocation(in: builder.tape), layout, $0)
+        for entities in layout.otherwiseKeyed {
+            for index in 0..<count where locations.indices.contains(index) {
+                try read(index, &builder)
+                let location = locations[index].tokenLocation(in: builder.tape)
+                try builder.bytes.withUnsafeBufferPointer {
+                    try scout.addKey(builder.tape, at: location, of: entities, layout, $0)
+                }
             }
         }
-        return scout.resourceKeys
+        return scout.reader.resources
     }
 }
 

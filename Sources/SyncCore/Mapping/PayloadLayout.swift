@@ -87,7 +87,10 @@ package struct PayloadLayout: Sendable {
 
     /// Whether resources can have a primary key other than their `id`. The keys are then read before any record is
     /// mapped, so the document is not cut into chunks.
-    var hasOtherKeys: Bool { types?.otherwiseKeyed.isEmpty == false }
+    var hasOtherKeys: Bool { !otherwiseKeyed.isEmpty }
+
+    /// The entities of such resources. See ``ResourceTypes/otherwiseKeyed``.
+    var otherwiseKeyed: [Set<Int>] { types?.otherwiseKeyed ?? [] }
 
     /// Returns a chunker for the payload.
     func chunker(chunkSize: Int) -> RecordChunker {

@@ -22,7 +22,8 @@ extension PayloadMapper {
         {
             guard let owner else { return }
             let statement = LinkAssertionBuilder(relationship, of: owner, sequence)
-            return linkKeyPart(relationship, statement, tape, at: candidate.value, bytes)
+            return linkKeyPart(
+                relationship, statement, tape, at: candidate.value, isReference: candidate.isReference, bytes)
         }
         // If the relationship leads back to the enclosing record, the relationship of that record asserts the link.
         let wayBack = relationship.isToMany ? nil : giver
@@ -210,14 +211,17 @@ extension PayloadMapper {
     /// contains that reference, so the link must exist. Does nothing for other relationships.
     mutating func linkKeyPart(
         _ relationship: RelationshipMapping, _ statement: LinkAssertionBuilder, _ tape: JSONTape, at token: Int,
-        _ bytes: Bytes
+        isReference: Bool = false, _ bytes: Bytes
     ) {
         guard model[relationship.link].isKeyPart, relationship.end == .first, !relationship.isToMany else { return }
         let destination = model.entities[relationship.destination]
-        guard let key = reader.key(at: token, of: destination, tape, bytes, &plan), let keyOwner = destination.keyOwner
-        else {
-            return
+        guard let keyOwner = destination.keyOwner else { return }
+        var key = isReference ? reader.resourceKey(tape, at: token, of: destination, bytes, &plan)?.key : nil
+        if key == nil {
+            let value = isReference ? reader.id(tape, of: token, bytes) : token
+            key = reader.key(at: value, of: destination, tape, bytes, &plan)
         }
+        guard let key else { return }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
         statement.add(node, occurrence: statement.occurrence, isByID: true, to: &plan)
     }

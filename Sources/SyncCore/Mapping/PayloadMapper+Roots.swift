@@ -83,13 +83,13 @@ extension PayloadMapper {
         _ tape: JSONTape, at location: TokenLocation, _ list: PayloadLayout.List, _ layout: PayloadLayout,
         _ bytes: Bytes
     ) -> Int? {
-        guard let types = layout.types else { return list.entity }
+        guard layout.types != nil else { return list.entity }
         guard let type = tape.member(named: "type", of: location.token, in: bytes), tape.tokens[type].kind == .string
         else {
             report(.unknownDiscriminatorValue, list.entity, bytes, "the resource has no type; the resource is skipped")
             return nil
         }
-        if let entity = entity(ofType: tape, at: type, types, bytes) { return entity }
+        if let entity = reader.resources?.entity(ofType: tape, at: type, bytes) { return entity }
         if tables.kinds.knows(tape.tokens[type], of: list.entity, bytes) { return list.entity }
         report(
             .unknownDiscriminatorValue, list.entity, bytes,

@@ -63,10 +63,6 @@ package struct PayloadMapper: ~Copyable {
     var listedRecords = 0
     /// The sequence number of the last statement about links. The root list has number 0.
     var sequence: UInt32 = 0
-    /// The resource types found so far (`knownTypes`), and the keys of resources whose `id` is not their primary key
-    /// (`resourceKeys`).
-    var knownTypes: [(type: [UInt8], entity: Int?)] = []
-    var resourceKeys = ResourceKeys()
     /// The comparison of duplicate records.
     var repeats: DuplicateRecords
 
@@ -86,6 +82,7 @@ package struct PayloadMapper: ~Copyable {
         self.layout = layout
         reader = RecordReader(
             plan.model, tables, options, readsConnections: layout?.readsConnections == true)
+        reader.resources = layout?.types.map { DocumentResources($0) }
         reader.path.firstRecord = plan.firstRecord
         reader.path.labels = plan.labels
         tracksOccurrences = plan.operations != .all || plan.model.canRejectRecords || options.willInsert != nil

@@ -110,7 +110,39 @@ extension RecordReader {
                 $0.isChosen && $0.relationship == index
             })
         else { return false }
-        return appendKey(tape, at: candidate.value, of: model.entities[relationship.destination], bytes, &plan)
+        let destination = model.entities[relationship.destination]
+        guard candidate.isReference else {
+            return appendKey(tape, at: candidate.value, of: destination, bytes, &plan)
+        }
+        if let (key, target) = resourceKey(tape, at: candidate.value, of: destination, bytes, &plan) {
+            return append(key, isComposite: model.entities[target].compositeKey != nil, bytes, &plan)
+        }
+        return appendKey(tape, at: id(tape, of: candidate.value, bytes), of: destination, bytes, &plan)
+    }
+
+    // MARK: Resource identifiers
+
+    /// Returns the primary key of the resource that an identifier references, and the entity of that resource. Returns
+    /// nil if the document has no such resource, or if the `id` of the resource is its primary key.
+    mutating func resourceKey(
+        _ tape: JSONTape, at identifier: Int, of destination: CompiledEntity, _ bytes: Bytes,
+        _ plan: inout PayloadGraph
+    ) -> (key: PackedValue, entity: Int)? {
+        guard tape.tokens[identifier].kind == .object,
+            let id = tape.member(named: "id", of: identifier, in: bytes), tape.tokens[id].kind != .object,
+            let entity = resources?.entity(of: tape, at: identifier, bytes),
+            model.entity(entity, isKindOf: destination.id) || model.entity(destination.id, isKindOf: entity),
+            let key = resources?.key(of: entity, tape, at: id, bytes)
+        else { return nil }
+        return (key.slot(model.keyType(of: entity), arena: &plan.arena), entity)
+    }
+
+    /// Returns the token of the `id` of a resource identifier; the given token for any other value.
+    func id(_ tape: JSONTape, of identifier: Int, _ bytes: Bytes) -> Int {
+        guard tape.tokens[identifier].kind == .object,
+            let id = tape.member(named: "id", of: identifier, in: bytes), tape.tokens[id].kind != .object
+        else { return identifier }
+        return id
     }
 
     // MARK: IDs
@@ -181,11 +213,15 @@ extension RecordReader {
     ) -> Int {
         if context.name >= 0, Int(context.nameSlot) == slot { return Int(context.name) }
         let token = find(slot, tape, object: object, entity, bytes)
-        guard token < 0, context.isResource,
-            let attributes = tape.member(named: "attributes", of: object, in: bytes),
+        guard context.isResource else { return token }
+        let isID = token >= 0 && token == tape.member(named: "id", of: object, in: bytes)
+        let remoteKey = model[entity.table].attributes[slot].remoteKey
+        if isID, remoteKey == nil || remoteKey == "id" { return token }
+        guard let attributes = tape.member(named: "attributes", of: object, in: bytes),
             tape.tokens[attributes].kind == .object
-        else { return token }
-        return find(slot, tape, object: attributes, entity, bytes)
+        else { return isID ? -1 : token }
+        let inside = find(slot, tape, object: attributes, entity, bytes)
+        return inside < 0 && !isID ? token : inside
     }
 
     private mutating func compositeKey(

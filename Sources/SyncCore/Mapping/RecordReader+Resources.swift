@@ -2,7 +2,8 @@
 extension RecordReader {
     /// Reads a resource: the members of `attributes`, and the resource linkage in `relationships`.
     ///
-    /// The attributes override other members of the resource, such as `meta`. The `id` overrides the attributes.
+    /// The attributes override other members of the resource, such as `meta`. The `id` overrides the attributes if it
+    /// is the JSON key of the primary key.
     mutating func scanResource(
         _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -54,25 +55,32 @@ extension RecordReader {
         }
     }
 
-    /// Reads the `id`. It overrides the attributes, because other resources reference the resource by its `id`.
+    /// Reads the `id`. If it is the JSON key of the primary key, it overrides the attributes, because other resources
+    /// reference the resource by its `id`. Otherwise the attributes override it, and it is never read into a primary
+    /// key with another remote key.
     private mutating func scanID(
         _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
         let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
-        let slot = Int(keyTables.all[keyTable].entries[entry].slot)
+        let found = keyTables.all[keyTable].entries[entry]
         // An `id` that the model does not read is not reported as unmapped.
         if keyTables.all[keyTable].targets[entry].isEmpty { return }
-        guard slot >= 0, row[slot].kind != .absent, row[slot].kind != .null else {
+        guard found.slot >= 0 else { return try scanMember(tape, key: key, of: table, keyTable, bytes, &plan) }
+        let slot = found.slot
+        let entity = model.entities[keyTables.all[keyTable].entity]
+        let isJSONKey = found.strength == 0 || model[table].attributes[slot].remoteKey == nil
+        let attribute = row[slot]
+        let isGiven = attribute.kind != .absent && attribute.kind != .null
+        guard isJSONKey, slot == entity.keySlot else {
+            if isGiven || (!isJSONKey && entity.keySlots.contains(slot)) { return }
             return try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
         }
-        let attribute = row[slot]
-        row[slot] = .absent
+        row.clear(slot)
         try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
-        if plan.differ(attribute, row[slot], bytes) {
-            let entity = keyTables.all[keyTable].entity
+        if isGiven, plan.differ(attribute, row[slot], bytes) {
             report(
-                .objectKeyMismatch, entity, bytes,
-                "'attributes' has a different \(diagnostics.name(of: slot, model.entities[entity])) than the resource; "
+                .objectKeyMismatch, entity.id, bytes,
+                "'attributes' has a different \(diagnostics.name(of: slot, entity)) than the resource; "
                     + "the value of the resource is used")
         }
     }

@@ -35,6 +35,8 @@ struct RecordReader: ~Copyable {
     var keyTables: KeyTables
     var diagnostics: MappingDiagnostics
     var path = PayloadPath()
+    /// The resources of the document; nil in formats other than JSON:API.
+    var resources: DocumentResources?
     /// The values of the record that was read last.
     var row: ScratchRow
     /// Whether the record in `row` has a primary key of the wrong type.

@@ -146,14 +146,22 @@ extension DataStack {
                 ORDER BY owner_entity, owner_key, relationship, position
                 """)
         var references: [SyncResult.Link] = []
+        var readers: [String: RawStatement] = [:]
         while let row = try rows.next() {
-            guard let owner = try RowKey(row.wholeValue(at: 1)), let target = try RowKey(row.wholeValue(at: 4)) else {
+            guard var owner = try RowKey(row.wholeValue(at: 1)), let target = try RowKey(row.wholeValue(at: 4)) else {
                 continue
+            }
+            let entity: String = try row.decode(atIndex: 0)
+            if let key = keyColumns(ofOwner: entity) {
+                let reader = try readers[entity] ?? RawStatement(db, key.selection)
+                readers[entity] = reader
+                reader.bind(owner, at: 1)
+                defer { reader.reset() }
+                if try reader.step(), let found = key.key(reader, at: 0) { owner = found }
             }
             references.append(
                 SyncResult.Link(
-                    entity: try row.decode(atIndex: 0), key: owner.recordKey(keyType(of: try row.decode(atIndex: 0))),
-                    relationship: try row.decode(atIndex: 2),
+                    entity: entity, key: owner.recordKey(keyType(of: entity)), relationship: try row.decode(atIndex: 2),
                     target: target.recordKey(keyType(of: try row.decode(atIndex: 3)))))
         }
         return references
@@ -163,27 +171,65 @@ extension DataStack {
     func pendingReferences(
         among references: [SyncResult.Link], in db: Database
     ) throws -> [SyncResult.Link] {
-        let statement = try RawStatement(
-            db,
-            """
-            SELECT 1 FROM sync_pending
-            WHERE owner_entity = ? AND owner_key = ? AND relationship = ? AND target_key = ?
-            """)
+        var statements: [String: (statement: RawStatement, owner: KeyColumns?)] = [:]
         return try references.filter { reference in
+            let (statement, owner) = try statements[reference.entity] ?? pendingStatement(of: reference.entity, db)
+            statements[reference.entity] = (statement, owner)
             let target = model.compiled.entityID(reference.entity)
                 .flatMap { model.compiled.entities[$0].relationship(named: reference.relationship) }
                 .map { model.compiled.entities[$0.destination].name }
             statement.bind(.text(reference.entity), at: 1)
-            statement.bind(RowKey(reference.key, keyType(of: reference.entity)), at: 2)
-            statement.bind(.text(reference.relationship), at: 3)
-            statement.bind(RowKey(reference.target, target.flatMap(keyType)), at: 4)
+            statement.bind(.text(reference.relationship), at: 2)
+            statement.bind(RowKey(reference.target, target.flatMap(keyType)), at: 3)
+            let key = RowKey(reference.key, keyType(of: reference.entity))
+            if let owner {
+                guard owner.bind(key, to: statement, at: 4) else { return false }
+            } else {
+                statement.bind(key, at: 4)
+            }
             defer { statement.reset() }
             return try statement.step()
         }
     }
 
+    /// Returns a statement that finds a pending reference by entity, relationship, target and key of the owner. Also
+    /// returns the key columns if the leaves of that key are the last parameters.
+    private func pendingStatement(
+        of entity: String, _ db: Database
+    ) throws -> (statement: RawStatement, owner: KeyColumns?) {
+        let owner = keyColumns(ofOwner: entity)
+        let statement = try RawStatement(
+            db,
+            """
+            SELECT 1 FROM sync_pending
+            WHERE owner_entity = ? AND relationship = ? AND target_key = ? AND owner_key = \(owner?.rowKey ?? "?")
+            """)
+        return (statement, owner)
+    }
+
+    /// Returns the key columns of an entity whose rows have a surrogate key as well, which `sync_pending` stores; nil
+    /// for other entities.
+    private func keyColumns(ofOwner entity: String) -> KeyColumns? {
+        guard let id = model.compiled.entityID(entity) else { return nil }
+        let entity = model.compiled.entities[id]
+        return layout[entity.table].hasSurrogateKey ? KeyColumns(entity, layout) : nil
+    }
+
     private func keyType(of entity: String) -> KeyType? {
         model.compiled.entityID(entity).flatMap { model.compiled.keyType(of: $0) }
+    }
+}
+
+extension KeyColumns {
+    /// A query for the key of the row with a surrogate key.
+    fileprivate var selection: String {
+        "SELECT \(expressions(of: table.name).joined(separator: ", ")) FROM \(table.name.quoted) "
+            + "WHERE \(table.keyColumn.quoted) = ?"
+    }
+
+    /// An SQL expression for the surrogate key of the row with a key, whose leaves are parameters.
+    fileprivate var rowKey: String {
+        "(SELECT \(table.keyColumn.quoted) FROM \(table.name.quoted) WHERE \(condition(of: table.name)))"
     }
 }
 

@@ -24,13 +24,18 @@ extension SyncTransaction {
             for reference in toOne { try revertResolvedLink(reference) }
         }
         try writeLinks()
-        pendingReferences = requested.references.map { named($0.reference) }
+        // A surrogate key identifies its row in the store only, so the result has the key of the row.
+        let owners = requested.references.map(\.reference.owner)
+        try identities.load(owners.filter { tables[$0.table].hasSurrogateKey })
+        pendingReferences = try requested.references.map { try named($0.reference) }
     }
 
-    private func named(_ reference: PendingReference) -> SyncResult.Link {
-        .init(
+    private func named(_ reference: PendingReference) throws -> SyncResult.Link {
+        let owner = reference.owner
+        let known = tables[owner.table].hasSurrogateKey ? try identities[owner]?.key : nil
+        return .init(
             entity: model.entities[reference.ownerEntity].name,
-            key: reference.owner.key.recordKey(model.keyType(of: reference.ownerEntity)),
+            key: known ?? owner.key.recordKey(model.keyType(of: reference.ownerEntity)),
             relationship: reference.relationship,
             target: reference.target.recordKey(model.keyType(of: reference.targetEntity)))
     }

@@ -23,6 +23,19 @@ struct PayloadFormatOptions: ParsableArguments {
     /// Whether no option of this group is given, so that the format of the payload is `json` or `ndjson`.
     var isPlain: Bool { names == nil && form == nil }
 
+    /// Checks that the format of the files allows a key path.
+    ///
+    /// - Throws: `ValidationError` for NDJSON and JSON:API.
+    func check(key: String?, ndjson: Bool, files: [String]) throws {
+        guard key != nil else { return }
+        if form == .jsonAPI { throw ValidationError("--key cannot be used with --form json-api") }
+        guard isPlain else { return }
+        if ndjson { throw ValidationError("--key and --ndjson cannot be used together") }
+        if let file = files.first(where: { PayloadSource($0).isNDJSON }) {
+            throw ValidationError("--key cannot be used with '\(file)', which has one record per line")
+        }
+    }
+
     func validate() throws {
         if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by cannot be used together") }
         if names != nil, form != nil { throw ValidationError("--form cannot be used with --keyed or --keyed-by") }

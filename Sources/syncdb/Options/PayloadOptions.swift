@@ -59,6 +59,7 @@ struct PayloadOptions {
         if rules.ndjson, !isPlain {
             throw ValidationError("--ndjson, --form, --keyed and --keyed-by cannot be used together")
         }
+        try layout.check(key: rules.key, ndjson: rules.ndjson, files: records.files)
     }
 }
 

@@ -268,6 +268,19 @@ struct CountedOperationsTests {
         #expect(linked == count)
     }
 
+    @Test("References of rows with composite keys to missing rows take few operations", arguments: sizes)
+    func namesOwnersOfPendingReferences(_ count: Int) throws {
+        let schema = """
+            { "entities": {
+              "Row": { "primaryKey": ["kind", "num"], "attributes": { "kind": "string", "num": "integer" },
+                       "relationships": { "next": { "entity": "Row" } } } } }
+            """
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        let rows = list(1...count) { #"{"kind":"a","num":\#($0),"next":["b",\#($0)]}"# }
+        let names = try operations(ofLastOf: [rows], of: "Row", in: stack, rowFlagLimit: 32 << 20)
+        #expect(names.count <= Self.limit, "\(names.count): \(names.prefix(100))")
+    }
+
     @Test(
         "Pages with two references of each row to missing rows, and with these rows, take few operations",
         arguments: sizes)

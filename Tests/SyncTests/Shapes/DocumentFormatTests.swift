@@ -71,6 +71,121 @@ struct DocumentFormatTests {
         }
     }
 
+    @Test(
+        "A JSON:API primary key is read from its remote key, whatever its name is",
+        arguments: ["id", "remoteID", "num"], [["r0", "r1"], ["10", "20"], ["2", "1"]])
+    func remoteKeyOfResources(_ key: String, _ ids: [String]) async throws {
+        let model = """
+            {"entities": {"Part": {"primaryKey": "\(key)",
+              "attributes": {"\(key)": {"type": "integer", "remoteKey": "ident"}, "name": "string"},
+              "relationships": {"next": {"entity": "Part"}}}}}
+            """
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Part")
+        routes.options.format = .jsonAPI
+        let (result, stack) = try await routes.sync(
+            """
+            {"data": [{"type": "parts", "id": "\(ids[0])", "attributes": {"ident": 1, "name": "a"},
+                "relationships": {"next": {"data": {"type": "parts", "id": "\(ids[1])"}}}},
+              {"attributes": {"ident": 2}, "id": "\(ids[1])", "type": "parts"}]}
+            """)
+        #expect(result["Part"].inserted == [.integer(1), .integer(2)])
+        #expect(result.diagnostics == [])
+        #expect(result.unmappedKeys == [])
+        let first = try #require(try await stack.fetch("Part", id: 1))
+        #expect(first["name"] == .string("a"))
+        #expect(try await stack.count("Part", where: "next == 2") == 1)
+    }
+
+    @Test("A JSON:API resource without its remote key has no primary key, even if the key is named id")
+    func resourceWithoutRemoteKey() async throws {
+        let model = #"{"entities": {"Part": {"attributes": {"id": {"type": "integer", "remoteKey": "ident"}}}}}"#
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Part")
+        routes.options.format = .jsonAPI
+        let (result, _) = try await routes.sync(
+            #"{"data": [{"type": "parts", "id": "10"}, {"type": "parts", "id": "20", "attributes": {"ident": 1}}]}"#)
+        #expect(result["Part"].inserted == [.integer(1)])
+        #expect(result.diagnostics.map(\.kind) == [.missingPrimaryKey])
+    }
+
+    @Test("A JSON:API id overrides the primary key in the attributes, and no other attribute")
+    func idOverridesThePrimaryKeyOnly() async throws {
+        let model = """
+            {"entities": {"Part": {"attributes": {"remoteID": "integer"}},
+              "Country": {"primaryKey": "iso", "attributes": {"iso": "string", "id": "integer"}}}}
+            """
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Part")
+        routes.options.format = .jsonAPI
+        let (result, stack) = try await routes.sync(
+            """
+            {"data": [{"type": "parts", "id": "1", "attributes": {"remote_id": 7}}],
+             "included": [{"type": "countries", "id": "2", "attributes": {"iso": "AD", "id": 5}},
+               {"type": "countries", "id": "3", "attributes": {"iso": "AE"}}]}
+            """)
+        #expect(result["Part"].inserted == [.integer(1)])
+        #expect(result.diagnostics.map(\.kind) == [.objectKeyMismatch])
+        #expect(try await stack.fetch("Country", id: "AD")?["id"] == .integer(5))
+        #expect(try await stack.fetch("Country", id: "AE")?["id"] == .integer(3))
+    }
+
+    @Test(
+        "A JSON:API resource finds the owners in its key by type and id, in any order of the resources",
+        arguments: [false, true])
+    func ownersInKeysOfResources(ownersFirst: Bool) async throws {
+        let model = """
+            {"entities": {
+              "Repo": {"primaryKey": "code", "attributes": {"code": "integer"},
+                "relationships": {"issues": {"entity": "Issue", "many": true, "inverse": "repo"}}},
+              "Issue": {"primaryKey": ["repo", "num"], "attributes": {"num": "integer", "text": "string"},
+                "relationships": {"repo": {"entity": "Repo"}, "notes": {"entity": "Note", "many": true, "inverse": "issue"}}},
+              "Note": {"primaryKey": ["issue", "num"], "attributes": {"num": "integer"},
+                "relationships": {"issue": {"entity": "Issue"}, "next": {"entity": "Note"}}}}}
+            """
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Issue")
+        routes.options.format = .jsonAPI
+        let data = """
+            "data": [{"type": "issues", "id": "x1", "attributes": {"num": 1, "text": "a"},
+                "relationships": {"repo": {"data": {"type": "repos", "id": "1"}}}},
+              {"type": "issues", "id": "x2", "attributes": {"num": 1, "text": "b"},
+                "relationships": {"repo": {"data": {"type": "repos", "id": "8"}}}}]
+            """
+        let included = """
+            "included": [{"type": "notes", "id": "n", "attributes": {"num": 5}, "relationships": {
+                "issue": {"data": {"type": "issues", "id": "x1"}}, "next": {"data": {"type": "notes", "id": "m"}}}},
+              {"type": "notes", "id": "m", "attributes": {"num": 6},
+                "relationships": {"issue": {"data": {"type": "issues", "id": "x2"}}}},
+              {"type": "repos", "id": "1", "attributes": {"code": 7}}, {"type": "repos", "id": "7", "attributes": {"code": 1}},
+              {"type": "repos", "id": "r", "attributes": {"code": 8},
+                "relationships": {"issues": {"data": [{"type": "issues", "id": "x2"}]}}}]
+            """
+        let document = ownersFirst ? "{\(included), \(data)}" : "{\(data), \(included)}"
+        let (result, stack) = try await routes.sync(document)
+        #expect(result.diagnostics == [])
+        #expect(result.pendingReferences == [])
+        #expect(Set(result["Issue"].inserted.map(\.description)) == ["[7,1]", "[8,1]"])
+        #expect(Set(result["Note"].inserted.map(\.description)) == ["[[7,1],5]", "[[8,1],6]"])
+        #expect(try await stack.count("Issue", where: "repo == 7 AND text == 'a'") == 1)
+        #expect(try await stack.count("Issue", where: "repo == 8 AND text == 'b'") == 1)
+        #expect(try await stack.count("Note", where: "num == 5 AND next.num == 6") == 1)
+    }
+
+    @Test("JSON:API ids that look alike and have different bytes are two resources")
+    func idsThatLookAlike() async throws {
+        let model = """
+            {"entities": {"Part": {"primaryKey": "num", "attributes": {"num": "integer"},
+              "relationships": {"next": {"entity": "Part"}}}}}
+            """
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Part")
+        routes.options.format = .jsonAPI
+        let (_, stack) = try await routes.sync(
+            """
+            {"data": [{"type": "parts", "id": "e\u{301}", "attributes": {"num": 1}},
+              {"type": "parts", "id": "\u{E9}", "attributes": {"num": 2}},
+              {"type": "parts", "id": "x", "attributes": {"num": 3},
+                "relationships": {"next": {"data": {"type": "parts", "id": "e\u{301}"}}}}]}
+            """)
+        #expect(try await stack.count("Part", where: "num == 3 AND next == 1") == 1)
+    }
+
     @Test("A JSON:API page that names the next one deletes nothing, and a paged import deletes at its end")
     func pagesOfJSONAPI() async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
