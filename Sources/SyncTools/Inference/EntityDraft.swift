@@ -260,7 +260,7 @@ extension EntityDraft {
             let value = member.value
             let hasValues = value.scalars.count + value.singles + value.lists > value.emptyLists
             return InferredOrigin(
-                entity: entity.name, member: name, key: member.key, hasValues: hasValues,
+                entity: entity.name, member: name, key: member.key, hasValues: hasValues, type: attributeType(member),
                 isForObjects: value.objects > 0)
         }
     }

@@ -157,6 +157,8 @@ struct InferredOrigin {
     var key: String
     /// Whether the samples have values other than null and empty lists.
     var hasValues: Bool
+    /// The type of an attribute with these values.
+    var type: AttributeType
     /// Whether some values are objects or lists of objects. Exports write such values under the same key.
     var isForObjects = false
 }

@@ -213,7 +213,9 @@ package struct ModelEvolution: Sendable {
         let attribute = reader?.attribute
         if let reader {
             guard origin.hasValues else { return }
-            guard reader.entity == entity, isOpen(reader.attribute, of: entity) else { return }
+            guard reader.entity == entity, isOpen(reader.attribute, of: entity) else {
+                return widen(reader.attribute, of: reader.entity, to: SyncModel.Attribute("", origin.type))
+            }
             guard try !hasValues(entity, reader.attribute) else { return }
             replaced[entity, default: []].insert(reader.attribute)
         }

@@ -73,7 +73,8 @@ struct SampleRecordRouter {
                 switch target {
                 case .attribute(let slot, _):
                     if case .object = member.value, tables.isOnlyAround(slot, entry, table) { continue }
-                    kept.append(.init(key, member.value))
+                    let isOpen = model[entity.table].attributes[slot].isTypeOpen
+                    kept.append(.init(key, isOpen ? member.value : Self.withoutRecords(member.value)))
                 case .relationship(let index, _), .ids(let index, _):
                     let hop = entity.relationships[index]
                     // A reference can be a part of the primary key.
@@ -87,6 +88,16 @@ struct SampleRecordRouter {
             }
         }
         return kept
+    }
+
+    /// Returns the value of an attribute, with a mixed list in place of objects. Inference takes such a list for plain
+    /// data, and not for rows.
+    private static func withoutRecords(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .object: .array([.bool(true)])
+        case .array(let elements) where !elements.allSatisfy(\.isScalar): .array([.bool(true)])
+        default: value
+        }
     }
 
     private mutating func entry(_ key: String, _ table: Int) -> Int {

@@ -50,6 +50,7 @@ struct RoutedEvolutionTests {
             (#"{"id": 1, "type": "r", "w": 1}, {"id": 2, "type": "s", "w": "a"}"#, ["R.w: string, new"]),
             (#"{"id": 1, "w": 1}, {"id": 2, "type": "s", "w": 2}"#, ["P.w: integer, new"]),
             (#"{"id": 1, "type": "q", "x": "a"}"#, ["Q.x: string, was integer"]),
+            (#"{"id": 1, "type": "s", "n": {"a": 1}}"#, ["P.n: json, was string"]),
             (#"{"id": 1, "type": "q", "z": 1}"#, ["Q.z2: integer, new"]),
         ])
     func addsKeysToSubentities(records: String, expected: [String]) throws {
@@ -66,5 +67,66 @@ struct RoutedEvolutionTests {
             try notes(model, json, "P", form: .graphQL) == ["W: new, with a", "Q.w: to one W, new"])
         let nested = #"{"data": {"o": {"__typename": "O", "id": 1, "ps": {"nodes": [{"__typename": "q", "x": 1}]}}}}"#
         #expect(try notes(model, nested, "O", form: .graphQL) == [])
+    }
+
+    private static let rows = """
+        {"entities": {
+          "U": {"attributes": {"id": "integer", "e": {"type": "string", "remoteKey": "c.e"}},
+            "relationships": {"data": {"entity": "Data", "many": true}}},
+          "Data": {"attributes": {"id": "integer", "x": "integer"}}}}
+        """
+
+    @Test(
+        "Records in a relationship of the model are rows, even if inference would take them for plain data",
+        arguments: [
+            (
+                #"{"id": 1, "x": "a", "y": 2}]}, {"id": 2, "data": [{"id": 1, "x": "b"}"#,
+                ["Data.x: string, was integer", "Data.y: integer, new"]
+            ),
+            (
+                #"{"id": 1, "x": 2, "z": {"id": 7}}]}, {"id": 2, "data": [{"id": 1, "x": 3}"#,
+                ["Z: new, with id", "Data.z: to one Z, new"]
+            ),
+            (#"{"id": 1, "x": 2}, {"x": 3, "w": 5}"#, ["Data.w: integer, new"]),
+            (#"{"x": 3, "w": 5}"#, ["Data.w: integer, new"]), (#"{"id": 1, "w": 5}, 7, [1]"#, ["Data.w: integer, new"]),
+        ])
+    func readsRows(list: String, expected: [String]) throws {
+        #expect(try notes(Self.rows, #"[{"id": 1, "data": [\#(list)]}]"#, "U") == expected)
+    }
+
+    @Test(
+        "An attribute with objects or mixed values becomes json, and a new key beside a remote path gets its own path",
+        arguments: [
+            (#""data": [{"id": 1, "x": {"q": 1}}]"#, ["Data.x: json, was integer"]),
+            (#""data": [{"id": 1, "x": [{"id": 1}]}]"#, ["Data.x: json, was integer"]),
+            (#""data": [{"id": 1, "x": {"id": 1}}, {"id": 2, "x": 5}]"#, ["Data.x: json, was integer"]),
+            (#""c": {"e": "a"}"#, []), (#""c": {"e": {"a": 1}}"#, ["U.e: json, was string"]),
+            (#""c": {"e": "a", "f": 1}"#, ["U.cF: integer, new"]),
+            (#""c": {"e": "a", "o": {"id": 1}}"#, ["CO: new, with id", "U.cO: to one CO, new"]),
+            (#""c": {"": 1}, "": 1"#, []),
+        ])
+    func readsValues(members: String, expected: [String]) throws {
+        #expect(try notes(Self.rows, #"[{"id": 1, \#(members)}]"#, "U") == expected)
+    }
+
+    @Test("A new key beside a remote path is read from that path")
+    func addsRemotePath() throws {
+        let sample = InferenceSample(Data(#"[{"id": 1, "c": {"e": "a", "f": 1, "o": {"id": 1}}}]"#.utf8), entity: "U")
+        let user = try ModelEvolution(of: SyncModel(schemaData: Data(Self.rows.utf8)), by: [sample]).model
+            .entity(named: "U")
+        #expect(user?.attributes.compactMap(\.remoteKey) == ["c.e", "c.f"])
+        #expect(user?.relationships.compactMap(\.remoteKey) == ["c.o"])
+    }
+
+    @Test("Attributes of siblings that share a column are widened together")
+    func widensSharedColumns() throws {
+        let model = """
+            {"entities": {
+              "P": {"attributes": {"id": "integer"}, "discriminator": {"key": "type", "values": {"q": "Q", "r": "R"}}},
+              "Q": {"parent": "P", "attributes": {"x": "integer"}},
+              "R": {"parent": "P", "attributes": {"x": "integer"}}}}
+            """
+        let json = #"[{"id": 1, "type": "q", "x": "a"}, {"id": 2, "type": "r", "x": 1}]"#
+        #expect(try notes(model, json, "P") == ["Q.x: string, was integer"])
     }
 }
