@@ -54,6 +54,27 @@ struct EvolveTests {
         }
     }
 
+    @Test("--evolve adds nothing for subentities whose keys the model has, and a later import updates them")
+    func subentitiesAreKnown() throws {
+        let sandbox = try Sandbox()
+        let model = """
+            {"entities": {
+              "P": {"attributes": {"id": "integer"}, "discriminator": {"key": "type", "values": {"q": "Q"}}},
+              "Q": {"parent": "P", "attributes": {"x": "integer"}}}}
+            """
+        _ = try sandbox.file("model.json", model)
+        func imported(_ member: String, _ options: String...) throws -> Program.Run {
+            _ = try sandbox.file("p.json", #"[{"id": 1, "type": "q", \#(member)}]"#)
+            return try sandbox.run(["import", "p.json", "--entity", "P", "-d", "app.sqlite"] + options)
+        }
+        #expect(try imported(#""x": 1"#, "--model", "model.json").errors == "")
+        #expect(try imported(#""x": 1"#, "--evolve").errors == "")
+        #expect(try imported(#""x": 2"#).errors == "")
+        #expect(try sandbox.count("Q", where: "x == 2") == "1")
+        let unread = try imported(#""w": 5"#)
+        #expect(unread.errors.contains("note: --evolve would add Q.w: integer, new\n"), "\(unread.errors)")
+    }
+
     @Test("A key that --evolve adds is exported as it was spelled")
     func spellingIsKept() throws {
         let sandbox = try sandbox()

@@ -106,7 +106,8 @@ struct EntityDiscovery {
             objects[entity] = ObservedObject(entity: entity)
         }
         objects[entity]?.merge(object)
-        for key in object.keys {
+        // No member is inferred for an empty key, so its objects belong to no entity.
+        for key in object.keys where !key.isEmpty {
             guard let value = object.members[key], var nested = value.object else { continue }
             let place = Member(entity: entity, key: key)
             guard !plain.contains(place) else { continue }
@@ -178,7 +179,7 @@ struct EntityDiscovery {
         return value.scalars.count == 0 && target.isRecordLike
     }
 
-    /// Returns whether a value at a place is the ID of an observed object. Without one, the values may be plain data.
+    /// Returns whether a value at a place is the ID of an observed object; otherwise the values may be plain data.
     private func hasIDs(_ place: Member, of target: ObservedObject) -> Bool {
         objects[place.entity]?.things.values.values
             .contains { $0[place.key]?.keyText.map { target.things.values[$0] != nil } ?? false } ?? false

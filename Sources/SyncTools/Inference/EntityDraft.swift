@@ -260,7 +260,7 @@ extension EntityDraft {
             let value = member.value
             let hasValues = value.scalars.count + value.singles + value.lists > value.emptyLists
             return InferredOrigin(
-                entity: entity.name, member: name, key: member.key, hasValues: hasValues,
+                entity: entity.name, member: name, key: member.key, hasValues: hasValues, type: attributeType(member),
                 isForObjects: value.objects > 0)
         }
     }
@@ -285,7 +285,10 @@ extension EntityDraft {
         if !nameAttribute.isEmpty {
             all.append(.init("\(entity.name).\(nameAttribute)", "string: the object keys of the objects"))
         }
-        all += left.map { .init(entity.name, "the key '\($0)' is excluded: it has no usable values") }
+        all += left.map {
+            let reason = $0.isEmpty ? "it is empty" : "it has no usable values"
+            return InferenceNote(entity.name, "the key '\($0)' is excluded: \(reason)")
+        }
         return all + notes
     }
 

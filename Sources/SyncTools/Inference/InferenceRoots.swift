@@ -2,7 +2,11 @@ import SyncCore
 
 /// The observed root records of all samples, by entity.
 struct InferenceRoots {
-    private(set) var objects: [(entity: String, object: ObservedObject)] = []
+    /// The observed records of each entity. An entity without records is omitted if its subentities have records.
+    var objects: [(entity: String, object: ObservedObject)] {
+        all.filter { $0.object.count > 0 || !$0.object.keys.isEmpty || !known.contains($0.entity) }
+    }
+    private var all: [(entity: String, object: ObservedObject)] = []
     /// The primary keys that the caller gives or the format has, by entity.
     private(set) var named: [String: [String]] = [:]
     /// The type of the JSON:API resources, by entity.
@@ -10,6 +14,8 @@ struct InferenceRoots {
         Dictionary(resources.objects.map { ($0.entity, $0.type) }, uniquingKeysWith: { first, _ in first })
     }
     private(set) var notes: [InferenceNote] = []
+    /// The entities whose records the model determines. Their records may lack a key.
+    private(set) var known: Set<String> = []
     private var indexes: [String: Int] = [:]
     private var resources = SampleResources()
 
@@ -26,10 +32,14 @@ struct InferenceRoots {
             notes.append(.init(entity, "merged from the lists \(names): records with the same key are one row"))
         }
         try records.forEach { record in
-            guard let place = indexes[record.entity] else { return }
-            let object = objects[place].object
-            let isSure = sample.entities.isEmpty
-            let keys = sample.keys.flatMap { isSure || record.value.keyText(of: $0) != nil ? $0 : nil }
+            if record.isOfKnownEntity {
+                known.formUnion([record.entity, record.parentEntity].compactMap(\.self))
+                if named[record.entity] == nil { named[record.entity] = sample.known?.jsonKeys(of: record.entity) }
+            }
+            let object = observed(record.entity)
+            let isSure = sample.entities.isEmpty && !record.isOfKnownEntity
+            let given = record.isOfKnownEntity ? named[record.entity] : sample.keys
+            let keys = given.flatMap { isSure || record.value.keyText(of: $0) != nil ? $0 : nil }
             object.observe(record.value, primaryKey: keys)
             guard record.isSingleRecord, object.id(of: record.value, keys) == nil else { return }
             object.listPaths += record.listPaths
@@ -51,8 +61,62 @@ struct InferenceRoots {
     }
 
     private mutating func add(_ entity: String, _ object: ObservedObject) {
-        indexes[entity] = objects.count
-        objects.append((entity, object))
+        indexes[entity] = all.count
+        all.append((entity, object))
+    }
+
+    private mutating func observed(_ entity: String) -> ObservedObject {
+        if let place = indexes[entity] { return all[place].object }
+        let object = ObservedObject(entity: entity)
+        add(entity, object)
+        return object
+    }
+
+    /// Moves new keys that several entities of a hierarchy have to the nearest common ancestor of these entities.
+    mutating func moveSharedKeys(to model: CompiledModel) {
+        var entities: [TableID: [String: [Int]]] = [:]
+        for (name, object) in all {
+            guard let id = model.entityID(name), model[model.entities[id].table].hasSubEntities else { continue }
+            for key in object.keys where !model.isRead(key, inFamilyOf: id) {
+                entities[model.entities[id].table, default: [:]][key, default: []].append(id)
+            }
+        }
+        let found = entities.sorted { $0.key < $1.key }.flatMap { $0.value.sorted { $0.key < $1.key } }
+        for (key, ids) in found where ids.count > 1 {
+            let line = sequence(first: ids[0]) { model.entities[$0].parent }
+            let common = line.first { id in ids.allSatisfy { model.entity($0, isKindOf: id) } }
+            // A sibling that reads the key would read it into two attributes.
+            guard let ancestor = common, !model.isRead(key, inFamilyOf: ancestor) else { continue }
+            let name = model.entities[ancestor].name
+            known.insert(name)
+            let values = observed(name).observed(key)
+            for id in ids where id != ancestor {
+                observed(model.entities[id].name).removeValue(of: key).map { values.add($0) }
+            }
+        }
+    }
+}
+
+extension CompiledModel {
+    /// Returns whether an entity or one of its subentities reads a key of a sample.
+    func isRead(_ key: String, inFamilyOf entity: Int) -> Bool {
+        entities[entity].family.contains { id in
+            let names = names(of: entities[id])
+            return names.attribute(forKey: key) != nil || !names.relationships(readFrom: key).isEmpty
+                || names.members(below: RemoteKeyPath.escaped(key)) != nil
+        }
+    }
+}
+
+extension SyncModel {
+    /// Returns the keys of the samples that have the parts of an entity's primary key; nil for a keyless entity.
+    func jsonKeys(of entity: String) -> [String]? {
+        let parts = (try? primaryKeyParts(of: entity)) ?? []
+        let keys = parts.map { part in
+            let keys = RemoteKeyPath.keys(part.remote)
+            return keys.count == 1 ? keys[0] : RemoteKeyPath.text(keys)
+        }
+        return keys.isEmpty ? nil : keys
     }
 }
 
@@ -64,11 +128,18 @@ struct RootKeys {
 
     init(_ samples: [InferenceSample]) { self.samples = samples }
 
-    /// Returns the primary key of the records of an entity; nil if none is found and a sample admits records without a
-    /// key.
+    /// Returns the primary key of the records of an entity; nil if none is found and the records may lack a key.
     ///
+    /// - Parameter isKnown: Whether a model determines the records of the entity. They may lack a key.
     /// - Throws: ``SyncError`` `noRecords`, or `primaryKeyMissing` with the possible keys or the detected format.
-    mutating func key(of entity: String, _ object: ObservedObject, named: [String]?) throws -> [String]? {
+    mutating func key(
+        of entity: String, _ object: ObservedObject, named: [String]?, isKnown: Bool
+    ) throws -> [String]? {
+        if isKnown {
+            if let named, named.allSatisfy({ object.members[$0]?.isKeyOfSome == true }) { return named }
+            let names = object.names.names(in: object.keys)
+            return names.first { object.members[$0]?.isKeyOfAll(object.count) ?? false }.map { [$0] }
+        }
         guard object.count > 0 else {
             throw SyncError(.noRecords, "cannot infer a model without records", entity: entity)
         }

@@ -31,8 +31,8 @@ package struct InferenceSample: Sendable {
     package var size: Int?
     /// The name of the sample in errors, such as its file name; nil for none.
     package var name: String?
-    /// The filters for the sample records, by entity.
-    var prunings: [String: SamplePruning] = [:]
+    /// The model that reads the sample; nil to infer a model only from samples.
+    var known: SyncModel?
     /// Whether root records may lack a key, because the model already has their entity.
     var admitsNoKey = false
 
@@ -98,9 +98,13 @@ struct SampleRecords {
         /// The index of the list that contains the record.
         var list: Int
         /// Whether this record, or an earlier one of the sample, is outside of an array.
-        var isSingleRecord: Bool
+        var isSingleRecord = false
         /// The key paths of lists inside a single record of JSON or GraphQL; empty for other records.
         var listPaths: [[String]] = []
+        /// Whether the model determines the entity: the record is nested in another one, or of a subentity.
+        var isOfKnownEntity = false
+        /// The entity that the sample names, if the record is of a subentity of it; nil for other records.
+        var parentEntity: String?
     }
 
     let sample: InferenceSample
@@ -136,7 +140,7 @@ struct SampleRecords {
         }
     }
 
-    /// Calls a closure for each record.
+    /// Calls a closure for each record. If the sample has a model, this includes nested records of its entities.
     func forEach(_ body: (Record) throws -> Void) throws {
         guard let piece = try chunk() else { return }
         try piece.bytes.withUnsafeBytes { raw in
@@ -144,8 +148,21 @@ struct SampleRecords {
             var reader = JSONReader(form: form)
             reader.read(bytes, at: piece.location, isLast: piece.isLast)
             var tape = JSONTape()
+            var router = sample.known.map { SampleRecordRouter($0.compiled, sample.form) }
             while try reader.next(into: &tape) {
-                try body(record(&reader, tape, bytes))
+                var record = record(&reader, tape, bytes)
+                guard let routed = router?.records(of: record.value, as: record.entity) else {
+                    if sample.form == .graphQL { record.value = record.value.withoutConnections() }
+                    try body(record)
+                    continue
+                }
+                for (index, part) in routed.enumerated() {
+                    var found = index == 0 ? record : Record(entity: part.entity, value: .null, list: record.list)
+                    if index == 0, part.entity != record.entity { found.parentEntity = record.entity }
+                    found.isOfKnownEntity = index > 0 || found.parentEntity != nil
+                    (found.entity, found.value) = (part.entity, part.value)
+                    try body(found)
+                }
             }
         }
     }
@@ -154,11 +171,10 @@ struct SampleRecords {
         var value = tape.value(at: reader.recordToken, in: bytes)
         let list = reader.list
         let entity = lists.indices.contains(list) ? lists[list] : sample.entity
-        if sample.form == .graphQL { value = value.withoutConnections }
+        if sample.form == .graphQL { value = value.withoutConnections(keepingTypes: sample.known != nil) }
         if let key = sample.nameKey, reader.nameToken >= 0, value[key] == nil, case .object(let members) = value {
             value = .object([.init(key, .string(tape.text(at: reader.nameToken, in: bytes)))] + members)
         }
-        if let pruning = sample.prunings[entity] { value = pruning.pruned(value) }
         var record = Record(entity: entity, value: value, list: list, isSingleRecord: reader.isSingleRecord)
         guard record.isSingleRecord else { return record }
         if sample.form == .json, sample.entities.isEmpty {
@@ -184,14 +200,19 @@ struct SampleRecords {
 }
 
 extension JSONValue {
-    /// The value with GraphQL connections replaced by their records, and without `__typename`.
-    var withoutConnections: JSONValue {
+    /// Returns the value with GraphQL connections replaced by their records.
+    ///
+    /// - Parameter keepingTypes: Whether `__typename` stays, which can be a discriminator.
+    func withoutConnections(keepingTypes: Bool = false) -> JSONValue {
         switch self {
-        case .array(let elements): return .array(elements.map(\.withoutConnections))
+        case .array(let elements): return .array(elements.map { $0.withoutConnections(keepingTypes: keepingTypes) })
         case .object(let members):
-            if let records = connectedRecords { return .array(records.map(\.withoutConnections)) }
+            if let records = connectedRecords {
+                return .array(records.map { $0.withoutConnections(keepingTypes: keepingTypes) })
+            }
             return .object(
-                members.filter { $0.key != "__typename" }.map { .init($0.key, $0.value.withoutConnections) })
+                members.filter { keepingTypes || $0.key != "__typename" }
+                    .map { .init($0.key, $0.value.withoutConnections(keepingTypes: keepingTypes)) })
         default: return self
         }
     }
@@ -287,77 +308,5 @@ struct SampleResources {
     private mutating func identifier(_ linkage: JSONValue) -> (object: JSONValue, entity: String)? {
         guard case .string(let type)? = linkage["type"], let id = linkage["id"], id.keyText != nil else { return nil }
         return (.object([.init("id", id)]), entity(of: type))
-    }
-}
-
-/// A filter for sample records. It removes members that a model ignores, so that inference does not add them. It also
-/// converts objects whose members are records to lists.
-struct SamplePruning: Sendable {
-    private let model: CompiledModel
-    private let entity: Int
-
-    /// Creates a filter; nil if the model has nothing to remove or convert.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity`.
-    init?(_ model: SyncModel, entity name: String) throws {
-        let compiled = model.compiled
-        entity = try compiled.entity(named: name).id
-        self.model = compiled
-        let changesNothing = compiled.entities.allSatisfy { entity in
-            compiled.rules(of: entity).ignored.isEmpty
-                && entity.relationships.allSatisfy { $0.relationship.keyedBy == nil }
-        }
-        if changesNothing { return nil }
-    }
-
-    func pruned(_ record: JSONValue) -> JSONValue { pruned(record, of: entity, path: []) }
-
-    /// Returns an object without ignored members, and with lists in place of objects whose members are records.
-    ///
-    /// - Parameter path: The key path from the record of the entity to the object.
-    private func pruned(_ object: JSONValue, of entity: Int, path: [String]) -> JSONValue {
-        guard case .object(let members) = object else { return object }
-        let names = model.names(of: model.entities[entity])
-        return .object(
-            members.compactMap { member in
-                let full = RemoteKeyPath.text(path + [member.key])
-                let hops =
-                    path.isEmpty
-                    ? names.relationships(readFrom: member.key) : names.relationships(readFromPath: full)
-                if let hop = hops.first {
-                    let relationship = model.entities[entity].relationships[hop.index]
-                    let value = listed(member.value, of: relationship)
-                    return .init(
-                        member.key, inside(value) { pruned($0, of: relationship.destination, path: []) })
-                }
-                let isAttribute =
-                    path.isEmpty
-                    ? names.attribute(forKey: member.key) != nil : !names.slots(withRemoteKey: full).isEmpty
-                if isAttribute { return member }
-                if names.members(below: full) == nil, names.ignores(member.key, at: path) { return nil }
-                let value = inside(member.value) { pruned($0, of: entity, path: path + [member.key]) }
-                // Ignore an object if all its members are ignored.
-                return value == .object([]) && member.value != value ? nil : .init(member.key, value)
-            })
-    }
-
-    /// Converts an object whose members are records to a list of records that contain their object keys. Members that
-    /// are not objects are omitted. A value of a relationship without `keyedBy` stays unchanged.
-    private func listed(_ value: JSONValue, of hop: CompiledRelationship) -> JSONValue {
-        let destination = model.entities[hop.destination]
-        guard case .object(let members) = value, let slot = hop.relationship.keyedBy?.slot(in: destination, of: model)
-        else { return value }
-        let name = model[destination.table].attributes[slot].name
-        return .array(
-            members.compactMap { member in
-                guard case .object(let fields) = member.value else { return nil }
-                return .object([.init(name, .string(member.key))] + fields.filter { $0.key != name })
-            })
-    }
-
-    /// Applies a change to an object, or to each element of a list.
-    private func inside(_ value: JSONValue, _ change: (JSONValue) -> JSONValue) -> JSONValue {
-        guard case .array(let elements) = value else { return change(value) }
-        return .array(elements.map(change))
     }
 }

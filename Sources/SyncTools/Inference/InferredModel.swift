@@ -20,6 +20,8 @@ package struct InferredModel: Sendable {
     package let notes: [InferenceNote]
     /// The JSON keys that the members of the model were inferred from.
     let origins: [InferredOrigin]
+    /// The entities of the root records, and the entities of a known model that have records.
+    let roots: [String]
 
     /// Infers a model from samples. The samples are read record by record.
     ///
@@ -35,12 +37,17 @@ package struct InferredModel: Sendable {
                 throw sample.located(error)
             }
         }
+        if let model = samples.lazy.compactMap(\.known).first { roots.moveSharedKeys(to: model.compiled) }
+        let objects = roots.objects
+        self.roots = objects.map(\.entity)
         var found = RootKeys(samples)
         var keys: [String: [String]] = [:]
-        for root in roots.objects {
-            keys[root.entity] = try found.key(of: root.entity, root.object, named: roots.named[root.entity])
+        for root in objects {
+            keys[root.entity] = try found.key(
+                of: root.entity, root.object, named: roots.named[root.entity],
+                isKnown: roots.known.contains(root.entity))
         }
-        var discovery = EntityDiscovery(roots: roots.objects, rootKeys: keys)
+        var discovery = EntityDiscovery(roots: objects, rootKeys: keys)
         try discovery.run()
         let entities = discovery.entities.map { entity in
             var entity = entity
@@ -150,6 +157,8 @@ struct InferredOrigin {
     var key: String
     /// Whether the samples have values other than null and empty lists.
     var hasValues: Bool
+    /// The type of an attribute with these values.
+    var type: AttributeType
     /// Whether some values are objects or lists of objects. Exports write such values under the same key.
     var isForObjects = false
 }

@@ -17,7 +17,7 @@ package struct ModelEvolution: Sendable {
 
     private var entities: [SyncModel.Entity]
     /// The index of each entity. `attributeIndexes` has the index of each attribute by entity. `usedNames` has the
-    /// names of members in use by entity.
+    /// names of members in use by the root entity of the table.
     private var indexes: [String: Int]
     private var attributeIndexes: [String: [String: Int]] = [:]
     private var usedNames: [String: UniqueNames] = [:]
@@ -42,19 +42,16 @@ package struct ModelEvolution: Sendable {
         of model: SyncModel, by samples: [InferenceSample],
         hasValues: @escaping @Sendable (_ entity: String, _ attribute: String) throws -> Bool = { _, _ in false }
     ) throws {
-        let samples = try samples.map { sample in
+        let samples = samples.map { sample in
             var sample = sample
-            let known = sample.rootEntities.filter { model.entity(named: $0) != nil }
-            for entity in known { sample.prunings[entity] = try SamplePruning(model, entity: entity) }
-            if sample.entities.isEmpty, known.isEmpty { return sample }
+            guard sample.rootEntities.contains(where: { model.entity(named: $0) != nil }) else { return sample }
+            // A resource of JSON:API has its members in objects, so keys of the model do not apply to it.
+            if sample.form != .jsonAPI { sample.known = model }
             if sample.entities.isEmpty, sample.primaryKey == nil {
-                let parts = try model.primaryKeyParts(of: sample.entity).map { part in
-                    let keys = RemoteKeyPath.keys(part.remote)
-                    return keys.count == 1 ? keys[0] : part.remote
-                }
-                if !parts.isEmpty { sample.primaryKey = SyncModel.PrimaryKey(parts) }
+                let parts = model.jsonKeys(of: sample.entity)
+                sample.primaryKey = parts.map { SyncModel.PrimaryKey($0) }
                 // A part may be a relationship to the owner of the list that contains the record.
-                sample.admitsNoKey = parts.count > 1
+                sample.admitsNoKey = parts?.count ?? 0 > 1
             } else if !sample.entities.isEmpty {
                 sample.admitsNoKey = true
             }
@@ -66,8 +63,8 @@ package struct ModelEvolution: Sendable {
         indexes = Dictionary(model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         inferred = try InferredModel(from: samples)
         origins = Dictionary(grouping: inferred.origins, by: \.entity)
-        for entity in samples.flatMap(\.rootEntities) { _ = try destination(entity) }
-        while let next = open.popLast() { try extend(next) }
+        for entity in inferred.roots { _ = try destination(entity) }
+        while !open.isEmpty { try extend(open.removeFirst()) }
         for (entity, names) in replaced { update(entity) { $0.attributes.removeAll { names.contains($0.name) } } }
         guard !notes.isEmpty else { return }
         self.model = try model.replacing(entities: entities)
@@ -123,8 +120,8 @@ package struct ModelEvolution: Sendable {
     private mutating func add(
         _ attribute: SyncModel.Attribute, _ origin: InferredOrigin, to entity: String, isWeaker: Bool
     ) throws {
-        if !isWeaker, let known = try model.attribute(forKey: origin.key, in: entity) {
-            if origin.hasValues { widen(known, of: entity, to: attribute) }
+        if !isWeaker, let known = try reader(of: origin.key, in: entity) {
+            if origin.hasValues { widen(known.attribute, of: known.entity, to: attribute) }
             return
         }
         // An attribute with one of these names could become the primary key.
@@ -144,8 +141,7 @@ package struct ModelEvolution: Sendable {
             if let place = attributeIndex(name, of: current, at: index) {
                 let attribute = entities[index].attributes[place]
                 if attribute.isTypeOpen {
-                    entities[index].attributes[place].type = type
-                    entities[index].attributes[place].sourceType = nil
+                    setType(type, of: name, in: current)
                     addNote("\(current).\(name)", "\(type), previously only null")
                     return
                 }
@@ -153,11 +149,25 @@ package struct ModelEvolution: Sendable {
                     attribute.format == nil,
                     (try? model.primaryKey(of: entity)?.local) != name
                 else { return }
-                entities[index].attributes[place].type = wider
+                setType(wider, of: name, in: current)
                 addNote("\(current).\(name)", "\(wider), was \(attribute.type)")
                 return
             }
             owner = entities[index].parent
+        }
+    }
+
+    /// Sets the type of an attribute, and of the attributes of siblings that share its column.
+    private mutating func setType(_ type: AttributeType, of name: String, in entity: String) {
+        let table = model.compiled.entityID(entity).map { model.compiled.entities[$0].table }
+        let relatives = table.map { model.compiled[$0].entities.map { model.compiled.entities[$0].name } } ?? [entity]
+        for relative in relatives {
+            guard let index = indexes[relative], let place = attributeIndex(name, of: relative, at: index) else {
+                continue
+            }
+            let attribute = entities[index].attributes[place]
+            if attribute.isTypeOpen { entities[index].attributes[place].sourceType = nil }
+            entities[index].attributes[place].type = type
         }
     }
 
@@ -199,10 +209,15 @@ package struct ModelEvolution: Sendable {
             return
         }
         guard try !isRead(origin.key, of: entity) else { return }
-        let attribute = try model.attribute(forKey: origin.key, in: entity)
-        if let attribute {
-            guard origin.hasValues, isOpen(attribute, of: entity), try !hasValues(entity, attribute) else { return }
-            replaced[entity, default: []].insert(attribute)
+        let reader = try reader(of: origin.key, in: entity)
+        let attribute = reader?.attribute
+        if let reader {
+            guard origin.hasValues else { return }
+            guard reader.entity == entity, isOpen(reader.attribute, of: entity) else {
+                return widen(reader.attribute, of: reader.entity, to: SyncModel.Attribute("", origin.type))
+            }
+            guard try !hasValues(entity, reader.attribute) else { return }
+            replaced[entity, default: []].insert(reader.attribute)
         }
         let destination = try destination(relationship.destination)
         let rule = try rule(of: entity)
@@ -214,7 +229,7 @@ package struct ModelEvolution: Sendable {
             keyedBy: relationship.keyedBy)
         let isOther = origin.isForObjects && rule.map { $0.key(for: added.name) != origin.key } ?? false
         if isOther || !EntityDraft.isRead(origin.key, by: added, rule) {
-            added.remoteKey = RemoteKeyPath.escaped(origin.key)
+            added.remoteKey = remoteKey(for: origin.key, of: entity)
         }
         update(entity) { $0.relationships.append(added) }
         if added.remoteKey == nil {
@@ -255,22 +270,58 @@ package struct ModelEvolution: Sendable {
 
     // MARK: Names
 
-    private func relationship(for key: String, of entity: String) throws -> SyncModel.Relationship? {
+    /// Returns an entity and its subentities. The keys that a subentity reads are not new keys of its ancestors.
+    private func family(of entity: String) throws -> [CompiledEntity] {
         let compiled = try model.compiled.entity(named: entity)
-        return model.compiled.names(of: compiled).relationships(readFrom: key).first
-            .map { compiled.relationships[$0.index].relationship }
+        return [compiled] + compiled.family.filter { $0 != compiled.id }.map { model.compiled.entities[$0] }
     }
 
-    /// Returns whether the key is read into a relationship, or a path inside its object into a member.
+    /// Returns the attribute that a key is read into, of an entity or else of a subentity.
+    private func reader(of key: String, in entity: String) throws -> (entity: String, attribute: String)? {
+        for relative in try family(of: entity) {
+            if let name = try model.attribute(forKey: key, in: relative.name) { return (relative.name, name) }
+        }
+        return nil
+    }
+
+    /// Returns the relationship that a key is read into, of an entity or else of a subentity.
+    private func relationship(for key: String, of entity: String) throws -> SyncModel.Relationship? {
+        for relative in try family(of: entity) {
+            if let found = model.compiled.names(of: relative).relationships(readFrom: key).first {
+                return relative.relationships[found.index].relationship
+            }
+        }
+        return nil
+    }
+
+    /// Returns whether the key is read into a relationship or is the discriminator, or whether a path inside its object
+    /// is read.
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
-        let compiled = try model.compiled.entity(named: entity)
-        return model.compiled.names(of: compiled).members(below: RemoteKeyPath.escaped(key)) != nil
+        return try family(of: entity).contains { relative in
+            let kind = model.compiled.discriminator(of: relative.id)?.discriminator.key
+            return kind == key || kind?.hasPrefix(key + ".") == true
+                || model.compiled.names(of: relative).members(below: RemoteKeyPath.escaped(key)) != nil
+        }
+    }
+
+    /// Returns the remote key for a key of the samples. The key is a path if it is inside an object that the model
+    /// reads.
+    private func remoteKey(for key: String, of entity: String) -> String {
+        let keys = RemoteKeyPath.keys(key)
+        guard keys.count > 1, let id = model.compiled.entityID(entity) else { return RemoteKeyPath.escaped(key) }
+        let path = RemoteKeyPath.text(keys.dropLast())
+        let isInside =
+            model.compiled.names(of: model.compiled.entities[id]).members(below: path) != nil
+            || model.compiled.discriminator(of: id)?.discriminator.key.hasPrefix(path + ".") == true
+        return isInside ? RemoteKeyPath.text(keys) : RemoteKeyPath.escaped(key)
     }
 
     private mutating func unusedName(_ name: String, in entity: String) -> String {
-        if usedNames[entity] == nil { usedNames[entity] = UniqueNames(names(around: entity)) }
-        return usedNames[entity]?.reserve(name) ?? name
+        let id = model.compiled.entityID(entity).map { model.compiled[model.compiled.entities[$0].table].root }
+        let root = id.map { model.compiled.entities[$0].name } ?? entity
+        if usedNames[root] == nil { usedNames[root] = UniqueNames(names(around: root)) }
+        return usedNames[root]?.reserve(name) ?? name
     }
 
     /// Returns the names of all members of an entity, and of the other entities in its table before the evolution.
@@ -291,7 +342,7 @@ package struct ModelEvolution: Sendable {
         let rule = try? rule(of: entity)
         let names = EntityKeyMap(alone, [], lineage: ["Sample"], keyCase: rule)
         let isOther = (rule ?? .snake).key(for: name) != key
-        if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = RemoteKeyPath.escaped(key) }
+        if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = self.remoteKey(for: key, of: entity) }
     }
 
     private func rule(of entity: String) throws -> KeyCase? {

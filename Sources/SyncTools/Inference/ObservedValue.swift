@@ -190,6 +190,12 @@ final class ObservedObject {
         return value
     }
 
+    /// Removes the observations of a key, and returns them.
+    func removeValue(of key: String) -> ObservedValue? {
+        keys.removeAll { $0 == key }
+        return members.removeValue(forKey: key)
+    }
+
     /// Counts an object whose members are observed separately.
     func record(_ members: [JSONValue.Member], id: String?) {
         count += 1

@@ -127,19 +127,37 @@ struct PayloadValidator {
         return givenRelationships.contains(RelationshipName(entity: hop.owner, name: hop.name))
     }
 
+    /// The diagnostics of attributes without values, each for the entity that declares the attribute. An attribute has
+    /// values if records of any entity that inherits it have values.
     private var neverSeen: [SyncDiagnostic] {
-        reached.flatMap { id in
+        var done: Set<[Int]> = []
+        for id in reached {
             let entity = model.entities[id]
-            return entity.slots.filter { !(filled[id]?[$0] ?? false) }
-                .map { model[entity.table].attributes[$0] }
-                .map { attribute in
-                    SyncDiagnostic(
-                        .unusedAttribute, entity: entity.name,
-                        path: "entities.\(entity.name).attributes.\(attribute.name)",
-                        message: "no record has a value for \(entity.name).\(attribute.name)",
-                        suggestion: "if the JSON uses another key, set it as \"remoteKey\"")
-                }
+            for slot in entity.slots where filled[id]?[slot] == true {
+                done.insert([owner(of: slot, in: entity).id, slot])
+            }
         }
+        var found: [SyncDiagnostic] = []
+        for entity in reached.map({ model.entities[$0] }) {
+            for slot in entity.slots {
+                let owner = owner(of: slot, in: entity)
+                guard done.insert([owner.id, slot]).inserted else { continue }
+                let name = model[entity.table].attributes[slot].name
+                found.append(
+                    SyncDiagnostic(
+                        .unusedAttribute, entity: owner.name, path: "entities.\(owner.name).attributes.\(name)",
+                        message: "no record has a value for \(owner.name).\(name)",
+                        suggestion: "if the JSON uses another key, set it as \"remoteKey\""))
+            }
+        }
+        return found
+    }
+
+    /// Returns the entity that declares an attribute of an entity.
+    private func owner(of slot: Int, in entity: CompiledEntity) -> CompiledEntity {
+        var owner = entity
+        while let parent = owner.parent.map({ model.entities[$0] }), parent.slots.contains(slot) { owner = parent }
+        return owner
     }
 
     // MARK: Findings

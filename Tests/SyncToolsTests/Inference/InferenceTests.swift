@@ -117,6 +117,17 @@ struct InferenceTests {
         #expect(error.message.contains("'name'"))
     }
 
+    @Test(
+        "An empty key is excluded, and its objects belong to no entity",
+        arguments: ["1", #"{"id": 5}"#, #"[{"a": 1}]"#])
+    func excludesEmptyKey(value: String) throws {
+        let json = Data(#"[{"id": 1, "": \#(value)}]"#.utf8)
+        let found = try InferredModel(from: [InferenceSample(json, entity: "User")])
+        #expect(found.model.entities.map(\.name) == ["User"])
+        #expect(found.model.entity(named: "User")?.attributes.map(\.name) == ["id"])
+        #expect(found.notes.map(\.description).contains("User: the key '' is excluded: it is empty"))
+    }
+
     @Test("An inference note has the result and its evidence")
     func notesHaveEvidence() throws {
         let json = Data(#"[{"id": 1, "age": 4}, {"id": 2, "age": null}, {"name": "x"}]"#.utf8)

@@ -94,6 +94,28 @@ struct ValidationAccuracyTests {
         #expect(unknown.map(\.kind) == [.unknownDiscriminatorValue])
     }
 
+    @Test(
+        "An inherited attribute without values is reported once, at the entity that declares it",
+        arguments: [
+            (#"[{"id": 1, "type": "q", "n": "a"}, {"id": 2, "type": "r"}]"#, ["Q.x"]),
+            (#"[{"id": 1, "type": "q", "x": 1}, {"id": 2, "type": "r"}]"#, ["P.n"]),
+            (#"[{"id": 1, "type": "r"}, {"id": 2}]"#, ["P.n"]),
+        ])
+    func reportsInheritedAttributesOnce(json: String, expected: [String]) async throws {
+        let model = """
+            {"entities": {
+              "P": {"attributes": {"id": "integer", "n": "string"},
+                "discriminator": {"key": "type", "values": {"q": "Q", "r": "R"}}},
+              "Q": {"parent": "P", "attributes": {"x": "integer"}}, "R": {"parent": "P"}}}
+            """
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(model.utf8)))
+        let found = try await Sync.validate(Data(json.utf8), inEntity: "P", stack: stack)
+            .filter { $0.kind == .unusedAttribute }
+        let names = expected.map { $0.split(separator: ".") }
+        #expect(found.map(\.path) == names.map { "entities.\($0[0]).attributes.\($0[1])" })
+        #expect(found.map(\.message) == expected.map { "no record has a value for \($0)" })
+    }
+
     @Test("Members that belong to the payload format are not reported")
     func ignoresMembersOfFormat() async throws {
         let model = """
