@@ -286,4 +286,11 @@ extension DataStack {
             try EngineLedger(db).totalChangeCount()
         }
     }
+
+    /// Whether the database has the tables of a sync engine, which the first engine creates.
+    package func hasSyncState() async throws -> Bool {
+        try await reading { db in
+            try EngineSchema.names(in: db) != nil
+        }
+    }
 }

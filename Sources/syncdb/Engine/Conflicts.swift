@@ -20,7 +20,12 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     func run() async throws {
-        let conflicts = try await engine(stack(), makesRequests: false).conflicts(only: chosen.names)
+        guard let stack = try await syncedStack() else {
+            _ = try unsyncedEntities(chosen.names)
+            if json { return try Terminal.write(json: "[]") }
+            return try Terminal.write("\(UnsyncedDatabase.message)")
+        }
+        let conflicts = try await engine(stack, makesRequests: false).conflicts(only: chosen.names)
         if json { return try Terminal.write(json: Self.json(conflicts)) }
         guard !conflicts.isEmpty else { return try Terminal.write("no conflicts") }
         var table = TablePrinter(
@@ -106,7 +111,9 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
 
     func run() async throws {
         let domain = fieldName ?? formerFieldName
-        let stack = try stack()
+        guard let stack = try await syncedStack() else {
+            throw SyncError(.rowNotFound, "no conflict of \(entity) \(self.key): \(UnsyncedDatabase.message)")
+        }
         let engine = try engine(stack, makesRequests: false)
         let key = JSONValue(keyArgument: key)
         do {

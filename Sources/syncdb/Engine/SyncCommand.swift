@@ -84,6 +84,35 @@ extension EngineCommand {
         return try DataStack(at: location.url, transformers: .optional)
     }
 
+    /// Opens a database that a service command has synced. Returns nil for a database without the engine's tables. An
+    /// engine would create them, and its triggers would then record each import as a local change.
+    ///
+    /// - Throws: ``UsageError`` if the store does not exist.
+    func syncedStack() async throws -> DataStack? {
+        guard try location.exists else {
+            throw UsageError("the database '\(location.database)' does not exist; 'syncdb sync' creates it")
+        }
+        let reader = try location.open()
+        let isSynced = try await reader.hasSyncState()
+        try reader.close()
+        guard isSynced else { return nil }
+        return try stack()
+    }
+
+    /// Returns the names of the chosen entities of the configuration, for a database that was not synced.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity` if the configuration does not have an entity.
+    func unsyncedEntities(_ only: [String]?) throws -> [String] {
+        let all = try service.configuration(makesRequests: false).entities.map(\.name)
+        guard let only else { return all }
+        for name in only where !all.contains(name) {
+            throw SyncError(
+                .unknownEntity, "unknown entity '\(name)': the engine syncs \(all.joined(separator: ", "))",
+                entity: name)
+        }
+        return all.filter(only.contains)
+    }
+
     /// Creates the engine of the database.
     ///
     /// - Parameters:
@@ -103,6 +132,11 @@ extension EngineCommand {
             stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,
             configuration: engineConfiguration)
     }
+}
+
+/// The text for a database without the engine's tables.
+enum UnsyncedDatabase {
+    static let message = "this database has not been synced with a service yet"
 }
 
 /// The options for the service of a database.
