@@ -145,10 +145,26 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         let needsKeys = output.json || (payloads.count > 1 && payloads.allSatisfy { $0.data != nil })
         options.resultDetail = verbose ? .values : needsKeys ? .keys : .counts
         options.chunkSize = chunkSize.bytes
+        let before = try await stack.pendingChangeCounts()
         let result = try await output.withProgress(options) {
             try await payload.sync(payloads, into: stack, options: $0, written)
         }
+        // The import is committed, so an error of this read is ignored.
+        if !output.quiet, let before, let after = try? await stack.pendingChangeCounts() {
+            notePendingChanges(from: before, to: after)
+        }
         return (result, stack.model)
+    }
+
+    /// Prints a note if the import added pending changes, which the next sync with a service sends.
+    private func notePendingChanges(from before: PendingChangeCounts, to after: PendingChangeCounts) {
+        let deletions = max(0, after.deletions - before.deletions)
+        let changes = max(after.changes - before.changes, deletions)
+        guard changes > 0 else { return }
+        let among = deletions == 0 ? "" : " (\(CountText.count(deletions, "deletion")))"
+        Terminal.writeError(
+            "note: this database is synced with a service; the next sync sends \(CountText.count(changes, "change"))\(among) of this import"
+        )
     }
 }
 

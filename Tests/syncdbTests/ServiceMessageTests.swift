@@ -75,6 +75,23 @@ struct ServiceMessageTests {
         #expect(json["entities"]?["Task"]?["linksAdded"] == 1)
     }
 
+    @Test("'import' into a synced database prints the number of changes that the next sync sends")
+    func pendingImportIsReported() throws {
+        let setting = try Setting([Self.task(1), Self.task(2)])
+        _ = try setting.run("sync")
+        let before = try setting.sandbox.run(
+            ["import", "-", "--entity", "Task", "-d", "app.sqlite", "--delta"], input: #"[{"id": 1, "title": "t"}]"#)
+        #expect(before.status == 0 && !before.errors.contains("synced with a service"), "\(before.errors)")
+        let arguments = ["import", "-", "--entity", "Task", "-d", "app.sqlite"]
+        let run = try setting.sandbox.run(arguments, input: #"[{"id": 1, "title": "mine"}]"#)
+        #expect(run.status == 0)
+        let note =
+            "note: this database is synced with a service; the next sync sends 2 changes (1 deletion) of this import\n"
+        #expect(run.errors.contains(note), "\(run.errors)")
+        let again = try setting.sandbox.run(arguments, input: #"[{"id": 1, "title": "mine"}]"#)
+        #expect(again.status == 0 && !again.errors.contains("synced with a service"), "\(again.errors)")
+    }
+
     @Test("'push' prints blocked rows also without other changes, and 'status' prints the reason")
     func blockedRowsAreReported() throws {
         let setting = try Setting([Self.task(1)])
