@@ -119,11 +119,35 @@ struct Import: AsyncParsableCommand, PayloadCommand {
                 given ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet, of: kept)
             try kept.close()
         }
-        let stack = try DataStack(
-            model: chosen.model, at: location.url, migration: changes.migration, transformers: .optional)
+        let stack = try migratedStack(to: chosen.model)
         let outcome = try await sync(payloads, into: stack, written)
         chosen.announce()
         return outcome
+    }
+
+    /// Opens the database and migrates it to the model. If `--allow-loss` lets the migration lose data, prints what it
+    /// lost.
+    private func migratedStack(to model: SyncModel) throws -> DataStack {
+        var losses: [SyncDiagnostic] = []
+        if changes.allowLoss {
+            do {
+                return try DataStack(
+                    model: model, at: location.url, migration: .keepingData, transformers: .optional)
+            } catch let error as SyncError where error.code == .modelMismatch {
+                losses = error.problems.filter { $0.kind == .dataLoss }
+            }
+        }
+        let stack = try DataStack(
+            model: model, at: location.url, migration: changes.migration, transformers: .optional)
+        if !output.quiet {
+            let lines = TruncatedList(losses, upTo: list.limit).lines(
+                {
+                    let loss = $0.message.replacingOccurrences(of: " would be lost", with: "")
+                    return "note: migrated; lost: \($0.path): \(loss)"
+                }, hint: "use --all to list them")
+            for line in lines { Terminal.writeError(line) }
+        }
+        return stack
     }
 
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, SyncModel) {
