@@ -76,6 +76,21 @@ struct ServiceCommandTests {
         #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") } == [#"PATCH /tasks/1 {"points":2}"#])
     }
 
+    @Test("'resolve' without --field names the fields if a row has several open conflicts")
+    func resolvedFieldsAreNamed() throws {
+        let setting = try ServiceSetting(
+            [ServiceSetting.tasks([["id": 1, "title": "t", "points": 1]])], #", "policy": "manual""#)
+        #expect(try setting.run("sync").status == 0)
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine', points = 2")
+        try setting.say([ServiceSetting.tasks([["id": 1, "title": "theirs", "points": 3]])])
+        #expect(try setting.run("pull").status == 4)
+        let run = try setting.run("resolve", "--entity", "Task", "--key", "1", "--take", "local")
+        #expect(
+            [
+                "Task 1: kept the local values of title, points\n", "Task 1: kept the local values of points, title\n",
+            ].contains(run.output), "\(run.output)\(run.errors)")
+    }
+
     @Test("'status' prints the last sync of each entity, and whether its first pull was complete")
     func lastSyncIsPrinted() throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])

@@ -40,6 +40,9 @@ struct Status: AsyncParsableCommand, EngineCommand {
         for row in blocked {
             try Terminal.write("\(row.entity) \(row.key) is blocked: \(row.reason)")
         }
+        if !blocked.isEmpty {
+            try Terminal.write("to send a blocked change again, fix the cause and change a value of the row")
+        }
     }
 
     private func showUnsynced() throws {

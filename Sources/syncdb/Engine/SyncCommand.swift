@@ -128,9 +128,15 @@ extension EngineCommand {
             CredentialCommand($0, configuration.credentialHeader, timeout: configuration.timeout)
         }
         let credentials = command?.credentials ?? .none
-        return try SyncEngine(
-            stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,
-            configuration: engineConfiguration)
+        do {
+            return try SyncEngine(
+                stack: stack, service: configuration.service(credentials: credentials),
+                entities: configuration.entities, configuration: engineConfiguration)
+        } catch var error as SyncError where error.code == .unknownEntity {
+            error.path = "entities" + (error.entity.map { ".\($0)" } ?? "")
+            error.entity = nil
+            throw error.naming(service.config)
+        }
     }
 }
 
@@ -224,7 +230,7 @@ struct EngineRunOptions: ParsableArguments {
         } catch let error as SyncError where error.code == .deletionLimitExceeded {
             await watch.end()
             // Everything except the deletions was done.
-            _ = try await show(engine.lastReport ?? SyncReport(), of: engine, since: start, isComplete: false)
+            _ = try await show(engine.lastReport ?? SyncReport(), of: engine, since: start)
             throw HintedError(error: error, hint: SyncError.deletionLimitHint)
         }
         await watch.end()
@@ -235,17 +241,15 @@ struct EngineRunOptions: ParsableArguments {
     }
 
     /// Prints the report of a run.
-    ///
-    /// - Parameter isComplete: Whether the run finished without an error.
     private func show(
-        _ report: SyncReport, of engine: SyncEngine, since start: Date, isComplete: Bool = true
+        _ report: SyncReport, of engine: SyncEngine, since start: Date
     ) async throws -> [EntityStatus] {
         let status = try await engine.status()
         if quiet { return status }
         let isAnyOpen = !json && report.total.conflicts > 0 && status.contains { $0.openConflicts > 0 }
         let conflicts = isAnyOpen ? try await engine.conflicts() : []
         let open = conflicts.filter { $0.isOpen && ($0.outcome?.date ?? start) >= start }
-        let printer = SyncReportPrinter(report: report, status: status, open: open, isComplete: isComplete)
+        let printer = SyncReportPrinter(report: report, status: status, open: open)
         try printer.print(asJSON: json)
         return status
     }
