@@ -278,12 +278,33 @@ public enum TransformerPolicy: Sendable, Hashable {
 
 // MARK: - Pending changes
 
+/// The number of pending and blocked changes of a database, and of the deletions among them.
+package struct PendingChangeCounts: Sendable, Hashable {
+    package let changes: Int
+    package let deletions: Int
+}
+
 extension DataStack {
     /// Returns the number of rows with pending or blocked changes, including inserted and deleted rows; 0 in a database
     /// without an outbox.
     package func pendingChangeCount() async throws -> Int {
         try await reading { db in
             try EngineLedger(db).totalChangeCount()
+        }
+    }
+
+    /// Returns the number of rows with pending or blocked changes, and the number of deleted rows among them; nil in a
+    /// database without an outbox.
+    package func pendingChangeCounts() async throws -> PendingChangeCounts? {
+        try await reading { db in
+            try EngineLedger(db).totalChangeCounts()
+        }
+    }
+
+    /// Whether the database has the tables of a sync engine, which the first engine creates.
+    package func hasSyncState() async throws -> Bool {
+        try await reading { db in
+            try EngineSchema.names(in: db) != nil
         }
     }
 }

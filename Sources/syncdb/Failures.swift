@@ -109,9 +109,17 @@ extension SyncError {
     /// payload. Its first diagnostics and its fixes follow on separate lines.
     var visible: TerminalText {
         let place = self.place.map { "\($0)" as TerminalText }.joined(separator: ", ")
+        var text = message
+        var lists = keyOptions
+        // If the payload has one list, its records are probably meant.
+        if lists.count == 1, let cure = text.range(of: "; name one with --primary-key") {
+            text.replaceSubrange(
+                cure, with: "; to read the list inside, use \(lists[0]); otherwise name a key with --primary-key")
+            lists = []
+        }
         let line: TerminalText =
-            "\(message)" + (place.isEmpty ? "" : " (\(place))") + (underlying.map { ": \($0)" } ?? "")
-            + (keyOptions.isEmpty ? "" : "; to read a list inside, use \(keyOptions.joined(separator: " or "))")
+            "\(text)" + (place.isEmpty ? "" : " (\(place))") + (underlying.map { ": \($0)" } ?? "")
+            + (lists.isEmpty ? "" : "; to read a list inside, use \(lists.joined(separator: " or "))")
         let problems = TruncatedList(problems).lines({ "  \($0.path): \($0.message)" }, hint: nil)
         let fixes = fixes.map { TerminalText(lines: $0) }
         return ([line] + problems + fixes).joined(separator: "\n")

@@ -119,11 +119,35 @@ struct Import: AsyncParsableCommand, PayloadCommand {
                 given ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet, of: kept)
             try kept.close()
         }
-        let stack = try DataStack(
-            model: chosen.model, at: location.url, migration: changes.migration, transformers: .optional)
+        let stack = try migratedStack(to: chosen.model)
         let outcome = try await sync(payloads, into: stack, written)
         chosen.announce()
         return outcome
+    }
+
+    /// Opens the database and migrates it to the model. If `--allow-loss` lets the migration lose data, prints what it
+    /// lost.
+    private func migratedStack(to model: SyncModel) throws -> DataStack {
+        var losses: [SyncDiagnostic] = []
+        if changes.allowLoss {
+            do {
+                return try DataStack(
+                    model: model, at: location.url, migration: .keepingData, transformers: .optional)
+            } catch let error as SyncError where error.code == .modelMismatch {
+                losses = error.problems.filter { $0.kind == .dataLoss }
+            }
+        }
+        let stack = try DataStack(
+            model: model, at: location.url, migration: changes.migration, transformers: .optional)
+        if !output.quiet {
+            let lines = TruncatedList(losses, upTo: list.limit).lines(
+                {
+                    let loss = $0.message.replacingOccurrences(of: " would be lost", with: "")
+                    return "note: migrated; lost: \($0.path): \(loss)"
+                }, hint: "use --all to list them")
+            for line in lines { Terminal.writeError(line) }
+        }
+        return stack
     }
 
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, SyncModel) {
@@ -145,10 +169,26 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         let needsKeys = output.json || (payloads.count > 1 && payloads.allSatisfy { $0.data != nil })
         options.resultDetail = verbose ? .values : needsKeys ? .keys : .counts
         options.chunkSize = chunkSize.bytes
+        let before = try await stack.pendingChangeCounts()
         let result = try await output.withProgress(options) {
             try await payload.sync(payloads, into: stack, options: $0, written)
         }
+        // The import is committed, so an error of this read is ignored.
+        if !output.quiet, let before, let after = try? await stack.pendingChangeCounts() {
+            notePendingChanges(from: before, to: after)
+        }
         return (result, stack.model)
+    }
+
+    /// Prints a note if the import added pending changes, which the next sync with a service sends.
+    private func notePendingChanges(from before: PendingChangeCounts, to after: PendingChangeCounts) {
+        let deletions = max(0, after.deletions - before.deletions)
+        let changes = max(after.changes - before.changes, deletions)
+        guard changes > 0 else { return }
+        let among = deletions == 0 ? "" : " (\(CountText.count(deletions, "deletion")))"
+        Terminal.writeError(
+            "note: this database is synced with a service; the next sync sends \(CountText.count(changes, "change"))\(among) of this import"
+        )
     }
 }
 

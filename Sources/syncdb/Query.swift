@@ -36,10 +36,12 @@ struct Query: AsyncParsableCommand, InputCommand {
 
     func run() async throws {
         let stack = try location.open()
-        let rows = try stack.selection(
-            of: entity, columns: shown.columns?.paths, where: condition.predicate(),
-            orderedBy: selection.order,
-            limit: selection.limit, offset: selection.offset)
+        let rows = try selection.explainingOrder {
+            try stack.selection(
+                of: entity, columns: shown.columns?.paths, where: condition.predicate(),
+                orderedBy: selection.order,
+                limit: selection.limit, offset: selection.offset)
+        }
         try await RowPrinter(form.chosen, style: color.style).print(rows, of: stack)
     }
 }
@@ -102,6 +104,26 @@ struct SelectionOptions: ParsableArguments {
 
     var order: RowOrder {
         RowOrder((orderBy ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+    }
+
+    /// Runs a closure that uses the order. An error about a term in the syntax of SQL, such as `age desc`, gets a hint.
+    func explainingOrder<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SyncError where error.code == .unknownAttribute {
+            for term in (orderBy ?? "").split(separator: ",") {
+                let words = term.split(separator: " ").map(String.init)
+                guard words.count == 2, error.message.contains(" \(words[1])'") else { continue }
+                let path = String(words[0].drop { $0 == "-" })
+                if words[1].lowercased() == "desc" {
+                    throw HintedError(error: error, hint: "for descending order write --order-by=-\(path)")
+                }
+                if words[1].lowercased() == "asc" {
+                    throw HintedError(error: error, hint: "for ascending order write --order-by=\(path)")
+                }
+            }
+            throw error
+        }
     }
 
     func validate() throws {

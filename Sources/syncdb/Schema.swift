@@ -141,7 +141,9 @@ struct ModelPrinter {
         }
         for relationship in entity.relationships {
             let many = relationship.isToMany ? (relationship.isOrdered ? "many ordered " : "many ") : ""
-            table.add(["  " + relationship.name, "→ \(many)\(relationship.destination)", notes(relationship)])
+            table.add([
+                "  " + relationship.name, "→ \(many)\(relationship.destination)", notes(relationship, of: entity),
+            ])
         }
         return table.text
     }
@@ -160,7 +162,7 @@ struct ModelPrinter {
 
     private func notes(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> String {
         var notes: [String] = []
-        if isKey(attribute, of: entity) { notes.append("primary key") }
+        if isKey(attribute.name, of: entity) { notes.append("primary key") }
         if let key = attribute.remoteKey { notes.append("from \(key)") }
         if !attribute.isOptional { notes.append("required") }
         if attribute.defaultValue != nil { notes.append("has a default") }
@@ -172,8 +174,9 @@ struct ModelPrinter {
         return notes.joined(separator: ", ")
     }
 
-    private func notes(_ relationship: SyncModel.Relationship) -> String {
+    private func notes(_ relationship: SyncModel.Relationship, of entity: SyncModel.Entity) -> String {
         var notes: [String] = []
+        if isKey(relationship.name, of: entity) { notes.append("primary key") }
         if let inverse = relationship.inverse { notes.append("inverse \(inverse)") }
         if relationship.deleteRule != .nullify { notes.append("\(relationship.deleteRule.rawValue)") }
         if let key = relationship.remoteKey { notes.append("from \(key)") }
@@ -181,8 +184,8 @@ struct ModelPrinter {
         return notes.joined(separator: ", ")
     }
 
-    private func isKey(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> Bool {
+    private func isKey(_ name: String, of entity: SyncModel.Entity) -> Bool {
         guard let compiled = try? model.compiled.entity(named: entity.name) else { return false }
-        return model.compiled.keyNames(of: compiled).contains(attribute.name)
+        return model.compiled.keyNames(of: compiled).contains(name)
     }
 }

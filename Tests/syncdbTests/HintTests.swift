@@ -124,6 +124,16 @@ struct HintTests {
         #expect(run.errors.contains("--key results"))
     }
 
+    @Test("The hint for the list of an object without a key comes before that for a primary key")
+    func nestedListComesFirst() throws {
+        let run = try sandbox.syncdb(
+            "import", "-", "--entity", "Order", "-d", "orders.sqlite", input: #"{"orders": [{"id": 1}], "meta": 3}"#)
+        #expect(run.status == 1)
+        let message = "; to read the list inside, use --key orders; otherwise name a key with --primary-key. "
+        #expect(run.errors.contains(message), "\(run.errors)")
+        #expect(!run.errors.contains("to read a list inside"), "\(run.errors)")
+    }
+
     @Test(
         "Records on separate lines are an error that names --ndjson and the file",
         arguments: [["import"], ["diff"], ["doctor"], ["schema", "infer"], ["import", "--whole-up-to", "1"]])

@@ -72,6 +72,8 @@ struct QueryColumnTests {
             (["User", "--columns", "id,fristName"], 1, "did you mean 'firstName'?"),
             (["User", "--columns", "id,compny.name"], 1, "did you mean 'company'?"),
             (["User", "--columns", "notes"], 1, "notes.@count"), (["User", "--columns", "id,"], 2, "--columns"),
+            (["User", "--order-by", "age desc"], 1, "hint: for descending order write --order-by=-age\n"),
+            (["User", "--order-by", "id,company.name ASC"], 1, "write --order-by=company.name\n"),
             (["User", "--order-by", "agee"], 1, "did you mean 'age'?"), (["Usr"], 1, "did you mean 'User'?"),
             (["User", "--where", "agee > 1"], 1, "did you mean 'age'?"), (["User", "--offset=-1"], 2, "--offset"),
         ])

@@ -59,6 +59,13 @@ struct SchemaMigrateTests {
             "import", Sandbox.day2, "--entity", "User", "--database", "app.sqlite", "--model", "less.json",
             "--allow-loss")
         #expect(run.status == 0, "\(run.errors)")
+        let note = "note: migrated; lost: entities.User.attributes.age: the attribute is no longer in the model: "
+        #expect(run.errors.contains(note), "\(run.errors)")
+        #expect(!run.errors.contains("would be lost"), "\(run.errors)")
+        let again = try sandbox.syncdb(
+            "import", Sandbox.day2, "--entity", "User", "--database", "app.sqlite", "--model", "less.json",
+            "--allow-loss")
+        #expect(!again.errors.contains("note: migrated"), "\(again.errors)")
         #expect(try sandbox.count("User") == "8")
         let json = try sandbox.syncdb(
             "schema", "migrate", "--database", "app.sqlite", "--model", Sandbox.model, "--json", "--dry-run")

@@ -23,6 +23,25 @@ struct SchemaTests {
         #expect(kept.output == file.output)
     }
 
+    @Test("schema show marks each part of a composite primary key")
+    func keyPartsAreMarked() throws {
+        let sandbox = try Sandbox()
+        let model = try sandbox.file(
+            "model.json",
+            """
+            {"entities": {
+              "Order": {"attributes": {"id": "integer"},
+                "relationships": {"lines": {"entity": "Line", "many": true, "inverse": "order"}}},
+              "Line": {"primaryKey": ["order", "lineNo"], "attributes": {"lineNo": "integer", "text": "string"},
+                "relationships": {"order": {"entity": "Order", "inverse": "lines"}}}}}
+            """)
+        let run = try sandbox.syncdb("schema", "show", "--model", model)
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = run.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(lines.contains("lineNo integer primary key"))
+        #expect(lines.contains("order → Order primary key, inverse lines"), "\(run.output)")
+    }
+
     @Test("schema convert writes a schema file that converts to itself")
     func convertIsStable() throws {
         let sandbox = try Sandbox()

@@ -76,17 +76,33 @@ struct ServiceCommandTests {
         #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") } == [#"PATCH /tasks/1 {"points":2}"#])
     }
 
+    @Test("'resolve' without --field names the fields if a row has several open conflicts")
+    func resolvedFieldsAreNamed() throws {
+        let setting = try ServiceSetting(
+            [ServiceSetting.tasks([["id": 1, "title": "t", "points": 1]])], #", "policy": "manual""#)
+        #expect(try setting.run("sync").status == 0)
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine', points = 2")
+        try setting.say([ServiceSetting.tasks([["id": 1, "title": "theirs", "points": 3]])])
+        #expect(try setting.run("pull").status == 4)
+        let run = try setting.run("resolve", "--entity", "Task", "--key", "1", "--take", "local")
+        #expect(
+            [
+                "Task 1: kept the local values of title, points\n", "Task 1: kept the local values of points, title\n",
+            ].contains(run.output), "\(run.output)\(run.errors)")
+    }
+
     @Test("'status' prints the last sync of each entity, and whether its first pull was complete")
     func lastSyncIsPrinted() throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
         func entities() throws -> JSONValue? {
             try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]
         }
+        try setting.importNothing()
         let before = try entities()
         for name in ["Task", "Tag"] {
             #expect(before?[name]?["lastSync"] == .null && before?[name]?["initialSyncComplete"] == false)
         }
-        #expect(try setting.run("status").output.components(separatedBy: "never").count == 3)
+        #expect(try setting.run("status").output == "this database has not been synced with a service yet\n")
         let start = Date(timeIntervalSinceNow: -2)
         #expect(try setting.run("pull", "--only", "Task").status == 0)
         let after = try entities()
@@ -98,8 +114,40 @@ struct ServiceCommandTests {
         }
         let date = try Date(time, strategy: .iso8601)
         #expect(start <= date && date <= Date())
-        #expect(try setting.run("status").output.contains(time))
+        let table = try setting.run("status").output
+        #expect(table.contains(time) && table.components(separatedBy: "never").count == 2, "\(table)")
         #expect(try setting.server.log == ["GET /tasks"])
+    }
+
+    @Test("'status', 'conflicts' and 'resolve' write nothing to a database that no service command has synced")
+    func unsyncedDatabaseStays() throws {
+        let setting = try ServiceSetting([])
+        let message = "this database has not been synced with a service yet"
+        let resolve = ["--entity", "Task", "--key", "1", "--take", "local"]
+        for words in [["status"], ["conflicts"], ["resolve"] + resolve] {
+            let run = try setting.sandbox.run(setting.arguments(words))
+            #expect(run.status == 2)
+            #expect(run.errors.contains("the database 'app.sqlite' does not exist"), "\(run.errors)")
+            #expect(try !setting.sandbox.files.contains("app.sqlite"))
+        }
+        try setting.importNothing()
+        let before = try setting.sandbox.databaseDump()
+        for command in ["status", "conflicts"] {
+            let run = try setting.run(command)
+            #expect(run.status == 0 && run.output == message + "\n", "\(run.output)\(run.errors)")
+            let unknown = try setting.run(command, "--only", "Nobody")
+            #expect(unknown.status == 1 && unknown.errors.contains("unknown entity 'Nobody'"), "\(unknown.errors)")
+        }
+        #expect(try setting.run("conflicts", "--json").output == "[]\n")
+        let status = try JSONValue(parsing: try setting.run("status", "--only", "Task", "--json").output)
+        #expect(status["blockedChanges"] == [])
+        #expect(status["entities"]?["Tag"] == nil)
+        #expect(status["entities"]?["Task"]?["pending"] == 0)
+        let resolved = try setting.sandbox.run(setting.arguments(["resolve"] + resolve))
+        #expect(resolved.status == 1 && resolved.errors.contains(message), "\(resolved.errors)")
+        #expect(try setting.sandbox.databaseDump() == before)
+        // The stub creates its log with the first request.
+        #expect(try !setting.sandbox.files.contains("answers.json.log"))
     }
 
     // MARK: Exit codes

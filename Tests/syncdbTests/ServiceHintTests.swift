@@ -49,6 +49,27 @@ struct ServiceHintTests {
             "\(refused.errors)")
     }
 
+    @Test("An entity of the configuration that the model does not have is an error that names the file and the place")
+    func unknownEntityIsLocated() throws {
+        let sandbox = try sandbox("http://127.0.0.1:9")
+        _ = try sandbox.file(
+            "service.json", #"{"service": "rest", "url": "http://127.0.0.1:9", "entities": {"Taks": {}}}"#)
+        let run = try sandbox.run(["pull"] + Self.engine + ["--model", "model.json"])
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: service.json: unknown entity 'Taks'; "), "\(run.errors)")
+        #expect(run.errors.contains("(at entities.Taks)"), "\(run.errors)")
+    }
+
+    @Test("A path that the service does not have is an error with the URL, without its query")
+    func missingPathNamesURL() throws {
+        let folder = try Sandbox()
+        let server = try AnswerServer(in: folder.folder, ["GET /none": ["body": []]])
+        let sandbox = try sandbox("\(server.url)/v1", #", "rest": {"since": "since"}"#)
+        let run = try sandbox.run(["pull"] + Self.engine + ["--model", "model.json"])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("(GET \(server.url)/v1/tasks)"), "\(run.errors)")
+    }
+
     @Test(
         "A credentials command that does not end is ended after the timeout",
         arguments: [

@@ -63,16 +63,33 @@ struct ServiceMessageTests {
 
     // MARK: Messages
 
-    @Test("'pull' prints changed links, and 'sync' without changes prints 'nothing to do'")
+    @Test("'pull' prints changed links, and 'sync' without changes prints 'nothing new'")
     func linksAreCounted() throws {
         let setting = try Setting([Self.task(1, ["tag_ids": [1]])])
         #expect(try setting.run("sync").status == 0)
-        #expect(try setting.run("sync").output == "nothing to do\n")
+        #expect(try setting.run("sync").output == "nothing new\n")
         try setting.say([Self.task(1, ["tag_ids": [2]])])
         #expect(try setting.run("pull").output == "Task: links: 1 added, 1 removed\n")
         try setting.say([Self.task(1, ["tag_ids": [1, 2]])])
         let json = try JSONValue(parsing: try setting.run("pull", "--json").output)
         #expect(json["entities"]?["Task"]?["linksAdded"] == 1)
+    }
+
+    @Test("'import' into a synced database prints the number of changes that the next sync sends")
+    func pendingImportIsReported() throws {
+        let setting = try Setting([Self.task(1), Self.task(2)])
+        _ = try setting.run("sync")
+        let before = try setting.sandbox.run(
+            ["import", "-", "--entity", "Task", "-d", "app.sqlite", "--delta"], input: #"[{"id": 1, "title": "t"}]"#)
+        #expect(before.status == 0 && !before.errors.contains("synced with a service"), "\(before.errors)")
+        let arguments = ["import", "-", "--entity", "Task", "-d", "app.sqlite"]
+        let run = try setting.sandbox.run(arguments, input: #"[{"id": 1, "title": "mine"}]"#)
+        #expect(run.status == 0)
+        let note =
+            "note: this database is synced with a service; the next sync sends 2 changes (1 deletion) of this import\n"
+        #expect(run.errors.contains(note), "\(run.errors)")
+        let again = try setting.sandbox.run(arguments, input: #"[{"id": 1, "title": "mine"}]"#)
+        #expect(again.status == 0 && !again.errors.contains("synced with a service"), "\(again.errors)")
     }
 
     @Test("'push' prints blocked rows also without other changes, and 'status' prints the reason")
@@ -108,7 +125,7 @@ struct ServiceMessageTests {
         #expect(
             run.output == """
                 Task: pulled: 2 updated
-                Task: 2 rows with open conflicts; 'syncdb resolve' resolves them
+                Task: 2 rows with open conflicts; 'syncdb conflicts' lists them; decide with 'syncdb resolve --entity Task --key … --take local|remote'
 
                 """, "\(run.output)\(run.errors)")
         #expect(run.status == 4)
@@ -161,7 +178,7 @@ struct ServiceMessageTests {
         #expect(run.output == "Task: pulled: 2 inserted\n" + note, "\(run.output)\(run.errors)")
         #expect(try setting.run("pull", "--only", "Task").output == note)
         try setting.say([Self.task(1), Self.task(2, ["rev": 5])])
-        #expect(try setting.run("pull", "--only", "Task").output == "nothing to do\n")
+        #expect(try setting.run("pull", "--only", "Task").output == "nothing new\n")
     }
 
     @Test("'pull' prints the reason and the length of a delay")
@@ -173,7 +190,7 @@ struct ServiceMessageTests {
             ]))
         let run = try setting.run("pull", "--only", "Task")
         #expect(run.errors == "waiting 1 s: the service asks to wait: status 503\n")
-        #expect(run.output == "nothing to do\n")
+        #expect(run.output == "nothing new\n")
         let quiet = try setting.run("pull", "--only", "Tag", "--quiet", "--wait", "0")
         #expect(quiet.errors.contains("not found") || quiet.errors.contains("there is nothing"), "\(quiet.errors)")
     }
@@ -194,6 +211,9 @@ struct ServiceMessageTests {
         let status = try setting.run("status").output
         #expect(
             status.contains("Project 1 is blocked: cannot delete Project 1: denied by Project.tasks"), "\(status)")
+        #expect(
+            status.hasSuffix("\nto send a blocked change again, fix the cause and change a value of the row\n"),
+            "\(status)")
         try setting.say([Self.task(1, ["project_id": .null])])
         let run = try setting.run("sync")
         #expect(run.output.contains("Project: pulled: 1 deleted"), "\(run.output)\(run.errors)")

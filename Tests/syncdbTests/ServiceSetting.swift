@@ -44,6 +44,13 @@ final class ServiceSetting {
 
     func run(_ words: String...) throws -> Program.Run { try sandbox.run(try arguments(words)) }
 
+    /// Creates the database with an import, without an engine.
+    func importNothing() throws {
+        let arguments = ["import", "-", "--entity", "Task", "--model", "model.json", "-d", "app.sqlite"]
+        let run = try sandbox.run(arguments, input: "[]")
+        try #require(run.status == 0, "\(run.errors)")
+    }
+
     /// Returns the response with a list of tasks.
     static func tasks(_ tasks: JSONValue) -> JSONValue.Member { .init("GET /tasks", ["body": tasks]) }
 }

@@ -236,7 +236,9 @@ extension SyncError {
     /// Returns the error for an object without the next key of a key path.
     static func noKey(_ key: String, among keys: [String], at path: String) -> SyncError {
         let names = keys.isEmpty ? "none" : TruncatedList(keys.map { "'\($0)'" }).text
-        return SyncError(.keyPathNotFound, "no key '\(key)'; available: \(names)", path: path)
+        // An object with very many keys has records, not names.
+        let hint = SimilarName.hint(for: key, among: keys.prefix(1000))
+        return SyncError(.keyPathNotFound, "no key '\(key)'; available: \(names)\(hint)", path: path)
     }
 }
 

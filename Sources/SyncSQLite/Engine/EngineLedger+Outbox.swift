@@ -84,6 +84,15 @@ extension EngineLedger {
         return try db.first(Int.self, "SELECT count(*) FROM \(outbox)") ?? 0
     }
 
+    /// Returns the number of pending and blocked changes of all entities, and the number of deletions among them. Returns
+    /// nil in a database without an outbox, and in one that an earlier version wrote.
+    func totalChangeCounts() throws -> PendingChangeCounts? {
+        guard try EngineSchema.names(in: db) != nil, try EngineSchema.isCurrent(in: db) else { return nil }
+        return PendingChangeCounts(
+            changes: try totalChangeCount(),
+            deletions: try db.first(Int.self, "SELECT count(*) FROM sync_outbox WHERE kind = 'delete'") ?? 0)
+    }
+
     /// Returns the keys of the locally deleted rows of each entity, by the number of the entity.
     func deletedKeys() throws -> [Int: Set<BinaryComparedValue>] {
         try db.rows("SELECT e, k FROM sync_outbox WHERE kind = 'delete'").reduce(into: [:]) { keys, row in

@@ -216,13 +216,26 @@ extension ServiceHTTPClient.Response {
     /// The method and path of the request, for errors. The query is omitted, because it may contain a secret.
     var endpoint: String { "\(method) \(url.path)" }
 
-    /// The response as a ``ServiceError/rejected(status:_:)`` error, with the method and path of the request.
+    /// The method and URL of the request, for errors about a missing path. The user, the query and the fragment are
+    /// omitted, because they may contain secrets.
+    private var address: String {
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return endpoint }
+        parts.user = nil
+        parts.password = nil
+        parts.query = nil
+        parts.fragment = nil
+        return parts.string.map { "\(method) \(secrets.hiding($0))" } ?? endpoint
+    }
+
+    /// The response as a ``ServiceError/rejected(status:_:)`` error, with the method and path of the request. An error
+    /// with status 404 or 410 has the URL instead of the path.
     public var refusal: ServiceError {
         var text = message
         if let location = headers[.location], (300..<400).contains(status) {
             text = "redirected to \(secrets.hiding(location))"
         }
-        return .rejected(status: status, text.isEmpty ? "(\(endpoint))" : "\(text) (\(endpoint))")
+        let place = status == 404 || status == 410 ? address : endpoint
+        return .rejected(status: status, text.isEmpty ? "(\(place))" : "\(text) (\(place))")
     }
 
     /// The delay from the `Retry-After` header, which has seconds or a date by the clock of the service; nil if there

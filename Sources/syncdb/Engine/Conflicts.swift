@@ -20,7 +20,12 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     func run() async throws {
-        let conflicts = try await engine(stack(), makesRequests: false).conflicts(only: chosen.names)
+        guard let stack = try await syncedStack() else {
+            _ = try unsyncedEntities(chosen.names)
+            if json { return try Terminal.write(json: "[]") }
+            return try Terminal.write("\(UnsyncedDatabase.message)")
+        }
+        let conflicts = try await engine(stack, makesRequests: false).conflicts(only: chosen.names)
         if json { return try Terminal.write(json: Self.json(conflicts)) }
         guard !conflicts.isEmpty else { return try Terminal.write("no conflicts") }
         var table = TablePrinter(
@@ -106,11 +111,21 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
 
     func run() async throws {
         let domain = fieldName ?? formerFieldName
-        let stack = try stack()
+        guard let stack = try await syncedStack() else {
+            throw SyncError(.rowNotFound, "no conflict of \(entity) \(self.key): \(UnsyncedDatabase.message)")
+        }
         let engine = try engine(stack, makesRequests: false)
         let key = JSONValue(keyArgument: key)
+        let open = try await engine.conflicts().filter {
+            $0.isOpen && $0.entity == entity && ($0.key.description == self.key || $0.key.json == key)
+        }
+        let fields = open.map(\.field).filter { !$0.isEmpty }
         do {
             try await engine.resolve(entity, key: key, field: domain, keeping: take.side)
+        } catch let error as SyncError where error.code == .invalidOption && domain != nil && !fields.isEmpty {
+            let similar = SimilarName.hint(for: domain ?? "", among: fields)
+            throw HintedError(
+                error: error, hint: "the row has open conflicts of \(TruncatedList(fields).text)\(similar)")
         } catch let error as SyncError where error.code == .rowNotFound && take == .local && domain == nil {
             do { try await engine.restoreDeleted(entity, key: key) } catch let other as SyncError
                 where other.code == error.code
@@ -119,7 +134,10 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
             }
             return try await show(key, stack, "restored the row; the next sync sends it as a new row", isRestored: true)
         }
-        try await show(key, stack, "kept the \(take.rawValue) value", isRestored: false)
+        let kept: TerminalText =
+            domain == nil && fields.count > 1
+            ? "kept the \(take.rawValue) values of \(TruncatedList(fields).text)" : "kept the \(take.rawValue) value"
+        try await show(key, stack, kept, isRestored: false)
     }
 
     private func show(_ key: JSONValue, _ stack: DataStack, _ text: TerminalText, isRestored: Bool) async throws {

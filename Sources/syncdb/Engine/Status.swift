@@ -20,7 +20,8 @@ struct Status: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     func run() async throws {
-        let engine = try engine(stack(), makesRequests: false)
+        guard let stack = try await syncedStack() else { return try showUnsynced() }
+        let engine = try engine(stack, makesRequests: false)
         let status = try await engine.status(only: chosen.names)
         let blocked = try await engine.blockedChanges(only: chosen.names)
         if json { return try Terminal.write(json: Self.json(status, blocked)) }
@@ -39,6 +40,20 @@ struct Status: AsyncParsableCommand, EngineCommand {
         for row in blocked {
             try Terminal.write("\(row.entity) \(row.key) is blocked: \(row.reason)")
         }
+        if !blocked.isEmpty {
+            try Terminal.write("to send a blocked change again, fix the cause and change a value of the row")
+        }
+    }
+
+    private func showUnsynced() throws {
+        let names = try unsyncedEntities(chosen.names)
+        guard json else { return try Terminal.write("\(UnsyncedDatabase.message)") }
+        let status = names.map { name in
+            EntityStatus(
+                entity: name, pendingChanges: 0, blockedChanges: 0, openConflicts: 0, conflictingValues: 0,
+                lastSyncDate: nil, isInitialSyncComplete: false)
+        }
+        try Terminal.write(json: Self.json(status, []))
     }
 
     private static func json(_ status: [EntityStatus], _ blocked: [BlockedChange]) -> String {

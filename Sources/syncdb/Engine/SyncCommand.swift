@@ -84,6 +84,35 @@ extension EngineCommand {
         return try DataStack(at: location.url, transformers: .optional)
     }
 
+    /// Opens a database that a service command has synced. Returns nil for a database without the engine's tables. An
+    /// engine would create them, and its triggers would then record each import as a local change.
+    ///
+    /// - Throws: ``UsageError`` if the store does not exist.
+    func syncedStack() async throws -> DataStack? {
+        guard try location.exists else {
+            throw UsageError("the database '\(location.database)' does not exist; 'syncdb sync' creates it")
+        }
+        let reader = try location.open()
+        let isSynced = try await reader.hasSyncState()
+        try reader.close()
+        guard isSynced else { return nil }
+        return try stack()
+    }
+
+    /// Returns the names of the chosen entities of the configuration, for a database that was not synced.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity` if the configuration does not have an entity.
+    func unsyncedEntities(_ only: [String]?) throws -> [String] {
+        let all = try service.configuration(makesRequests: false).entities.map(\.name)
+        guard let only else { return all }
+        for name in only where !all.contains(name) {
+            throw SyncError(
+                .unknownEntity, "unknown entity '\(name)': the engine syncs \(all.joined(separator: ", "))",
+                entity: name)
+        }
+        return all.filter(only.contains)
+    }
+
     /// Creates the engine of the database.
     ///
     /// - Parameters:
@@ -99,10 +128,21 @@ extension EngineCommand {
             CredentialCommand($0, configuration.credentialHeader, timeout: configuration.timeout)
         }
         let credentials = command?.credentials ?? .none
-        return try SyncEngine(
-            stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,
-            configuration: engineConfiguration)
+        do {
+            return try SyncEngine(
+                stack: stack, service: configuration.service(credentials: credentials),
+                entities: configuration.entities, configuration: engineConfiguration)
+        } catch var error as SyncError where error.code == .unknownEntity {
+            error.path = "entities" + (error.entity.map { ".\($0)" } ?? "")
+            error.entity = nil
+            throw error.naming(service.config)
+        }
     }
+}
+
+/// The text for a database without the engine's tables.
+enum UnsyncedDatabase {
+    static let message = "this database has not been synced with a service yet"
 }
 
 /// The options for the service of a database.
@@ -190,7 +230,7 @@ struct EngineRunOptions: ParsableArguments {
         } catch let error as SyncError where error.code == .deletionLimitExceeded {
             await watch.end()
             // Everything except the deletions was done.
-            _ = try await show(engine.lastReport ?? SyncReport(), of: engine, since: start, isComplete: false)
+            _ = try await show(engine.lastReport ?? SyncReport(), of: engine, since: start)
             throw HintedError(error: error, hint: SyncError.deletionLimitHint)
         }
         await watch.end()
@@ -201,17 +241,15 @@ struct EngineRunOptions: ParsableArguments {
     }
 
     /// Prints the report of a run.
-    ///
-    /// - Parameter isComplete: Whether the run finished without an error.
     private func show(
-        _ report: SyncReport, of engine: SyncEngine, since start: Date, isComplete: Bool = true
+        _ report: SyncReport, of engine: SyncEngine, since start: Date
     ) async throws -> [EntityStatus] {
         let status = try await engine.status()
         if quiet { return status }
         let isAnyOpen = !json && report.total.conflicts > 0 && status.contains { $0.openConflicts > 0 }
         let conflicts = isAnyOpen ? try await engine.conflicts() : []
         let open = conflicts.filter { $0.isOpen && ($0.outcome?.date ?? start) >= start }
-        let printer = SyncReportPrinter(report: report, status: status, open: open, isComplete: isComplete)
+        let printer = SyncReportPrinter(report: report, status: status, open: open)
         try printer.print(asJSON: json)
         return status
     }

@@ -65,14 +65,12 @@ struct ReportPrinter {
 ///     Task: 2 values skipped: the first is Task 7, points: 'many' does not fit points, an integer
 ///     Task: 3 records without a version; check 'rest.version' in the configuration
 ///     Task: 1 blocked change; 'syncdb status' shows the reason
-///     Task: 1 row with open conflicts; 'syncdb resolve' resolves them
+///     Task: 1 row with open conflicts; 'syncdb conflicts' lists them; decide with 'syncdb resolve …'
 struct SyncReportPrinter {
     let report: SyncReport
     let status: [EntityStatus]
     /// The open conflicts of this run.
     var open: [SyncConflict] = []
-    /// Whether the run finished without an error.
-    var isComplete = true
 
     func print(asJSON: Bool) throws {
         if asJSON { return try Terminal.write(json: json) }
@@ -111,7 +109,7 @@ struct SyncReportPrinter {
             report.entities[name].map { lines(name, $0) } ?? []
         }
         let left = status.flatMap(lines)
-        if happened.isEmpty, left.isEmpty { return isComplete ? "nothing to do" : "nothing new" }
+        if happened.isEmpty, left.isEmpty { return "nothing new" }
         return (happened.isEmpty ? ["nothing new"] + left : happened + left).joined(separator: "\n")
     }
 
@@ -165,9 +163,10 @@ struct SyncReportPrinter {
             )
         }
         if status.openConflicts > 0 {
+            let rows = CountText.count(status.openConflicts, "row")
             lines.append(
-                "\(status.entity): \(CountText.count(status.openConflicts, "row")) with open conflicts; 'syncdb resolve' resolves them"
-            )
+                "\(status.entity): \(rows) with open conflicts; 'syncdb conflicts' lists them; "
+                    + "decide with 'syncdb resolve --entity \(status.entity) --key … --take local|remote'")
         }
         return lines
     }

@@ -123,6 +123,7 @@ struct RecordLocationTests {
             (0, "5", "expected an object or an array of records, found a number (at $)"),
             (1, "{\"a\": {\"c\": 1}}", "no key 'b'; available: 'c' (at a)"),
             (2, "{\"meta\": {}}", "no key 'data'; available: 'meta' (at $)"),
+            (2, "{\"date\": {}}", "no key 'data'; available: 'date'; did you mean 'date'? (at $)"),
             (2, "{\"data\": [1]}", "expected a record (JSON object), found a number (at data[0])"),
             (
                 2, "{\"errors\": [{\"status\": \"404\", \"title\": \"Not Found\"}]}",
