@@ -237,6 +237,11 @@ enum EngineSchema {
 
     static func isCurrent(in db: Database) throws -> Bool { try db.tableExists("sync_outbox", in: "main") }
 
+    /// Returns whether the database has the table of the lease, even if another connection has changed the schema.
+    static func hasLeaseTable(in db: Database) throws -> Bool {
+        try db.finds("SELECT 1 FROM main.sqlite_schema WHERE name = 'sync_lease'")
+    }
+
     // MARK: Removing entries
 
     /// Drops the change capture triggers of all engines.

@@ -20,7 +20,9 @@ enum EngineTableCheck {
             return try body()
         } catch let failure where failure is RowDecodingError || failure is InvalidText {
             throw error(in: db)
-        } catch let failure as DatabaseError where isOfMissingTable(failure) && areRemoved(from: db) {
+        } catch let failure as DatabaseError
+            where isOfMissingTable(failure) && (try? EngineSchema.hasLeaseTable(in: db)) == false
+        {
             throw SyncError(
                 .databaseError, "the sync state of this database was removed (removeSyncState)",
                 underlyingError: failure, suggestion: "Create a new SyncEngine.")
@@ -29,10 +31,6 @@ enum EngineTableCheck {
 
     private static func isOfMissingTable(_ error: DatabaseError) -> Bool {
         ["no such table: sync_", "no such table: main.sync_"].contains { error.message?.hasPrefix($0) == true }
-    }
-
-    private static func areRemoved(from db: Database) -> Bool {
-        (try? db.finds("SELECT 1 FROM main.sqlite_schema WHERE name = 'sync_lease'")) == false
     }
 
     /// Parses JSON that the engine stored. Call this method inside ``located(in:_:)``, which reports invalid JSON.

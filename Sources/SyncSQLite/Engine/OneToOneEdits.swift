@@ -126,25 +126,3 @@ struct OneToOneEdits {
         try ledger.insertUpdate(of: key, owner)
     }
 }
-
-extension EngineLedger {
-    /// A row whose edited reference, or whose reference as a new row, is to be sent.
-    struct ReferenceEdit {
-        let key: DatabaseValue
-        let isNew: Bool
-    }
-
-    /// Returns the rows that reference a row by an edit.
-    func edits(
-        of column: TrackedTable.Column, _ table: TrackedTable, referencing target: DatabaseValue
-    ) throws -> [ReferenceEdit] {
-        try db.rows(
-            """
-            SELECT c.k, c.kind = 'create' FROM \(table.sql) AS r
-            CROSS JOIN sync_outbox AS c ON c.e = :e AND c.k = +r.\(table.keySQL)
-            WHERE r.\(column.sql) = :target AND (c.kind = 'create' OR c.kind = 'update' AND EXISTS (
-              SELECT 1 FROM sync_base AS b WHERE b.e = c.e AND b.k = c.k AND b.field = :field))
-            """, ["e": table.number, "target": target, "field": column.name]
-        ).map { ReferenceEdit(key: $0[0], isNew: try $0.decode(atIndex: 1)) }
-    }
-}
