@@ -27,7 +27,7 @@ struct PendingReferenceEditTests {
     }
 
     private func update(
-        _ device: Device, _ entity: String = "Task", _ id: JSONValue = 1, _ record: JSONValue
+        _ device: Device, _ record: JSONValue, inEntity entity: String = "Task", id: JSONValue = 1
     ) async throws {
         try await Sync.update(id: id, with: record, inEntity: entity, stack: device.stack)
     }
@@ -173,7 +173,7 @@ struct PendingReferenceEditTests {
         await service.set("Task", 2, ["title": "b", "project_id": 7])
         let device = try await device()
         #expect(try await device.engine.pendingChangeCount() == 0)
-        try await update(device, "Task", 2, ["project_id": nil])
+        try await update(device, ["project_id": nil], id: 2)
         try await device.engine.sync()
         #expect(await value("project_id", ofTask: 2) == .null)
         #expect(try await device.leftovers() == [])
@@ -214,7 +214,7 @@ struct PendingReferenceEditTests {
     @Test("A row in a list that is sent from the other end is linked when it arrives", arguments: ["Project", "Tag"])
     func sentFromOtherEnd(_ entity: String) async throws {
         let device = try await device()
-        try await update(device, entity, entity == "Project" ? 6 : 1, ["task_ids": [1, 9]])
+        try await update(device, ["task_ids": [1, 9]], inEntity: entity, id: entity == "Project" ? 6 : 1)
         #expect(try await device.engine.pendingChangeCount() == 0)
         await service.set("Task", 9, ["title": "late"])
         for _ in 0..<2 { try await device.engine.sync() }
