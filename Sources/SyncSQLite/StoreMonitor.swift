@@ -76,7 +76,8 @@ final class StoreMonitor: Sendable {
         self.hasExistingTables = hasExistingTables
         let memory = Locked(Memory(schemaVersion: schemaVersion))
         self.memory = memory
-        transactionEnd = TransactionEndObserver(onEachCommit: { db in
+        // Syncs and engine runs have foreign keys on.
+        transactionEnd = TransactionEndObserver(onOtherCommit: { db in
             guard memory.withLock({ !$0.links.links.checked.isEmpty }) else { return }
             if (try? AppConnectionCheck.hasForeignKeysOn(db)) == true { return }
             memory.withLock { $0.links.links = ValidLinks() }

@@ -15,11 +15,12 @@ final class TransactionEndObserver: TransactionObserver, Sendable {
 
     private let actions = Locked(Actions())
     private let connection = Locked<ObjectIdentifier?>(nil)
-    private let onEachCommit: Action
+    private let onOtherCommit: Action
 
-    /// - Parameter onEachCommit: A closure that runs after each commit of an observed connection, also after those of
-    ///   the app. A connection is observed from the first call of ``afterTransaction(of:onCommit:onRollback:)`` on.
-    init(onEachCommit: @escaping Action) { self.onEachCommit = onEachCommit }
+    /// - Parameter onOtherCommit: A closure that runs after each commit of an observed connection that has no actions,
+    ///   such as a commit of the app. A connection is observed from the first call of
+    ///   ``afterTransaction(of:onCommit:onRollback:)`` on.
+    init(onOtherCommit: @escaping Action) { self.onOtherCommit = onOtherCommit }
 
     func afterTransaction(
         of db: Database, onCommit: @escaping Action = { _ in }, onRollback: @escaping Action = { _ in }
@@ -44,6 +45,9 @@ final class TransactionEndObserver: TransactionObserver, Sendable {
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
     func databaseDidChange(with event: DatabaseEvent) {}
-    func databaseDidCommit(_ db: Database) { for action in takeActions().onCommit + [onEachCommit] { action(db) } }
+    func databaseDidCommit(_ db: Database) {
+        let actions = takeActions().onCommit
+        for action in actions.isEmpty ? [onOtherCommit] : actions { action(db) }
+    }
     func databaseDidRollback(_ db: Database) { for action in takeActions().onRollback { action(db) } }
 }

@@ -73,8 +73,9 @@ struct SampleRecordRouter {
                 switch target {
                 case .attribute(let slot, _):
                     if case .object = member.value, tables.isOnlyAround(slot, entry, table) { continue }
-                    let isOpen = model[entity.table].attributes[slot].isTypeOpen
-                    kept.append(.init(key, isOpen ? member.value : Self.withoutRecords(member.value)))
+                    let attribute = model[entity.table].attributes[slot]
+                    let isKey = model.keyNames(of: entity).contains(attribute.name)
+                    kept.append(.init(key, isKey ? member.value : Self.value(member.value, for: attribute)))
                 case .relationship(let index, _), .ids(let index, _):
                     let hop = entity.relationships[index]
                     // A reference can be a part of the primary key.
@@ -88,6 +89,13 @@ struct SampleRecordRouter {
             }
         }
         return kept
+    }
+
+    /// Returns the value that inference sees of an attribute: null for a value that fits the type of the model, so that
+    /// inference does not widen the type.
+    private static func value(_ value: JSONValue, for attribute: SyncModel.Attribute) -> JSONValue {
+        if attribute.isTypeOpen { return value }
+        return Coercion.storedValue(value, as: attribute.type) == nil ? withoutRecords(value) : .null
     }
 
     /// Returns the value of an attribute, with a mixed list in place of objects. Inference takes such a list for plain

@@ -27,6 +27,7 @@ struct ModelEvolutionTests {
         "Samples without new data leave the model unchanged",
         arguments: [
             #"[{"id": 1}]"#, #"[{"id": 1, "age": null, "born": "2024-01-01", "active": true}]"#,
+            #"[{"id": 1, "age": "5", "active": 1}, {"id": 2, "age": 2.0, "active": "no"}]"#,
             #"[{"id": 1, "age": true, "born": 5, "contact": {"mail": "a"}, "employer": {"id": 2, "name": 5}}]"#,
         ])
     func keepsModelWithoutNewData(json: String) throws {
