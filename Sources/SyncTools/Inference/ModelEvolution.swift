@@ -124,6 +124,8 @@ package struct ModelEvolution: Sendable {
             if origin.hasValues { widen(known.attribute, of: known.entity, to: attribute) }
             return
         }
+        // The values of the key fit the attribute that a stronger key of other records fills.
+        if isWeaker, !origin.hasValues { return }
         // An attribute with one of these names could become the primary key.
         if isWeaker, SyncModel.PrimaryKey.defaultNames.contains(attribute.name) { return }
         guard try !isRead(origin.key, of: entity) else { return }

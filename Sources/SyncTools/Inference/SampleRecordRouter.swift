@@ -58,6 +58,15 @@ struct SampleRecordRouter {
         let path = tables.all[table].path
         let destinations = destinations(beside: members, in: table, of: entity)
         let ignored = model.rules(of: entity).ignored
+        // The number of members that fill each attribute. Of several, the weaker get their own attributes.
+        var readers: [Int: Int] = [:]
+        for member in members {
+            // This call may add an entry to the table.
+            let entry = entry(member.key, table)
+            for case .attribute(let slot, _) in tables.all[table].targets[entry] {
+                readers[slot, default: 0] += 1
+            }
+        }
         var kept: [JSONValue.Member] = []
         for member in members {
             let key = path.isEmpty ? member.key : RemoteKeyPath.text(path + [member.key])
@@ -74,8 +83,8 @@ struct SampleRecordRouter {
                 case .attribute(let slot, _):
                     if case .object = member.value, tables.isOnlyAround(slot, entry, table) { continue }
                     let attribute = model[entity.table].attributes[slot]
-                    let isKey = model.keyNames(of: entity).contains(attribute.name)
-                    kept.append(.init(key, isKey ? member.value : Self.value(member.value, for: attribute)))
+                    let isKept = readers[slot] ?? 0 > 1 || model.keyNames(of: entity).contains(attribute.name)
+                    kept.append(.init(key, isKept ? member.value : Self.value(member.value, for: attribute)))
                 case .relationship(let index, _), .ids(let index, _):
                     let hop = entity.relationships[index]
                     // A reference can be a part of the primary key.
