@@ -33,7 +33,7 @@ export KINTO_USER
 for _ in $(seq 300); do curl -s -o /dev/null "$KINTO_URL/__heartbeat__" && break; sleep 0.1; done
 
 say "The laptop has a project with three tasks, made with plain SQL, and syncs: they go to the server."
-on laptop status --model model.json >/dev/null
+on laptop pull --model model.json >/dev/null
 edit laptop "INSERT INTO Project (id, name) VALUES ('p1', 'House');
     INSERT INTO Task (id, title, points, done, projectID) VALUES
     ('t1', 'paint the door', 2, 0, 'p1'), ('t2', 'mend the roof', 8, 0, 'p1'), ('t3', 'buy nails', 1, 0, 'p1')"
