@@ -133,19 +133,10 @@ struct BackoffTests {
     }
 
     /// A service that postpones all changes.
-    private struct PostponingService: SyncService {
+    private struct PostponingService: InMemoryWrapper {
         let memory: InMemoryService
         let delay: Duration?
-        var capabilities: ServiceCapabilities { memory.capabilities }
-        var identity: String { memory.identity }
 
-        func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
-        func list(of entity: String, page: String?) async throws -> ListPage {
-            try await memory.list(of: entity, page: page)
-        }
-        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-            try await memory.fetch(ids, of: entity)
-        }
         func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
             operations.map { _ in .retry(after: delay) }
         }

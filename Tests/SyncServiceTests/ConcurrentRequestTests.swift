@@ -152,21 +152,12 @@ struct ConcurrentRequestTests {
 }
 
 /// A service that returns the first created record in the response to each create.
-private actor AnswersWithOneRow: SyncService {
+private actor AnswersWithOneRow: InMemoryWrapper {
     nonisolated let memory: InMemoryService
-    nonisolated var capabilities: ServiceCapabilities { memory.capabilities }
-    nonisolated var identity: String { memory.identity }
     private var first: PushOutcome?
 
     init(_ memory: InMemoryService) { self.memory = memory }
 
-    func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
-    func list(of entity: String, page: String?) async throws -> ListPage {
-        try await memory.list(of: entity, page: page)
-    }
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        try await memory.fetch(ids, of: entity)
-    }
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         let outcomes = try await memory.push(operations)
         guard operations.first?.kind == .create else { return outcomes }

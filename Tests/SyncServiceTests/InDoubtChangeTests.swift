@@ -117,20 +117,11 @@ struct InDoubtChangeTests {
     }
 
     /// A service that answers updates without a record.
-    private struct SilentService: SyncService {
-        let service: InMemoryService
-        var capabilities: ServiceCapabilities { service.capabilities }
-        var identity: String { service.identity }
+    private struct SilentService: InMemoryWrapper {
+        let memory: InMemoryService
 
-        func pull(_ request: PullRequest) async throws -> PullPage { try await service.pull(request) }
-        func list(of entity: String, page: String?) async throws -> ListPage {
-            try await service.list(of: entity, page: page)
-        }
-        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-            try await service.fetch(ids, of: entity)
-        }
         func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-            try await service.push(operations).map { if case .applied = $0 { .applied(nil) } else { $0 } }
+            try await memory.push(operations).map { if case .applied = $0 { .applied(nil) } else { $0 } }
         }
     }
 
@@ -141,7 +132,7 @@ struct InDoubtChangeTests {
         let service = Self.service(kind)
         let entities = Self.entities(.serverWins, .editWins)
         let stack = try await Self.device(service, entities).stack
-        let device = try Device(stack, SilentService(service: service), entities: entities)
+        let device = try Device(stack, SilentService(memory: service), entities: entities)
         try await device.write("UPDATE Task SET points = 9")
         await service.onRequest { request in
             if case .push = request { try? await device.write("DELETE FROM Task") }

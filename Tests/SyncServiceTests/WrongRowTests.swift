@@ -10,7 +10,7 @@ import Testing
 @Suite("Answers with another row")
 struct WrongRowTests {
     /// A service in memory whose answers have another row for a while.
-    private actor Confused: SyncService {
+    private actor Confused: InMemoryWrapper {
         nonisolated let memory: InMemoryService
         private let other: JSONValue
         private let kind: PushOperation.Kind
@@ -29,14 +29,6 @@ struct WrongRowTests {
             (self.memory, self.other, self.kind) = (memory, other, kind)
             (self.changes, self.rows, self.isDone) = (changes, rows, isDone)
             self.right = right
-        }
-
-        nonisolated var capabilities: ServiceCapabilities { memory.capabilities }
-        nonisolated var identity: String { memory.identity }
-
-        func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
-        func list(of entity: String, page: String?) async throws -> ListPage {
-            try await memory.list(of: entity, page: page)
         }
 
         func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
