@@ -169,12 +169,12 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         let needsKeys = output.json || (payloads.count > 1 && payloads.allSatisfy { $0.data != nil })
         options.resultDetail = verbose ? .values : needsKeys ? .keys : .counts
         options.chunkSize = chunkSize.bytes
-        let before = try await stack.pendingChangeCounts()
+        let before = output.quiet ? nil : try await stack.pendingChangeCounts()
         let result = try await output.withProgress(options) {
             try await payload.sync(payloads, into: stack, options: $0, written)
         }
         // The import is committed, so an error of this read is ignored.
-        if !output.quiet, let before, let after = try? await stack.pendingChangeCounts() {
+        if let before, let after = try? await stack.pendingChangeCounts() {
             notePendingChanges(from: before, to: after)
         }
         return (result, stack.model)

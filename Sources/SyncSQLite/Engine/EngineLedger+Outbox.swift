@@ -87,10 +87,10 @@ extension EngineLedger {
     /// Returns the number of pending and blocked changes of all entities, and the number of deletions among them. Returns
     /// nil in a database without an outbox, and in one that an earlier version wrote.
     func totalChangeCounts() throws -> PendingChangeCounts? {
-        guard try EngineSchema.names(in: db) != nil, try EngineSchema.isCurrent(in: db) else { return nil }
-        return PendingChangeCounts(
-            changes: try totalChangeCount(),
-            deletions: try db.first(Int.self, "SELECT count(*) FROM sync_outbox WHERE kind = 'delete'") ?? 0)
+        guard try EngineSchema.names(in: db) != nil, try EngineSchema.isCurrent(in: db),
+            let row = try db.row("SELECT count(*), coalesce(sum(kind = 'delete'), 0) FROM sync_outbox")
+        else { return nil }
+        return PendingChangeCounts(changes: try row.decode(atIndex: 0), deletions: try row.decode(atIndex: 1))
     }
 
     /// Returns the keys of the locally deleted rows of each entity, by the number of the entity.
