@@ -206,8 +206,14 @@ extension EngineRegistration {
     /// Returns the registered entities with these names; all entities for nil.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    func names(_ only: [String]?) throws -> [String] {
-        let all = entities.map(\.name)
+    func names(_ only: [String]?) throws -> [String] { try SyncedEntity.names(only, among: entities.map(\.name)) }
+}
+
+extension SyncedEntity {
+    /// Returns the entities with these names, in the order of `all`; all entities for nil.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
+    package static func names(_ only: [String]?, among all: [String]) throws -> [String] {
         guard let only else { return all }
         for name in only where !all.contains(name) {
             throw SyncError(

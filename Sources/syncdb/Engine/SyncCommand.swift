@@ -103,14 +103,7 @@ extension EngineCommand {
     ///
     /// - Throws: ``SyncError`` `unknownEntity` if the configuration does not have an entity.
     func unsyncedEntities(_ only: [String]?) throws -> [String] {
-        let all = try service.configuration(makesRequests: false).entities.map(\.name)
-        guard let only else { return all }
-        for name in only where !all.contains(name) {
-            throw SyncError(
-                .unknownEntity, "unknown entity '\(name)': the engine syncs \(all.joined(separator: ", "))",
-                entity: name)
-        }
-        return all.filter(only.contains)
+        try SyncedEntity.names(only, among: service.configuration(makesRequests: false).entities.map(\.name))
     }
 
     /// Creates the engine of the database.
