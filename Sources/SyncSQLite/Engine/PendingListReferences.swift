@@ -71,10 +71,7 @@ struct PendingListReferences {
 
     /// Returns the key of a row as `sync_pending` has it.
     private func targetKey(_ key: DatabaseValue) throws -> DatabaseValue {
-        guard let own = TrackedKey(target, engine.stack.layout), let id = try own.recordKey(key, in: db) else {
-            return key
-        }
-        return RowKey(id, own.type).databaseValue
+        try engine.pendingKey(key, of: target, in: db) ?? key
     }
 }
 

@@ -60,15 +60,20 @@ extension SQLiteEngineStore {
             "DELETE FROM sync_pending WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ?",
             key, relationship)
         let target = model.compiled.entities[model.compiled[link].second.entity]
-        guard let value, let targetKey = TrackedKey(target, stack.layout),
-            let id = try targetKey.recordKey(value, in: db)
-        else { return }
+        guard let value, let targetKey = try pendingKey(value, of: target, in: db) else { return }
         try db.run(
             """
             INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
             VALUES (?, ?, ?, -1, ?, ?)
             """, table.kind(of: key, model.compiled, in: db).name, key, relationship, target.name,
-            RowKey(id, targetKey.type).databaseValue)
+            targetKey)
+    }
+
+    /// Returns the key of a row as `sync_pending` has it; nil if the row has no key. `key` is the key or the name of the
+    /// row in the engine's tables.
+    func pendingKey(_ key: DatabaseValue, of target: CompiledEntity, in db: Database) throws -> DatabaseValue? {
+        guard let own = TrackedKey(target, stack.layout), let id = try own.recordKey(key, in: db) else { return nil }
+        return RowKey(id, own.type).databaseValue
     }
 }
 

@@ -116,6 +116,7 @@ extension SQLiteSession {
     }
 
     package func deletePendingReferences(_ references: [PendingReference]) throws {
+        if references.isEmpty { return }
         let statement = try statements.statement(
             """
             DELETE FROM sync_pending
