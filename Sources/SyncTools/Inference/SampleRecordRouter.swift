@@ -58,19 +58,15 @@ struct SampleRecordRouter {
         let path = tables.all[table].path
         let destinations = destinations(beside: members, in: table, of: entity)
         let ignored = model.rules(of: entity).ignored
+        let entries = members.map { entry($0.key, table) }
         // The number of members that fill each attribute. Of several, the weaker get their own attributes.
         var readers: [Int: Int] = [:]
-        for member in members {
-            // This call may add an entry to the table.
-            let entry = entry(member.key, table)
-            for case .attribute(let slot, _) in tables.all[table].targets[entry] {
-                readers[slot, default: 0] += 1
-            }
+        for entry in entries {
+            for case .attribute(let slot, _) in tables.all[table].targets[entry] { readers[slot, default: 0] += 1 }
         }
         var kept: [JSONValue.Member] = []
-        for member in members {
+        for (member, entry) in zip(members, entries) {
             let key = path.isEmpty ? member.key : RemoteKeyPath.text(path + [member.key])
-            let entry = entry(member.key, table)
             let targets = tables.all[table].targets[entry]
             if targets.isEmpty {
                 if member.key.isEmpty || (isGraphQL && member.key == "__typename") { continue }
