@@ -294,10 +294,10 @@ extension DataStack {
     }
 
     /// Returns the number of rows with pending or blocked changes, and the number of deleted rows among them; nil in a
-    /// database without an outbox.
+    /// database without an outbox. Reads on the writing connection, so that an import opens no other.
     package func pendingChangeCounts() async throws -> PendingChangeCounts? {
-        try await reading { db in
-            try EngineLedger(db).totalChangeCounts()
+        try await DatabaseErrorMapper.mapped(.databaseError, "cannot read the store") {
+            try await database.writeWithoutTransaction { db in try EngineLedger(db).totalChangeCounts() }
         }
     }
 
