@@ -28,6 +28,22 @@ struct DuplicateCreationTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("A new row whose key is the ID of another record stays a row of its own, also with a natural key")
+    func unrelated() async throws {
+        let service = InMemoryService()
+        await service.set("Task", 1, ["title": "theirs", "points": 4])
+        await service.set("Task", 2, ["title": "mine", "points": 4])
+        let device = try Device(service, entities: ["Project", SyncedEntity("Task", naturalKey: ["title"]), "Tag"])
+        try await device.write("INSERT INTO Task (title, points) VALUES ('mine', 5), ('other', 6)")
+        try await device.engine.sync()
+        #expect(
+            try await device.rows("SELECT title, points FROM Task ORDER BY 1") == ["mine 5", "other 6", "theirs 4"])
+        #expect(await service.contents(of: "Task")[1]?["title"] == "theirs")
+        #expect(await service.contents(of: "Task")[2]?["points"] == 5)
+        #expect(await service.creations == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("A blocked create is unblocked if its record is pulled")
     func unblocked() async throws {
         let service = InMemoryService()

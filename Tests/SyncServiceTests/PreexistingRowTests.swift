@@ -43,6 +43,31 @@ struct PreexistingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("Links and orders of preexisting rows that the service replaces are logged", arguments: [false, true])
+    func lists(_ isOrdered: Bool) async throws {
+        for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": isOrdered ? [2, 1] : [2]])
+        await service.set("Task", 2, ["title": "t", "tag_ids": [1, 2]])
+        let many = "\"Tag\", \"many\": true"
+        let place = isOrdered ? Device.place : "taskID"
+        let device = try Device(
+            await stack(
+                """
+                INSERT INTO Tag (remoteID, name) VALUES (1, 'g'), (2, 'g');
+                INSERT INTO Task (remoteID, title) VALUES (1, 't'), (2, 't');
+                INSERT INTO Tag_tasks (tagID, \(isOrdered ? "taskID, \(place)" : place))
+                  SELECT tag.remoteID, task.remoteID\(isOrdered ? ", tag.remoteID - 1" : "") FROM Tag AS tag, Task AS task
+                """,
+                schema: isOrdered
+                    ? Device.schema.replacingOccurrences(of: many, with: "\(many), \"ordered\": true") : Device.schema),
+            service)
+        let report = try await device.engine.sync()
+        #expect(
+            try await log(device) == ["1 tags [1,2] \(isOrdered ? "[2,1]" : "[2]") remote preexisting row"])
+        #expect(report.total.conflicts == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("Preexisting rows that the service lacks are deleted even with editWins, and can be restored")
     func missing() async throws {
         await service.set("Task", 1, ["title": "t"])

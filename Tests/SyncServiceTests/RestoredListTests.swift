@@ -77,4 +77,46 @@ struct RestoredListTests {
         try await device.engine.restoreDeleted("Task", key: 9)
         #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["2"])
     }
+
+    @Test(
+        "Links to a row that a device restores are sent again, and reach the other devices",
+        arguments: [ServiceCapabilities.IDAssignment.client, .server], [false, true])
+    func linksToRestored(_ ids: ServiceCapabilities.IDAssignment, _ isOrdered: Bool) async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: ids, deletionDetection: .tombstones,
+                createIdempotency: ids == .client ? .clientID : .idempotencyKey, supportsPreconditions: true))
+        await service.set("Tag", 1, ["name": "red"])
+        await service.set("Tag", 2, ["name": "blue"])
+        await service.set("Project", 1, ["name": "p"])
+        await service.set("Task", 1, ["title": "t", "project_id": 1, "tag_ids": [1]])
+        let many = "\"Tag\", \"many\": true"
+        let schema = Device.schema.replacingOccurrences(of: many, with: isOrdered ? "\(many), \"ordered\": true" : many)
+        var configuration = Device.configuration
+        configuration.deleteConflictPolicy = .editWins
+        let (first, second) = (
+            try Device(service, schema: schema, configuration), try Device(service, schema: schema, configuration)
+        )
+        for device in [first, second] { try await device.engine.sync() }
+        await service.remove("Tag", 1)
+        try await second.write("UPDATE Tag SET name = 'crimson' WHERE remoteID = 1")
+        for device in [first, second, first] { try await device.engine.sync() }
+        let links = """
+            SELECT Task.title, Tag.name FROM Tag_tasks JOIN Tag ON tagID = Tag.remoteID
+            JOIN Task ON taskID = Task.remoteID
+            """
+        for device in [first, second] { #expect(try await device.rows(links) == ["t crimson"]) }
+
+        try await first.write("INSERT INTO Tag_tasks (tagID, taskID) VALUES (2, 1)")
+        for device in [first, second] { try await device.engine.sync() }
+        for device in [first, second] {
+            #expect(try await device.rows("\(links) ORDER BY 2") == ["t blue", "t crimson"])
+            #expect(try await device.leftovers() == [])
+        }
+        guard case .array(let tags)? = await service.contents(of: "Task")[1]?["tag_ids"] else {
+            Issue.record("the service has no list")
+            return
+        }
+        #expect(tags.count == 2)
+    }
 }

@@ -60,15 +60,18 @@ struct PreexistingRows {
         let table: TrackedTable
         let key: DatabaseValue
         let values: [String: DatabaseValue]
+        /// The lists of the row, in the order of ``TrackedTable/joinTables``.
+        let lists: [[DatabaseValue]]
     }
 
     static let resolution = ConflictOutcome(winner: .remote, reason: .preexisting)
 
+    private let engine: SQLiteEngineStore
     private let db: Database
     private var rows: [Candidate] = []
     private var recorded: Set<TrackedRow> = []
 
-    init(_ db: Database) { self.db = db }
+    init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
     /// Records the values of a preexisting row before the page is written. Ignores other rows, and edited rows, which
     /// ``EditRebase`` merges.
@@ -77,7 +80,8 @@ struct PreexistingRows {
             recorded.insert(TrackedRow(table, standing.key)).inserted,
             let values = try table.fieldReader.values(of: standing.key, in: db)
         else { return }
-        rows.append(Candidate(table: table, key: standing.key, values: values))
+        let lists = try table.joinTables.map { try engine.list($0, of: standing.key, table, in: db) }
+        rows.append(Candidate(table: table, key: standing.key, values: values, lists: lists))
     }
 
     /// Logs the overwritten values. Call this method after the page is written.
@@ -93,9 +97,25 @@ struct PreexistingRows {
                 try ConflictLog(db).add(
                     row.table, row.key, field: column.name, base: .null, local: here, remote: value, Self.resolution)
             }
+            for (joinTable, here) in zip(row.table.joinTables, row.lists) where !here.isEmpty {
+                let there = try engine.list(joinTable, of: row.key, row.table, in: db)
+                guard Self.isLost(here, there, joinTable) else { continue }
+                lost += 1
+                try ConflictLog(db).add(
+                    row.table, row.key, field: joinTable.field, base: .null, local: LinkedRowList.text(here),
+                    remote: LinkedRowList.text(there), Self.resolution)
+            }
             guard lost > 0 else { continue }
             outcome[row.table.entity.name].conflicts += 1
             outcome[row.table.entity.name].conflictingValues += lost
         }
+    }
+
+    /// Returns whether a list lacks rows that it had, or has them in another order.
+    private static func isLost(
+        _ here: [DatabaseValue], _ there: [DatabaseValue], _ joinTable: TrackedTable.JoinTable
+    ) -> Bool {
+        !Set(here.map(\.exact)).isSubset(of: there.map(\.exact))
+            || joinTable.isOrdered && ListOrderMerge.isMoved(there, from: here)
     }
 }

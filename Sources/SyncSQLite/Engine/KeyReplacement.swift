@@ -16,12 +16,32 @@ struct KeyReplacement {
         (self.engine, self.table, self.db) = (engine, table, db)
     }
 
-    /// Adds changes to the outbox for the known rows with a foreign key to a row whose remote ID was replaced. At the
-    /// service, these rows still reference the former ID, which may belong to another row.
+    /// Adds changes to the outbox for the known rows that reference a row whose remote ID was replaced, also in lists. At
+    /// the service, these rows still reference the former ID, which may belong to another row.
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
                 try ledger.insertUpdates(ofRowsReferencing: new, formerly: old, in: column, of: other)
+            }
+        }
+        try notifyLists(containing: new)
+    }
+
+    /// Adds changes to the outbox for the known rows that reference a row that is created again, also in lists. Other
+    /// devices removed these references when they deleted the row.
+    func notifyReferencing(restored key: DatabaseValue) throws {
+        for other in engine.tables {
+            for column in other.columns where column.destination == table.entity.table && column.isOptional {
+                try ledger.insertUpdates(ofRowsReferencing: key, formerly: .null, in: column, of: other)
+            }
+        }
+        try notifyLists(containing: key)
+    }
+
+    private func notifyLists(containing key: DatabaseValue) throws {
+        for other in engine.tables {
+            for joinTable in other.joinTables where joinTable.destination == table.entity.table {
+                try ledger.insertUpdates(ofListsContaining: key, joinTable, of: other)
             }
         }
     }

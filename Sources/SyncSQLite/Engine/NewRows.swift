@@ -87,9 +87,9 @@ final class NewRows {
         return String(name[..<dash])
     }
 
-    /// Finds the new row with the natural key of a pulled record, and gives it the key of the record. `key` is the key
-    /// of the pulled row in the engine's tables. Returns the key of the new row afterwards. Nil if no new row with
-    /// another key matches, or if a row with the key of the record is stored.
+    /// Finds the new row with the natural key of a pulled record, and gives it the key of the record. Another new row
+    /// with that key gets a temporary key. `key` is the key of the pulled row in the engine's tables. Returns the key of
+    /// the new row afterwards. Nil if no new row matches, or if the store has the pulled row already.
     func matchNaturalKey(
         of row: RemoteRecord, _ key: DatabaseValue, _ engine: SQLiteEngineStore, _ db: Database
     ) throws -> DatabaseValue? {
@@ -101,11 +101,19 @@ final class NewRows {
                 value: values[slot.name].map { ColumnValue.databaseValue($0, as: slot.type) } ?? .null
             )
         }
-        guard natural.contains(where: { !$0.value.isNull }), let found = byNaturalKey?[natural.map(\.value.exact)],
-            let own = try found.last(where: { try EngineLedger(db).isNew($0, table, having: natural) }),
-            !own.isExactly(key), try !table.isStored(key, in: db)
-        else { return nil }
-        return try KeyReplacement(engine, table, db).rekey(own, to: id)
+        guard natural.contains(where: { !$0.value.isNull }), let found = byNaturalKey?[natural.map(\.value.exact)]
+        else {
+            return nil
+        }
+        let new = try found.filter { try EngineLedger(db).isNew($0, table, having: natural) }
+        guard let own = new.first(where: { $0.isExactly(key) }) ?? new.last else { return nil }
+        if own.isExactly(key) { return key }
+        let replacement = KeyReplacement(engine, table, db)
+        if try table.isStored(key, in: db) {
+            guard try LocalRowState(of: key, table, RowEntries(db)).state == .created else { return nil }
+            try replacement.giveLocalKey(to: key)
+        }
+        return try replacement.rekey(own, to: id)
     }
 }
 

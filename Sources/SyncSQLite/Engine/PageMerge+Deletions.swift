@@ -112,6 +112,7 @@ extension PageMerge {
         try ledger.deleteAttemptedValues(of: standing.key, table)
         try ledger.deleteKnown(standing.key, table)
         try engine.unblockRows(referencing: standing.key, of: table, in: db)
+        try KeyReplacement(engine, table, db).notifyReferencing(restored: standing.key)
         try ledger.deleteOpenCreate(of: standing.key, table)
         // The service has no values any more, and all local values are sent.
         let resolution = ConflictOutcome(winner: .local, reason: .editWins, note: note)

@@ -41,7 +41,7 @@ struct PageMerge {
     ) {
         (self.engine, self.table, self.options, self.clock) = (engine, table, options, clock)
         (self.entries, self.db) = (entries, db)
-        preexisting = PreexistingRows(db)
+        preexisting = PreexistingRows(engine, db)
     }
 
     mutating func apply(_ rows: [RemoteRecord]) throws {
@@ -56,12 +56,13 @@ struct PageMerge {
                 continue
             }
             let marked = hasCreationIDs ? try newRows.matchCreationID(of: row, key, engine, db) : nil
-            if let matched = try marked ?? (hasNaturalKeys ? newRows.matchNaturalKey(of: row, key, engine, db) : nil) {
+            let matched = try marked ?? (hasNaturalKeys ? newRows.matchNaturalKey(of: row, key, engine, db) : nil)
+            if let matched, !matched.isExactly(key) {
                 // The matched row had another key, which a later record of the page may have.
                 entries.discardAll()
                 key = matched
             }
-            let isOurs = options.isSame || marked != nil || engine.registration.clientAssignsIDs || table.key.hasParts
+            let isOurs = options.isSame || matched != nil || engine.registration.clientAssignsIDs || table.key.hasParts
             let standing = try LocalRowState(of: key, table, entries)
             if standing.state != .clean, standing.state != .absent { entries.discard(key) }
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
@@ -75,7 +76,7 @@ struct PageMerge {
                 try preexisting.insert(standing, of: table)
                 if standing.state == .clean, standing.mayHaveUncapturedEdits { editedRows.append((row, standing)) }
             case .mergeDuplicate:
-                if isOurs || hasNaturalKeys {
+                if isOurs {
                     editedRows.append((row, standing))
                 } else {
                     // The app chose this key for a new row, and the service assigned it to another row.
