@@ -1,6 +1,6 @@
 import Foundation
 public import SyncCore
-package import SyncStore
+import SyncStore
 
 /// The functions that sync JSON into a store.
 ///
@@ -116,7 +116,7 @@ extension Sync {
     ///
     /// When the limit is reached, further syncs wait, and start in the order of their calls. On a server, set the limit
     /// to one less than the number of processors, so that a processor stays free for reads and requests. Each running
-    /// sync occupies memory for its payload. See also `DataStack.maxConcurrentSyncs`. A number below 1 counts as 1.
+    /// sync occupies memory for its payload. See also ``SyncStack/maxConcurrentSyncs``. A number below 1 counts as 1.
     ///
     /// Calls inside the caller's transaction, calls for single rows, and engine runs do not count, and never wait for
     /// the limit. A payload stream must not wait for another sync, because that sync may wait for the end of the
@@ -125,19 +125,4 @@ extension Sync {
         get { SyncLimit.process.maximum }
         set { SyncLimit.process.maximum = newValue }
     }
-}
-
-/// A stack with the store that the ``Sync`` functions write to.
-///
-/// `DataStack` conforms to the protocol. Do not declare other conforming types.
-public protocol SyncStack: Sendable {
-    /// The object through which the ``Sync`` functions access the store.
-    var host: SyncHost { get }
-}
-
-/// The object through which the ``Sync`` functions access a store.
-public struct SyncHost: Sendable {
-    package let store: any StoreHost
-
-    package init(_ store: any StoreHost) { self.store = store }
 }

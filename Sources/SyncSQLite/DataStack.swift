@@ -22,7 +22,7 @@ public final class DataStack: Sendable {
     /// ``makeTemporaryKey(for:)`` return different keys even if no row is inserted between them.
     let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreMonitor
-    let feed = Feed<SyncResult>(buffering: .bufferingNewest(1000))
+    package let feed = Feed<SyncResult>(buffering: .bufferingNewest(1000))
     package let syncLimit = SyncLimit()
     let unlocked: UnlockedStore?
     /// Whether the app, and not the stack, opens and closes the database.
@@ -147,21 +147,10 @@ public final class DataStack: Sendable {
 
     // MARK: Whole store
 
-    /// The largest number of calls of `Sync` that run at the same time with this stack; nil, the default, for no limit.
-    ///
-    /// Syncs of one store write one after the other. While one sync writes, other syncs map their payloads. With the
-    /// limit 2, one sync maps its payload while another sync writes. A number below 1 counts as 1.
-    ///
-    /// `Sync.maxConcurrentSyncs` limits the syncs of all stacks. Both limits count the same calls.
-    public var maxConcurrentSyncs: Int? {
-        get { syncLimit.maximum }
-        set { syncLimit.maximum = newValue }
-    }
-
     /// Closes the store. If no other connection to the file is open, SQLite writes the write-ahead log into the file.
     ///
     /// After this call, reads and writes throw `storeClosed`. Observations fail with this error, and each sequence of
-    /// ``syncResults`` ends. For an app database, this method does nothing.
+    /// ``SyncStack/syncResults`` ends. For an app database, this method does nothing.
     ///
     /// - Throws: ``SyncError`` `databaseBusy` if a connection of the stack is still in use. The stack then stays open,
     ///   but the observations have ended.
@@ -182,15 +171,18 @@ public final class DataStack: Sendable {
     ///   nothing.
     public func deleteAllRows() throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
-            try database.write { db in
-                try watch.check(db)
-                if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
-                // The engine must not send these deletions to the service.
-                try EngineSchema.removingEntries(in: db) {
-                    for statement in DeleteAllSQL(layout, hasExistingTables: hasExistingTables).statements {
-                        try db.execute(sql: statement)
-                    }
-                }
+            try database.write { db in try deleteAllRows(in: db) }
+        }
+    }
+
+    /// Deletes all rows of all entities, in the current transaction.
+    func deleteAllRows(in db: Database) throws {
+        try watch.check(db)
+        if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+        // The engine must not send these deletions to the service.
+        try EngineSchema.removingEntries(in: db) {
+            for statement in DeleteAllSQL(layout, hasExistingTables: hasExistingTables).statements {
+                try db.execute(sql: statement)
             }
         }
     }

@@ -118,12 +118,19 @@ struct PullStoreTests {
 private final class MemoryStack: SyncStack, StoreHost {
     let model: SyncModel
     let syncLimit = SyncLimit()
+    let feed = Feed<SyncResult>()
     let store = MemoryStore()
     private static let refusal = SyncError(.invalidOption, "the store only imports pages")
 
     init(_ model: SyncModel) { self.model = model }
 
     var host: SyncHost { SyncHost(self) }
+
+    func withReader<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        throw Self.refusal
+    }
 
     func writing<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws -> Result

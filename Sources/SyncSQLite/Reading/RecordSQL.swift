@@ -127,8 +127,10 @@ struct RecordSQL {
         {
             key = composite
         }
-        guard let key else { throw SyncError(.databaseError, "a row has no key", entity: type.name) }
-        return SyncRow(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
+        guard let key, let storedKey = RowKey(rowKey) else {
+            throw SyncError(.databaseError, "a row has no key", entity: type.name)
+        }
+        return SyncRow(type: type, key: key, rowKey: storedKey, values: values)
     }
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {
@@ -155,18 +157,6 @@ struct TargetSQL {
         select = RecordSQL(layout.model.entities[relationship.destination], layout)
         self.owner = layout[owner.table]
         link = layout[relationship.link]
-    }
-
-    /// The part of the statement after the selected columns, for the related rows of one row. The argument is the key
-    /// of that row.
-    var rest: String {
-        get throws {
-            if case .foreignKey(let table, let column, _) = link, relationship.end == .first {
-                let target = "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(owner.keyColumn.quoted) = ?"
-                return "FROM \(select.from) WHERE \(select.rowKey) = (\(target)) ORDER BY \(try select.order(.byKey))"
-            }
-            return "\(rows) WHERE \(ownerKey) = ? ORDER BY \(try order)"
-        }
     }
 
     /// The part of the statement after the selected columns, for the related rows of several rows: the text before and
