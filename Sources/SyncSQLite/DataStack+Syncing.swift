@@ -158,10 +158,21 @@ struct SQLiteWriter: StoreWriter {
         }
     }
 
+    var reader: any StoreReader { SQLiteReader(db, stack) }
+
     func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult
         .Link]
     {
         try stack.pendingReferences(among: references, in: db)
+    }
+
+    func deleteAllRows() throws {
+        try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
+            try db.inSavepoint {
+                try stack.deleteAllRows(in: db)
+                return .commit
+            }
+        }
     }
 }
 
@@ -172,6 +183,12 @@ extension DataStack: StoreHost {
         try await database.writeWithoutTransaction { db in
             try body(SQLiteWriter(stack: self, db: db, isOwn: true))
         }
+    }
+
+    package func withReader<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await reading { db in try body(SQLiteReader(db, self)) }
     }
 
     package func pullStore(_ registration: EngineRegistration) throws -> any PullStore {

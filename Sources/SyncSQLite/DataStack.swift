@@ -22,7 +22,7 @@ public final class DataStack: Sendable {
     /// ``makeTemporaryKey(for:)`` return different keys even if no row is inserted between them.
     let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreMonitor
-    let feed = Feed<SyncResult>(buffering: .bufferingNewest(1000))
+    package let feed = Feed<SyncResult>(buffering: .bufferingNewest(1000))
     package let syncLimit = SyncLimit()
     let unlocked: UnlockedStore?
     /// Whether the app, and not the stack, opens and closes the database.
@@ -182,15 +182,18 @@ public final class DataStack: Sendable {
     ///   nothing.
     public func deleteAllRows() throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
-            try database.write { db in
-                try watch.check(db)
-                if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
-                // The engine must not send these deletions to the service.
-                try EngineSchema.removingEntries(in: db) {
-                    for statement in DeleteAllSQL(layout, hasExistingTables: hasExistingTables).statements {
-                        try db.execute(sql: statement)
-                    }
-                }
+            try database.write { db in try deleteAllRows(in: db) }
+        }
+    }
+
+    /// Deletes all rows of all entities, in the current transaction.
+    func deleteAllRows(in db: Database) throws {
+        try watch.check(db)
+        if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+        // The engine must not send these deletions to the service.
+        try EngineSchema.removingEntries(in: db) {
+            for statement in DeleteAllSQL(layout, hasExistingTables: hasExistingTables).statements {
+                try db.execute(sql: statement)
             }
         }
     }

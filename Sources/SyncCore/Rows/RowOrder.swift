@@ -1,5 +1,4 @@
 public import Foundation
-public import SyncCore
 
 /// The order of fetched rows: by attributes or paths, then by key.
 ///

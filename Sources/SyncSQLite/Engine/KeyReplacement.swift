@@ -55,7 +55,8 @@ struct KeyReplacement {
     @discardableResult
     func rekey(_ old: DatabaseValue, to key: RowKey) throws -> DatabaseValue {
         if let row = try stored(old) {
-            try KeyUpdate(engine.stack, row, db).rekey(to: key)
+            try engine.stack.checkIsFree(key, of: row.type, in: db)
+            try KeyUpdate(engine.stack.layout, row.rowKey, row.type, db).rekey(to: key)
             try ledger.updateName(of: old, table)
         }
         // The engine's tables may have entries of a row that was deleted locally in the meantime.

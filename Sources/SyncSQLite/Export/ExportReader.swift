@@ -62,10 +62,10 @@ final class ExportReader {
     private func exportRow(_ columns: StatementColumns, _ select: RecordSQL, in group: RowGroup) throws -> ExportRow {
         rowCount += 1
         let record = try select.record(columns)
-        let key = ColumnValue.recordKey(record.rowKey, as: .string) ?? record.key
         return ExportRow(
-            entity: record.type, identity: ExportedRowID(table: record.type.table, key: key), key: record.key,
-            values: record.values, group: group, index: group.append(record.rowKey))
+            entity: record.type,
+            identity: ExportedRowID(table: record.type.table, key: record.rowKey.recordKey(nil)), key: record.key,
+            values: record.values, group: group, index: group.append(record.rowKey.databaseValue))
     }
 
     // MARK: Related rows

@@ -112,7 +112,7 @@ struct ObservedRow: ObservedListItem {
     let links: [BinaryComparedValue]
 
     var element: SyncRow { record }
-    var identity: ListedRowIdentity { ListedRowIdentity(record.type, rowKey: record.rowKey) }
+    var identity: ListedRowIdentity { ListedRowIdentity(record.type, rowKey: record.rowKey.databaseValue) }
 
     /// Fetches the row with a key; nil if no row has the key.
     ///

@@ -127,8 +127,10 @@ struct RecordSQL {
         {
             key = composite
         }
-        guard let key else { throw SyncError(.databaseError, "a row has no key", entity: type.name) }
-        return SyncRow(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
+        guard let key, let rowKey = RowKey(rowKey) else {
+            throw SyncError(.databaseError, "a row has no key", entity: type.name)
+        }
+        return SyncRow(type: type, key: key, rowKey: rowKey, values: values)
     }
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {

@@ -160,10 +160,8 @@ extension SQLiteSession {
         }
         let entities = layout.entityNames(of: [row.type.table])
         var found: [PendingReference] = []
-        if let key = RowKey(row.rowKey) {
-            found += try references("WHERE owner_entity IN (\(entities)) AND owner_key = ?", key).map(\.reference)
-                .filter { isReplaced($0, by: \.end) }
-        }
+        found += try references("WHERE owner_entity IN (\(entities)) AND owner_key = ?", row.rowKey).map(\.reference)
+            .filter { isReplaced($0, by: \.end) }
         if row.type.isKeyed {
             let key = RowKey(row.key, model.keyType(of: row.type.id))
             found += try references("WHERE target_entity IN (\(entities)) AND target_key = ?", key).map(\.reference)

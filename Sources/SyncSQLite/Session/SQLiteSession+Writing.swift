@@ -95,6 +95,10 @@ extension SQLiteSession {
         }
     }
 
+    package func setKey(of row: RowKey, _ entity: CompiledEntity, to key: RowKey) throws -> RowKey {
+        try KeyUpdate(layout, row, entity, db).rekey(to: key)
+    }
+
     package func delete(_ rows: [StoredRow]) throws {
         var deletions: [RawStatement?] = Array(repeating: nil, count: layout.tables.count)
         for row in rows {

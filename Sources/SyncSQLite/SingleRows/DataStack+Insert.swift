@@ -273,7 +273,7 @@ struct RowInserter {
         for target in targets { try check(target, relationship) }
         guard let row = RowKey(row) else { return }
         try RowLinker(session, stack.model.compiled)
-            .link(row, by: relationship, to: targets.compactMap { RowKey($0.rowKey) })
+            .link(row, by: relationship, to: targets.map(\.rowKey))
     }
 
     private func check(_ target: SyncRow, _ relationship: CompiledRelationship) throws {
@@ -282,7 +282,7 @@ struct RowInserter {
             let expected = model.entities[relationship.destination].name
             throw misfit("the rows must be of entity \(expected), not \(target.entity)", relationship)
         }
-        let stored = try RowKey(target.rowKey).flatMap { try session.identities(of: [$0], in: target.type.table)[0] }
+        let stored = try session.identities(of: [target.rowKey], in: target.type.table)[0]
         guard stored != nil else {
             throw SyncError(
                 .rowNotFound, "a row to link is no longer stored", entity: target.entity, path: relationship.name)

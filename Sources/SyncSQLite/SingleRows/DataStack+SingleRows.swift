@@ -138,10 +138,11 @@ extension DataStack {
         let payload = try singleRowGraphBuilder(row.entity, options).map(singleRecord: values, key: key)
         var updated = try savepoint(db) {
             guard key != current else { return try sync(singleRecord: payload, options, in: db, isOwn: isOwn) }
-            let rowKey = try RowKey(KeyUpdate(self, row, db).rekey(to: key))
+            try checkIsFree(key, of: row.type, in: db)
+            let rowKey = try KeyUpdate(layout, row.rowKey, row.type, db).rekey(to: key)
             return try sync(
                 singleRecord: payload, options, in: db, isOwn: isOwn,
-                rekeyed: rowKey.map { StoredRow(table: row.type.table, key: $0) })
+                rekeyed: StoredRow(table: row.type.table, key: rowKey))
         }
         if key != current {
             for (name, change) in changes(of: row.type, row.key, updated.row.key) {
@@ -227,17 +228,18 @@ extension DataStack {
         return (filled, mapped.diagnostics)
     }
 
-    private func row(_ entity: CompiledEntity, _ rowKey: DatabaseValue, _ db: Database) throws -> SyncRow? {
+    private func row(_ entity: CompiledEntity, _ rowKey: RowKey, _ db: Database) throws -> SyncRow? {
         let select = RecordSQL(entity, layout)
         return try select.fetch(
-            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey]
+            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?",
+            [rowKey.databaseValue]
         ).first
     }
 
-    /// Writes the values that differ. Returns the value of the table's key column afterwards.
+    /// Writes the values that differ. Returns the row key afterwards.
     private func write(
         _ values: [String: StoredValue], to row: SyncRow, _ entity: CompiledEntity, _ db: Database
-    ) throws -> DatabaseValue {
+    ) throws -> RowKey {
         let hierarchy = model.compiled[entity.table]
         let table = layout[entity.table]
         let keyNames = Set(entity.keySlots.map { hierarchy.attributes[$0].name })
@@ -248,7 +250,9 @@ extension DataStack {
         if !given.isEmpty {
             let record = JSONValue.object(given.map { .init($0.key, $0.value.jsonForm) })
             let current = RowKey(row.key, model.compiled.keyType(of: entity.id))
-            key = try KeyUpdate(self, row, db).rekey(to: model.compiled.key(of: entity, in: record, else: current))
+            let changed = model.compiled.key(of: entity, in: record, else: current)
+            try checkIsFree(changed, of: entity, in: db)
+            key = try KeyUpdate(layout, key, entity, db).rekey(to: changed)
         }
         for (name, value) in values.sorted(by: { $0.key < $1.key })
         where row[name] != value && !keyNames.contains(name) {
@@ -260,7 +264,7 @@ extension DataStack {
         guard !names.isEmpty else { return key }
         try db.execute(
             sql: "UPDATE \(table.name.quoted) SET \(names.joined(separator: ", ")) WHERE \(table.keyColumn.quoted) = ?",
-            arguments: StatementArguments(arguments + [key]))
+            arguments: StatementArguments(arguments + [key.databaseValue]))
         return key
     }
 }
@@ -285,12 +289,12 @@ extension DataStack {
     func delete(
         _ entity: String, id: JSONValue, in db: Database, isOwn: Bool
     ) throws -> SyncResult {
-        guard let row = try fetch(entity, id: id, in: db), let key = RowKey(row.rowKey) else {
+        guard let row = try fetch(entity, id: id, in: db) else {
             return SyncResult(entity: entity)
         }
         return try savepoint(db) {
             try session(watch.visit(db, isOwn: isOwn), SyncRequest())
-                .delete([StoredRow(table: row.type.table, key: key)], of: row.type)
+                .delete([StoredRow(table: row.type.table, key: row.rowKey)], of: row.type)
         }
     }
 

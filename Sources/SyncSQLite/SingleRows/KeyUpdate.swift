@@ -5,70 +5,70 @@ import SyncStore
 /// Changes the key of a stored row. Foreign keys that reference the row are updated by `ON UPDATE CASCADE`, or by
 /// statements in existing tables.
 struct KeyUpdate {
-    private let stack: DataStack
-    private let row: SyncRow
+    private let layout: StoreLayout
+    private let row: RowKey
+    private let entity: CompiledEntity
     private let db: Database
 
-    init(_ stack: DataStack, _ row: SyncRow, _ db: Database) {
-        self.stack = stack
+    init(_ layout: StoreLayout, _ row: RowKey, _ entity: CompiledEntity, _ db: Database) {
+        self.layout = layout
         self.row = row
+        self.entity = entity
         self.db = db
     }
 
-    /// Changes the key of the row. Returns the value of the table's key column afterwards: the new key, or the
+    /// Changes the key of the row to a key that no row has. Returns the row key afterwards: the new key, or the
     /// unchanged surrogate key.
     ///
-    /// - Throws: ``SyncError`` `duplicateKey`; `rowNotFound` if the key references a row that is not stored.
+    /// - Throws: ``SyncError`` `rowNotFound` if the key references a row that is not stored.
     @discardableResult
-    func rekey(to key: RowKey) throws -> DatabaseValue {
-        let entity = row.type
-        let hierarchy = stack.model.compiled[entity.table]
-        guard let columns = KeyColumns(entity, stack.layout) else { return row.rowKey }
-        try stack.checkIsFree(key, of: entity, in: db)
+    func rekey(to key: RowKey) throws -> RowKey {
+        let hierarchy = layout.model[entity.table]
+        guard let columns = KeyColumns(entity, layout) else { return row }
         let isRowKey = hierarchy.keySlot != nil
         if isRowKey {
-            try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: key.databaseValue, in: hierarchy.id)
+            try DanglingLinks(layout: layout, db: db).remove(linksTo: key.databaseValue, in: hierarchy.id)
         }
         let values = try columns.values(of: key, entity: entity.name, in: db)
         let bound = values.map(ColumnValue.bound)
         let set = zip(columns.columns, bound).map { "\($0.quoted) = \($1.sql)" }.joined(separator: ", ")
         try db.execute(
             sql: "UPDATE \(columns.table.name.quoted) SET \(set) WHERE \(columns.table.keyColumn.quoted) = ?",
-            arguments: StatementArguments(bound.map(\.value) + [row.rowKey]))
-        guard isRowKey else { return row.rowKey }
-        if stack.hasExistingTables { try updateReferences(to: key.databaseValue, in: hierarchy) }
+            arguments: StatementArguments(bound.map(\.value) + [row.databaseValue]))
+        guard isRowKey else { return row }
+        if layout.hasExistingTables { try updateReferences(to: key.databaseValue, in: hierarchy) }
         try renameOwner(to: key.databaseValue, in: hierarchy)
         try notifyReferring(to: hierarchy)
-        return key.databaseValue
+        return key
     }
 
     private func updateReferences(to key: DatabaseValue, in hierarchy: EntityHierarchy) throws {
-        for link in stack.model.compiled.links {
+        for link in layout.model.links {
             for end in [CompiledAssociation.End.first, .second] where link.side(end).table == hierarchy.id {
                 // The foreign key column at the first end references only rows at the second end.
                 if link.storage == .foreignKey, end == .first { continue }
-                let names = LinkTable(link, end, stack.layout)
+                let names = LinkTable(link, end, layout)
                 try db.execute(
                     sql: "UPDATE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
-                    arguments: [key, row.rowKey])
+                    arguments: [key, row.databaseValue])
             }
         }
     }
 
     /// Moves the pending references of the row to its new key.
     private func renameOwner(to key: DatabaseValue, in hierarchy: EntityHierarchy) throws {
-        let names = hierarchy.entities.map { stack.model.compiled.entities[$0].name.literal }.joined(separator: ", ")
+        let names = hierarchy.entities.map { layout.model.entities[$0].name.literal }.joined(separator: ", ")
         try db.execute(
             sql: "UPDATE sync_pending SET owner_key = ? WHERE owner_entity IN (\(names)) AND owner_key = ?",
-            arguments: [key, row.rowKey])
+            arguments: [key, row.databaseValue])
     }
 
     /// Notifies observers of the tables whose foreign keys follow the new key.
     private func notifyReferring(to hierarchy: EntityHierarchy) throws {
         var region = DatabaseRegion()
-        for link in stack.model.compiled.links
+        for link in layout.model.links
         where link.first.table == hierarchy.id || link.second.table == hierarchy.id {
-            switch stack.layout[link.id] {
+            switch layout[link.id] {
             case .foreignKey(let table, _, _) where link.second.table == hierarchy.id:
                 region = region.union(try Table(table).databaseRegion(db))
             case .foreignKey: break

@@ -6,6 +6,15 @@ package protocol StoreHost: AnyObject, Sendable {
     var model: SyncModel { get }
     /// The limit for the number of syncs of this store at the same time.
     var syncLimit: SyncLimit { get }
+    /// The results that the writers of this store publish.
+    var feed: Feed<SyncResult> { get }
+
+    /// Reads the store. The reader is valid only while `body` runs.
+    ///
+    /// - Throws: The errors of `body`, `CancellationError`.
+    func withReader<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result
 
     /// Runs `body` while no other caller writes through this store. `body` does not run in a transaction.
     ///
@@ -33,7 +42,13 @@ package protocol StoreWriter {
     /// - Throws: ``SyncError``, `CancellationError`, or an error of `body`. The store is then unchanged.
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult
 
+    /// Returns a reader that sees the writes of the current transaction of the writer.
+    var reader: any StoreReader { get }
+
     /// Returns those of the references that are still pending.
     func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult
         .Link]
+
+    /// Deletes all rows, links and pending references, regardless of delete rules.
+    func deleteAllRows() throws
 }

@@ -106,6 +106,13 @@ package protocol StoreSession: AnyObject {
     /// their defaults.
     func setEntities(of rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws
 
+    /// Changes the primary key of a row to a key that no row has. Links to the row, and its pending references, stay.
+    /// Links that referenced a missing row with the new key are removed.
+    ///
+    /// - Returns: The row key of the row afterwards: the new key, or the unchanged surrogate key.
+    /// - Throws: ``SyncError`` `rowNotFound` if the new key includes the key of a row that is not stored.
+    func setKey(of row: RowKey, _ entity: CompiledEntity, to key: RowKey) throws -> RowKey
+
     /// Deletes rows, in the given order: owned rows before their owners.
     func delete(_ rows: [StoredRow]) throws
 

@@ -169,11 +169,7 @@ private final class MemoryGraph {
     }
 
     private static func key(_ record: SyncRow) -> PrimaryKeyValue {
-        switch record.rowKey.storage {
-        case .int64(let key): .integer(key)
-        case .string(let key): .text(key)
-        default: .text("")
-        }
+        record.rowKey.recordKey(nil)
     }
 
     func rows(of entity: CompiledEntity) -> [Row] {

@@ -98,6 +98,10 @@ final class CountingSession: StoreSession {
         try count { try session.setEntities(of: rows, in: table) }
     }
 
+    func setKey(of row: RowKey, _ entity: CompiledEntity, to key: RowKey) throws -> RowKey {
+        try count { try session.setKey(of: row, entity, to: key) }
+    }
+
     func delete(_ rows: [StoredRow]) throws {
         try count { try session.delete(rows) }
     }

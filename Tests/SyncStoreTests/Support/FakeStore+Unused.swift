@@ -35,6 +35,11 @@ extension FakeStore {
 
     func check(_ predicate: RowPredicate, on entity: CompiledEntity) { unexpected() }
 
+    func setKey(of row: RowKey, _ entity: CompiledEntity, to key: RowKey) -> RowKey {
+        unexpected()
+        return key
+    }
+
     func count(of entity: CompiledEntity, upTo limit: Int?) -> Int {
         unexpected()
         return 0
