@@ -15,7 +15,7 @@ final class OutgoingRecordBuilder {
 
     init(_ engine: SQLiteEngineStore, _ db: Database) throws {
         (self.engine, self.db) = (engine, db)
-        reader = try ExportReader(db, engine.stack.layout)
+        reader = try ExportReader(SQLiteReader(db, engine.stack))
         exporter = RecordExporter(model: engine.model, options: ExportOptions(relationships: .none), source: reader)
     }
 
@@ -41,9 +41,12 @@ final class OutgoingRecordBuilder {
     ) throws {
         let select = RecordSQL(entity, engine.stack.layout)
         for list in KeyList.lists(of: keys) {
-            try reader.forEachRow(
-                select, "FROM \(select.from) WHERE \(select.rowKey) IN (\(list.placeholders))", list.arguments
-            ) { row in try body(reader.rowKey(of: row), exporter.record(row, of: entity)) }
+            let condition = "\(select.rowKey) IN (\(list.placeholders))"
+            let statement = try db.cachedStatement(
+                sql: "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)")
+            try reader.forEachRow(SQLiteRowCursor(select, statement, list.arguments)) { row in
+                try body(reader.rowKey(of: row)?.databaseValue ?? .null, exporter.record(row, of: entity))
+            }
         }
     }
 

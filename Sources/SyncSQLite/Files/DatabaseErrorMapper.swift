@@ -112,35 +112,6 @@ enum DatabaseErrorMapper {
     static func text(_ error: DatabaseError) -> String {
         "SQLite error \(error.extendedResultCode.rawValue): \(error.message ?? "no message")"
     }
-
-    static func unknownAttribute(_ name: String, of entity: CompiledEntity) -> SyncError {
-        let names = entity.slotByName.keys.sorted()
-        let known = TruncatedList(names).text
-        let hint =
-            relationship(meantBy: name, of: entity).map {
-                "; '\($0)' is a relationship: set its rows with 'relationships'"
-            }
-            ?? SimilarName.hint(for: name, among: names)
-        return SyncError(
-            .unknownAttribute, "unknown attribute '\(name)'; available: \(known.isEmpty ? "none" : known)\(hint)",
-            entity: entity.name)
-    }
-
-    /// Returns the relationship that a name probably means; nil if there is none. The name may have a suffix for IDs:
-    /// `shelf`, `shelf_id`, `shelfID`.
-    private static func relationship(meantBy name: String, of entity: CompiledEntity) -> String? {
-        func folded(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
-        let written = folded(name)
-        return entity.relationships.map(\.name).first { [folded($0), folded($0) + "id"].contains(written) }
-    }
-
-    static func unknownRelationship(_ name: String, of entity: CompiledEntity) -> SyncError {
-        let known = TruncatedList(entity.relationships.map(\.name)).text
-        return SyncError(
-            .unknownRelationship,
-            "unknown relationship '\(name)'; available: \(known.isEmpty ? "none" : known)"
-                + SimilarName.hint(for: name, among: entity.relationships.map(\.name)), entity: entity.name)
-    }
 }
 
 /// The first few dangling links of a store, and dangling foreign keys of other tables to rows of the store. Other

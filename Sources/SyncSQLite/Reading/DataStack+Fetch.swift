@@ -11,47 +11,14 @@ extension DataStack {
         try reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
-    /// Fetches the rows of an entity and its subentities.
-    ///
-    /// ```swift
-    /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
-    /// ```
-    /// - Parameter limit: The maximum number of rows to fetch; nil for all.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
-    ///   `invalidOption` for an order by a to-many relationship.
-    public func fetch(
-        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
-        limit: Int? = nil
-    ) async throws -> [SyncRow] {
-        try await reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
-    }
-
     /// Fetches the row with a key; nil if no row has the key.
     package func fetch(_ entity: String, id: JSONValue) throws -> SyncRow? {
         try reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
-    /// Fetches the row with a key. Returns nil if no row has the key.
-    ///
-    /// A sync engine can replace the temporary key of a row with a remote ID. Afterwards, both keys identify the row.
-    ///
-    /// - Parameter id: The primary key, which the call converts to the type of the key attribute. A composite key is an
-    ///   array of its parts in the order of the model.
-    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`.
-    public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRow? {
-        try await reading { db in try self.fetch(entity, id: id, in: db) }
-    }
-
     /// Counts the rows of an entity and its subentities.
     package func count(_ entity: String, where predicate: RowPredicate = .all) throws -> Int {
         try reading { db in try self.count(entity, where: predicate, in: db) }
-    }
-
-    /// Counts the rows of an entity and its subentities.
-    ///
-    /// - Throws: ``SyncError`` `unknownEntity`, `invalidPredicate` or `databaseError`.
-    public func count(_ entity: String, where predicate: RowPredicate = .all) async throws -> Int {
-        try await reading { db in try self.count(entity, where: predicate, in: db) }
     }
 
     // MARK: In one read
@@ -63,25 +30,24 @@ extension DataStack {
 
     /// Fetches the rows of an entity, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
-    /// - Throws: The errors of ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``. Errors of SQLite are thrown as GRDB's
+    /// - Throws: The errors of ``SyncStack/fetch(_:where:orderedBy:limit:)``. Errors of SQLite are thrown as GRDB's
     ///   `DatabaseError`.
     public func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, in db: Database
     ) throws -> [SyncRow] {
         try checkTables(db)
-        let (select, rest, arguments) = try selection(
-            of: model.compiled.entity(named: entity), where: predicate, orderedBy: order, limit: limit)
-        return try select.fetch(db, "SELECT \(select.columns) \(rest)", arguments)
+        let query = try RowQuery(
+            model.compiled.entity(named: entity), where: predicate, orderedBy: order, limit: limit)
+        return try SQLiteReader(db, self).select(query).next(.max)
     }
 
     /// Fetches the row with a key, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``. Returns nil if no row has the key.
     ///
-    /// - Throws: The errors of ``fetch(_:id:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
+    /// - Throws: The errors of ``SyncStack/fetch(_:id:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> SyncRow? {
         try checkTables(db)
-        let entity = try model.compiled.keyedEntity(named: entity)
-        return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
+        return try SQLiteReader(db, self).row(entity, id: id, in: model.compiled)
     }
 
     /// Fetches the row of an entity with a key; nil if no row has the key.
@@ -104,14 +70,22 @@ extension DataStack {
 
     /// Counts the rows of an entity, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
-    /// - Throws: The errors of ``count(_:where:)-(String,_)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
+    /// - Throws: The errors of ``SyncStack/count(_:where:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func count(_ entity: String, where predicate: RowPredicate = .all, in db: Database) throws -> Int {
         try checkTables(db)
-        let select = RecordSQL(try model.compiled.entity(named: entity), layout)
+        return try SQLiteReader(db, self).count(of: model.compiled.entity(named: entity), where: predicate)
+    }
+
+    /// Returns the parts of the statement that selects rows of an entity.
+    func selection(
+        of entity: CompiledEntity, where predicate: RowPredicate, orderedBy order: RowOrder, limit: Int?,
+        offset: Int = 0
+    ) throws -> (select: RecordSQL, rest: String, arguments: StatementArguments) {
+        let select = RecordSQL(entity, layout)
         let (condition, arguments) = try condition(predicate, select)
-        let sql = "SELECT count(*) FROM \(select.from)\(condition)"
-        SQLFunctionInstaller.install(in: db)
-        return try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0
+        let rest =
+            "FROM \(select.from)\(condition) ORDER BY \(try select.order(order))" + RecordSQL.window(limit, offset)
+        return (select, rest, arguments)
     }
 
     func condition(_ predicate: RowPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
@@ -174,19 +148,6 @@ extension DataStack {
     }
 }
 
-extension CompiledModel {
-    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
-    func keyedEntity(named name: String) throws -> CompiledEntity {
-        let entity = try entity(named: name)
-        guard entity.isKeyed else {
-            throw SyncError(
-                .keylessEntity, "'\(entity.name)' has no primary key; its rows cannot be fetched by key",
-                entity: entity.name)
-        }
-        return entity
-    }
-}
-
 // MARK: - Fetch text
 
 extension DataStack {
@@ -201,21 +162,9 @@ extension DataStack {
         try fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
-    /// Fetches the rows of an entity that match a condition, given as a string.
-    package func fetch(
-        _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
-    ) async throws -> [SyncRow] {
-        try await fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
-    }
-
     /// Counts the rows of an entity that match a condition, given as a string.
     package func count(_ entity: String, where text: String) throws -> Int {
         try count(entity, where: try RowPredicate(parsing: text))
-    }
-
-    /// Counts the rows of an entity that match a condition, given as a string.
-    package func count(_ entity: String, where text: String) async throws -> Int {
-        try await count(entity, where: try RowPredicate(parsing: text))
     }
 }
 
@@ -227,26 +176,11 @@ extension DataStack {
         try reading { db in try self.fetchRelated(relationship, of: row, in: db) }
     }
 
-    /// Fetches the rows that a relationship links to a row.
-    ///
-    /// The rows of an ordered relationship have the order of the relationship. Other rows are ordered by key. For a
-    /// to-one relationship, the array contains at most one row.
-    ///
-    /// - Throws: ``SyncError`` `unknownRelationship` or `databaseError`.
-    public func fetchRelated(_ relationship: String, of row: SyncRow) async throws -> [SyncRow] {
-        try await reading { db in try self.fetchRelated(relationship, of: row, in: db) }
-    }
-
     /// Fetches the rows that a relationship links to a row, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
-    /// - Throws: The errors of ``fetchRelated(_:of:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
+    /// - Throws: The errors of ``SyncStack/fetchRelated(_:of:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
     public func fetchRelated(_ relationship: String, of row: SyncRow, in db: Database) throws -> [SyncRow] {
         try checkTables(db)
-        guard let relationship = row.type.relationship(named: relationship) else {
-            throw DatabaseErrorMapper.unknownRelationship(relationship, of: row.type)
-        }
-        let targets = TargetSQL(relationship, of: row.type, layout)
-        let sql = "SELECT \(targets.select.columns) \(try targets.rest)"
-        return try targets.select.fetch(db, sql, [row.rowKey.databaseValue])
+        return try SQLiteReader(db, self).rows(relationship, of: row)
     }
 }

@@ -159,18 +159,6 @@ struct TargetSQL {
         link = layout[relationship.link]
     }
 
-    /// The part of the statement after the selected columns, for the related rows of one row. The argument is the key
-    /// of that row.
-    var rest: String {
-        get throws {
-            if case .foreignKey(let table, let column, _) = link, relationship.end == .first {
-                let target = "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(owner.keyColumn.quoted) = ?"
-                return "FROM \(select.from) WHERE \(select.rowKey) = (\(target)) ORDER BY \(try select.order(.byKey))"
-            }
-            return "\(rows) WHERE \(ownerKey) = ? ORDER BY \(try order)"
-        }
-    }
-
     /// The part of the statement after the selected columns, for the related rows of several rows: the text before and
     /// after the list of the keys of these rows. The related rows of each row are in the order of the
     /// relationship.

@@ -8,23 +8,13 @@ package final class SQLiteReader {
     private let layout: StoreLayout
     private let stack: DataStack
     private var statements: [RelationshipEnd: RelatedRowsSQL] = [:]
-    /// Whether the store has pending references.
-    private lazy var hasPendingReferences: Result<Bool, any Error> = Result {
-        try db.finds("SELECT 1 FROM sync_pending")
-    }
+    /// The statements of the cursors.
+    private var selected: Set<String> = []
 
     init(_ db: Database, _ stack: DataStack) {
         self.db = db
         self.stack = stack
         layout = stack.layout
-    }
-
-    /// Selects rows by a part of a statement.
-    ///
-    /// - Parameter rest: The part of the statement after the selected columns.
-    func select(_ select: RecordSQL, _ rest: String, _ arguments: StatementArguments) throws -> SQLiteRowCursor {
-        SQLFunctionInstaller.install(in: db)
-        return try SQLiteRowCursor(select, db.makeStatement(sql: "SELECT \(select.columns) \(rest)"), arguments)
     }
 
     private func statement(
@@ -42,7 +32,11 @@ extension SQLiteReader: StoreReader {
     package func select(_ query: RowQuery) throws -> any StoreRowCursor {
         let (select, rest, arguments) = try stack.selection(
             of: query.entity, where: query.predicate, orderedBy: query.order, limit: query.limit, offset: query.offset)
-        return try self.select(select, rest, arguments)
+        SQLFunctionInstaller.install(in: db)
+        let sql = "SELECT \(select.columns) \(rest)"
+        // Two cursors cannot share a statement.
+        let statement = try selected.insert(sql).inserted ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
+        return try SQLiteRowCursor(select, statement, arguments)
     }
 
     package func count(of entity: CompiledEntity, where predicate: RowPredicate) throws -> Int {
@@ -78,8 +72,9 @@ extension SQLiteReader: StoreReader {
         return related
     }
 
+    package func hasPendingReferences() throws -> Bool { try db.finds("SELECT 1 FROM sync_pending") }
+
     package func pendingRelationships(of rows: [RowKey], in table: TableID) throws -> Set<PendingRelationship> {
-        guard try hasPendingReferences.get() else { return [] }
         var found: Set<PendingRelationship> = []
         let select = """
             SELECT owner_key, owner_entity, relationship FROM sync_pending
@@ -112,17 +107,6 @@ final class SQLiteRowCursor: StoreRowCursor {
         var records: [SyncRow] = []
         while records.count < count, try rows.next() != nil { records.append(try select.record(columns)) }
         return records
-    }
-}
-
-/// One end of an association. All entities that inherit a relationship share it.
-private struct RelationshipEnd: Hashable {
-    let link: AssociationID
-    let end: CompiledAssociation.End
-
-    init(_ relationship: CompiledRelationship) {
-        link = relationship.link
-        end = relationship.end
     }
 }
 

@@ -199,7 +199,7 @@ struct RowInserter {
             if let targets = relationships[relationship.name] { try link(rowKey, by: relationship, to: targets) }
         }
         if let unknown = relationships.keys.first(where: { entity.relationship(named: $0) == nil }) {
-            throw DatabaseErrorMapper.unknownRelationship(unknown, of: entity)
+            throw SyncError.unknownRelationship(unknown, of: entity)
         }
         let row = try stored(rowKey)
         for relationship in entity.relationships {
@@ -239,7 +239,7 @@ struct RowInserter {
     // MARK: Values
 
     private func attribute(_ name: String) throws -> SyncModel.Attribute {
-        guard let slot = entity.slotByName[name] else { throw DatabaseErrorMapper.unknownAttribute(name, of: entity) }
+        guard let slot = entity.slotByName[name] else { throw SyncError.unknownAttribute(name, of: entity) }
         return hierarchy.attributes[slot]
     }
 

@@ -86,8 +86,6 @@ extension DataStack {
         let condition = columns.condition(of: columns.table.name, equals: values.map(\.sql))
         let sql = "SELECT 1 FROM \(columns.table.name.quoted) WHERE \(condition)"
         guard try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values.map(\.value))) != nil else { return }
-        throw SyncError(
-            .duplicateKey, "another row has this key", entity: entity.name,
-            path: model.compiled.keyNames(of: entity).joined(separator: ", "))
+        throw model.compiled.duplicateKey(of: entity)
     }
 }

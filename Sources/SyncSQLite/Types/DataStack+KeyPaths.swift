@@ -55,7 +55,8 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`, `unknownEntity` or `databaseError`.
     public func count<Value: EntityRecord>(_ type: Value.Type, where predicate: Predicate<Value>) async throws -> Int {
-        try await count(Value.entityName, where: RowPredicate(predicate))
+        let condition = try RowPredicate(predicate)
+        return try await reading { db in try self.count(Value.entityName, where: condition, in: db) }
     }
 
     /// Counts the rows of an entity and its subentities that match a predicate, inside ``read(_:)-7aeh7`` or

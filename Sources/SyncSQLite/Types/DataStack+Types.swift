@@ -95,7 +95,7 @@ extension DataStack {
     public func count<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all
     ) async throws -> Int {
-        try await count(Value.entityName, where: predicate)
+        try await reading { db in try self.count(Value.entityName, where: predicate, in: db) }
     }
 }
 

@@ -103,7 +103,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         _ db: Database
     ) throws -> [BinaryComparedValue: [DecodedRow<any EntityRecord>]] {
         guard let compiled = entity.relationship(named: relationship.name) else {
-            throw DatabaseErrorMapper.unknownRelationship(relationship.name, of: entity)
+            throw SyncError.unknownRelationship(relationship.name, of: entity)
         }
         let target = TargetSQL(compiled, of: entity, stack.layout)
         let columns = "\(Self.columns(of: target.select)), \(target.ownerKey) AS \("sync_owner".quoted)"

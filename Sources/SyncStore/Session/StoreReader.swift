@@ -29,8 +29,34 @@ package protocol StoreReader: AnyObject {
     func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship, of owner: CompiledEntity) throws
         -> RelatedRows
 
+    /// Returns whether the store has pending references.
+    func hasPendingReferences() throws -> Bool
+
     /// Returns the relationships with pending references of some rows of a table.
     func pendingRelationships(of rows: [RowKey], in table: TableID) throws -> Set<PendingRelationship>
+}
+
+extension StoreReader {
+    /// Returns the row with a key; nil if no row has the key.
+    ///
+    /// - Parameter id: The primary key, which the call converts to the type of the key attribute.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
+    package func row(_ entity: String, id: JSONValue, in model: CompiledModel) throws -> SyncRow? {
+        let entity = try model.keyedEntity(named: entity)
+        guard let key = model.rowKey(id, of: entity) else { return nil }
+        return try row(withKey: key, of: entity)
+    }
+
+    /// Returns the rows that a relationship links to a row, in the order of the relationship.
+    ///
+    /// - Throws: ``SyncError`` `unknownRelationship`.
+    package func rows(_ relationship: String, of row: SyncRow) throws -> [SyncRow] {
+        guard let compiled = row.type.relationship(named: relationship) else {
+            throw SyncError.unknownRelationship(relationship, of: row.type)
+        }
+        let related = try rows(relatedTo: [row.rowKey], by: compiled, of: row.type)
+        return related.links.map { related.rows[$0.row] }
+    }
 }
 
 /// The rows that a ``StoreReader`` selected. Other reads are allowed between two calls of ``next(_:)``.
