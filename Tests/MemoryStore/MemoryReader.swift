@@ -2,17 +2,74 @@ import Foundation
 package import SyncCore
 package import SyncStore
 
-/// The reader of a store in memory. It reads a copy of the contents.
+/// The reader of a store in memory.
 package final class MemoryReader: StoreReader {
+    private let current: () -> MemoryContents
+
+    /// - Parameter current: Returns the contents to read. Inside a write, they are those of the transaction.
+    init(_ current: @escaping () -> MemoryContents) { self.current = current }
+
+    package func select(_ query: RowQuery) throws -> any StoreRowCursor {
+        MemoryRowCursor(try StoredRows(current()).rows(query))
+    }
+
+    package func count(of entity: CompiledEntity, where predicate: RowPredicate) throws -> Int {
+        try current().rows(of: entity, where: predicate).count
+    }
+
+    package func row(withKey key: RowKey, of entity: CompiledEntity) throws -> SyncRow? {
+        let contents = current()
+        guard let found = contents.rowKey(key, of: entity) else { return nil }
+        let row = StoredRow(table: entity.table, key: found)
+        guard let stored = contents[row], contents.model.entity(stored.entity, isKindOf: entity.id) else { return nil }
+        return StoredRows(contents).syncRow(row)
+    }
+
+    package func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship, of owner: CompiledEntity) throws
+        -> RelatedRows
+    {
+        StoredRows(current()).rows(relatedTo: rows, by: relationship)
+    }
+
+    package func pendingRelationships(of rows: [RowKey], in table: TableID) throws -> Set<PendingRelationship> {
+        let (contents, owners) = (current(), Set(rows))
+        let found = contents.pendingReferences.keys.filter { $0.owner.table == table && owners.contains($0.owner.key) }
+        return Set(
+            found.map { reference in
+                PendingRelationship(
+                    owner: reference.owner.key, entity: contents.model.entities[reference.ownerEntity].name,
+                    relationship: reference.relationship)
+            })
+    }
+}
+
+/// The rows of a query.
+private final class MemoryRowCursor: StoreRowCursor {
+    private var rest: ArraySlice<SyncRow>
+
+    init(_ rows: [SyncRow]) { rest = rows[...] }
+
+    func next(_ count: Int) throws -> [SyncRow] {
+        let rows = rest.prefix(count)
+        rest = rest.dropFirst(count)
+        return Array(rows)
+    }
+}
+
+/// The rows of a store as callers read them, and their order.
+struct StoredRows {
     private let contents: MemoryContents
     private let lists: ListCache
 
-    package init(_ contents: MemoryContents) {
+    init(_ contents: MemoryContents) {
         self.contents = contents
         lists = ListCache(contents)
     }
 
-    package func select(_ query: RowQuery) throws -> any StoreRowCursor {
+    /// Returns the rows of a query, in its order.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate`, `unknownAttribute` or `invalidOption`.
+    func rows(_ query: RowQuery) throws -> [SyncRow] {
         let terms = try query.order.terms.map { term in
             (path: try RowPath(term.attribute, on: query.entity, in: contents.model), isAscending: term.isAscending)
         }
@@ -26,23 +83,10 @@ package final class MemoryReader: StoreReader {
         }
         rows.sort { $0.isBefore($1, terms.map(\.isAscending)) }
         let count = query.limit.map { max($0, 0) } ?? rows.count
-        return MemoryRowCursor(rows.dropFirst(max(query.offset, 0)).prefix(count).compactMap { syncRow($0.row) })
+        return rows.dropFirst(max(query.offset, 0)).prefix(count).compactMap { syncRow($0.row) }
     }
 
-    package func count(of entity: CompiledEntity, where predicate: RowPredicate) throws -> Int {
-        try contents.rows(of: entity, where: predicate).count
-    }
-
-    package func row(withKey key: RowKey, of entity: CompiledEntity) throws -> SyncRow? {
-        guard let found = contents.rowKey(key, of: entity) else { return nil }
-        let row = StoredRow(table: entity.table, key: found)
-        guard let stored = contents[row], contents.model.entity(stored.entity, isKindOf: entity.id) else { return nil }
-        return syncRow(row)
-    }
-
-    package func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship, of owner: CompiledEntity) throws
-        -> RelatedRows
-    {
+    func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship) -> RelatedRows {
         let table = contents.model[relationship.link].side(relationship.end.other).table
         var related = RelatedRows()
         var known: [RowKey: Int] = [:]
@@ -56,16 +100,6 @@ package final class MemoryReader: StoreReader {
             }
         }
         return related
-    }
-
-    package func pendingRelationships(of rows: [RowKey], in table: TableID) throws -> Set<PendingRelationship> {
-        let rows = Set(rows)
-        return Set(
-            contents.pendingReferences.keys.filter { $0.owner.table == table && rows.contains($0.owner.key) }.map {
-                PendingRelationship(
-                    owner: $0.owner.key, entity: contents.model.entities[$0.ownerEntity].name,
-                    relationship: $0.relationship)
-            })
     }
 
     // MARK: Rows
@@ -147,19 +181,6 @@ package final class MemoryReader: StoreReader {
                 return destination.keySlot.map { [stored.values[$0]] } ?? parts(of: target, destination)
             }
         }
-    }
-}
-
-/// The rows of a query.
-final class MemoryRowCursor: StoreRowCursor {
-    private var rest: ArraySlice<SyncRow>
-
-    init(_ rows: [SyncRow]) { rest = rows[...] }
-
-    func next(_ count: Int) throws -> [SyncRow] {
-        let rows = rest.prefix(count)
-        rest = rest.dropFirst(count)
-        return Array(rows)
     }
 }
 

@@ -52,7 +52,7 @@ extension MemoryStack {
 extension MemorySession {
     fileprivate func row(_ key: RowKey, _ entity: String) -> SyncRow? {
         model.entityID(entity).flatMap { id in
-            MemoryReader(contents).syncRow(StoredRow(table: model.entities[id].table, key: key))
+            StoredRows(contents).syncRow(StoredRow(table: model.entities[id].table, key: key))
         }
     }
 }

@@ -70,7 +70,8 @@ package final class MemoryStack: SyncStack, StoreHost {
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        return try body(MemoryReader(contents))
+        let contents = contents
+        return try body(MemoryReader { contents })
     }
 
     package func pullStore(_ registration: EngineRegistration) throws -> any PullStore { pulled }

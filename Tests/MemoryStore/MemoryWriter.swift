@@ -45,7 +45,7 @@ package final class MemoryWriter {
 extension MemoryWriter: StoreWriter {
     package var repeatsPages: Bool { true }
 
-    package var reader: any StoreReader { MemoryReader(session?.contents ?? stack.contents) }
+    package var reader: any StoreReader { MemoryReader { self.session?.contents ?? self.stack.contents } }
 
     package func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult {
         let isNested = session != nil
@@ -59,7 +59,7 @@ extension MemoryWriter: StoreWriter {
                     try request.cancellation.check()
                     return result
                 }
-                if !request.isDryRun, !isNested, !result.isEmpty { stack.feed.send(result) }
+                if !request.isDryRun, !isNested { stack.feed.publish(result) }
                 return result
             } catch is SerializationFailure where !isNested && !request.isChunked {
                 continue
