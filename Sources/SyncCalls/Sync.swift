@@ -1,6 +1,6 @@
 import Foundation
 public import SyncCore
-package import SyncStore
+import SyncStore
 
 /// The functions that sync JSON into a store.
 ///
@@ -125,19 +125,4 @@ extension Sync {
         get { SyncLimit.process.maximum }
         set { SyncLimit.process.maximum = newValue }
     }
-}
-
-/// A stack with the store that the ``Sync`` functions write to.
-///
-/// `DataStack` conforms to the protocol. Do not declare other conforming types.
-public protocol SyncStack: Sendable {
-    /// The object through which the ``Sync`` functions access the store.
-    var host: SyncHost { get }
-}
-
-/// The object through which the ``Sync`` functions access a store.
-public struct SyncHost: Sendable {
-    package let store: any StoreHost
-
-    package init(_ store: any StoreHost) { self.store = store }
 }

@@ -161,7 +161,7 @@ public final class DataStack: Sendable {
     /// Closes the store. If no other connection to the file is open, SQLite writes the write-ahead log into the file.
     ///
     /// After this call, reads and writes throw `storeClosed`. Observations fail with this error, and each sequence of
-    /// ``syncResults`` ends. For an app database, this method does nothing.
+    /// ``SyncStack/syncResults`` ends. For an app database, this method does nothing.
     ///
     /// - Throws: ``SyncError`` `databaseBusy` if a connection of the stack is still in use. The stack then stays open,
     ///   but the observations have ended.

@@ -76,7 +76,7 @@ struct Export: AsyncParsableCommand, InputCommand {
                 return try await export(stack, where: predicate, to: RowPrinter(format, style: .plain, write: write))
             }
             try await Interruption.cancelling(outcome: Self.outcome) {
-                try await stack.writeExport(
+                try await stack.export(
                     entity, as: format == .ndjson ? .ndjson : .json, where: predicate, orderedBy: selection.order,
                     limit: selection.limit, offset: selection.offset, options: options, write: write)
             }

@@ -195,12 +195,12 @@ import Testing
         let stack = try DataStack.inMemory(Models.links())
         let company = try await stack.insert("Company", values: ["id": 1, "name": "Apple"])
         let user = try await stack.insert("User", values: ["id": 2], relationships: ["company": [company]])
-        #expect(try await stack.fetch("User") == [user])
-        #expect(try await stack.fetch("User", id: 2) == user)
-        #expect(try await stack.count("User") == 1)
-        #expect(try await stack.fetchRelated("users", of: company) == [user])
-        #expect(try await stack.fetch("User", where: "company.name == 'Apple'", orderedBy: "name") == [user])
-        #expect(try await stack.count("User", where: "ANY tags.uuid == nil") == 0)
+        #expect(try stack.fetch("User") == [user])
+        #expect(try stack.fetch("User", id: 2) == user)
+        #expect(try stack.count("User") == 1)
+        #expect(try stack.fetchRelated("users", of: company) == [user])
+        #expect(try stack.fetch("User", where: "company.name == 'Apple'", orderedBy: "name") == [user])
+        #expect(try stack.count("User", where: "ANY tags.uuid == nil") == 0)
         #expect(try await stack.write { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") } == 1)
     }
 }

@@ -24,7 +24,7 @@ struct StoreInspectionTests {
     func totalChangesCountsWrites() async throws {
         let stack = try Self.stack()
         let before = try await stack.totalChanges()
-        _ = try await stack.count("Band")
+        _ = try stack.count("Band")
         #expect(try await stack.totalChanges() == before)
         try await stack.insert("Band", values: ["id": 1])
         #expect(try await stack.totalChanges() > before)

@@ -74,7 +74,7 @@ struct ClosedStoreTests {
                 { try await Sync.changes(.buffers(Self.chunks), inEntity: "Job", stack: stack, options: several) },
                 { try await Sync.changes(pages: Self.chunks, inEntity: "Job", stack: stack) },
                 { _ = try await stack.insert("Job", values: ["id": 2]) },
-                { _ = try await stack.delete("Job", id: 1) },
+                { _ = try await Sync.delete(id: 1, inEntity: "Job", stack: stack) },
                 { try await stack.read { db in try db.execute(sql: "SELECT * FROM Job") } },
                 { try await stack.write { db in try db.execute(sql: "DELETE FROM Job") } },
                 { try await stack.removeSyncState(deletingRows: false) },

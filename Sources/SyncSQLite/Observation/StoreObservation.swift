@@ -74,11 +74,6 @@ extension StoreObservation {
     }
 }
 
-extension Feed<SyncResult> {
-    /// Sends a result to the subscribers, unless it is empty.
-    func publish(_ result: SyncResult) { if !result.isEmpty { send(result) } }
-}
-
 // MARK: - DataStack+Observation
 
 extension DataStack {
@@ -136,15 +131,4 @@ extension DataStack {
         return StoreObservation<RowChanges<SyncRow>>(
             changesOf: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })
     }
-
-    /// A sequence with the result of each sync that this stack commits after the property is read.
-    ///
-    /// The sequence also contains the results of `save`, `insertOrUpdate`, `update`, `delete`, and of `insert` with
-    /// Swift values. If a sync writes a payload in several transactions, each transaction has a result. The sequence
-    /// omits results without changes.
-    ///
-    /// The sequence omits the results of engine runs. The sequence also omits the results of calls inside a transaction
-    /// of the caller, because the caller may roll back the transaction. A slow consumer receives only the latest 1,000
-    /// results. The sequence ends when the stack is closed or released.
-    public var syncResults: AsyncStream<SyncResult> { feed.stream() }
 }

@@ -129,7 +129,7 @@ extension DataStack {
             session in
             let result = try session.apply(mapped)
             guard result.root.inserted + result.root.matched == values.count - result.duplicateRecordCount else {
-                throw rejection(of: entity, result)
+                throw result.rejection(of: entity)
             }
             return result
         }

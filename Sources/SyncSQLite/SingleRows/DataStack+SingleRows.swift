@@ -24,60 +24,18 @@ extension DataStack {
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: SyncRow, result: SyncResult) {
-        try insertOrUpdate(entity, with: record, options, in: db, isOwn: false)
+        try syncingRow(options, in: db) { try $0.insertOrUpdate(entity, with: record) }
     }
 
-    /// - Parameter isOwn: Whether the transaction belongs to the stack.
-    private func insertOrUpdate(
-        _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, isOwn: Bool
-    ) throws -> (row: SyncRow, result: SyncResult) {
-        let builder = try singleRowGraphBuilder(entity, options)
-        return try sync(singleRecord: try builder.map(singleRecord: record), options, in: db, isOwn: isOwn)
-    }
-
-    /// Inserts a row from a JSON record, or updates the stored row with the same primary key, in one transaction.
-    @discardableResult
-    package func insertOrUpdate(
-        _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: SyncRow, result: SyncResult) {
-        let stored = try await writing { db in
-            try self.insertOrUpdate(entity, with: record, options, in: db, isOwn: true)
-        }
-        feed.publish(stored.result)
-        return stored
-    }
-
-    // MARK: Graphs of one record
-
-    func singleRowGraphBuilder(_ entity: String, _ options: SyncOptions) throws -> PayloadGraphBuilder {
-        try PayloadGraphBuilder(
-            inEntity: entity, of: model, parent: nil,
-            operations: .all.subtracting(.delete), options: options)
-    }
-
-    /// Applies a payload graph whose only root record has a key. If the sync rejects that record, everything is rolled
-    /// back.
+    /// Runs a write of a single row in a savepoint. If it throws an error, it is rolled back.
     ///
-    /// - Parameter rekeyed: The row of the record, if it has just been given another key.
-    func sync(
-        singleRecord payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool,
-        rekeyed: StoredRow? = nil
-    ) throws -> (row: SyncRow, result: SyncResult) {
-        let plan = payload.plan
-        let entity = model.compiled.entities[plan.entity]
-        guard let key = plan.rootKey else {
-            throw SyncError(
-                .primaryKeyMissing, plan.diagnostics.first?.message ?? "the record has no readable key",
-                entity: entity.name, path: plan.diagnostics.first?.path)
-        }
-        return try savepoint(db) {
-            var request = SyncRequest(options: options)
-            request.rekeyedRow = rekeyed
-            let result = try session(watch.visit(db, isOwn: isOwn), request).apply(payload)
-            guard result.root.inserted + result.root.matched > 0, let row = try fetch(entity, key: key, in: db) else {
-                throw rejection(of: entity, result)
-            }
-            return (row, result)
+    /// - Parameter isOwn: Whether the transaction belongs to the stack.
+    private func syncingRow<Result>(
+        _ options: SyncOptions, in db: Database, isOwn: Bool = false, _ body: (SingleRowSync) throws -> Result
+    ) throws -> Result {
+        try savepoint(db) {
+            let session = try self.session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options))
+            return try body(SingleRowSync(session, SQLiteReader(db, self), model))
         }
     }
 
@@ -85,17 +43,6 @@ extension DataStack {
     /// error, they are rolled back.
     func savepoint<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
         try DeferredForeignKeys.during(db, hasExistingTables) { try db.savepoint(body) }
-    }
-
-    /// Returns the error for a record that a sync rejected, with the diagnostic that explains it.
-    func rejection(of entity: CompiledEntity, _ result: SyncResult) -> SyncError {
-        let reason =
-            result.diagnostics.first { $0.kind == .missingRequiredValue || $0.kind == .entityMismatch }
-            ?? result.diagnostics.first
-        let code: SyncError.Code = reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch
-        return SyncError(
-            code, reason?.message ?? "the record was rejected: after the sync, no row has its key", entity: entity.name,
-            path: reason?.path ?? "[0]")
     }
 }
 
@@ -124,58 +71,7 @@ extension DataStack {
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: SyncRow, result: SyncResult)? {
-        try update(entity, id: id, with: values, options, in: db, isOwn: false)
-    }
-
-    /// - Parameter isOwn: Whether the transaction belongs to the stack.
-    private func update(
-        _ entity: String, id: JSONValue, with values: JSONValue, _ options: SyncOptions, in db: Database,
-        isOwn: Bool
-    ) throws -> (row: SyncRow, result: SyncResult)? {
-        guard let row = try fetch(entity, id: id, in: db), row.type.isKeyed else { return nil }
-        let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
-        let key = try model.key(of: row.type, in: values, else: current)
-        let payload = try singleRowGraphBuilder(row.entity, options).map(singleRecord: values, key: key)
-        var updated = try savepoint(db) {
-            guard key != current else { return try sync(singleRecord: payload, options, in: db, isOwn: isOwn) }
-            try checkIsFree(key, of: row.type, in: db)
-            let rowKey = try KeyUpdate(layout, row.rowKey, row.type, db).rekey(to: key)
-            return try sync(
-                singleRecord: payload, options, in: db, isOwn: isOwn,
-                rekeyed: StoredRow(table: row.type.table, key: rowKey))
-        }
-        if key != current {
-            for (name, change) in changes(of: row.type, row.key, updated.row.key) {
-                updated.result.addUpdate(
-                    of: name, entity: row.entity, key: updated.row.key, values: options.collectsValues ? change : nil)
-            }
-        }
-        return updated
-    }
-
-    /// Returns the changed parts of a key.
-    private func changes(
-        of entity: CompiledEntity, _ old: PrimaryKeyValue, _ new: PrimaryKeyValue
-    ) -> [(name: String, change: SyncResult.ValueChange)] {
-        let names = model.compiled.keyNames(of: entity)
-        guard case .composite(let before) = old, case .composite(let after) = new else {
-            return names.prefix(1).map { ($0, SyncResult.ValueChange(old: old.json, new: new.json)) }
-        }
-        return zip(names, zip(before, after)).filter { $0.1.0 != $0.1.1 }.map { name, parts in
-            (name, SyncResult.ValueChange(old: parts.0.json, new: parts.1.json))
-        }
-    }
-
-    /// Updates a row with the attributes and relationships that a JSON record contains, in one transaction.
-    @discardableResult
-    package func update(
-        _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: SyncRow, result: SyncResult)? {
-        let updated = try await writing { db in
-            try self.update(entity, id: id, with: values, options, in: db, isOwn: true)
-        }
-        if let updated { feed.publish(updated.result) }
-        return updated
+        try syncingRow(options, in: db) { try $0.update(entity, id: id, with: values) }
     }
 }
 
@@ -289,18 +185,6 @@ extension DataStack {
     func delete(
         _ entity: String, id: JSONValue, in db: Database, isOwn: Bool
     ) throws -> SyncResult {
-        guard let row = try fetch(entity, id: id, in: db) else {
-            return SyncResult(entity: entity)
-        }
-        return try savepoint(db) {
-            try session(watch.visit(db, isOwn: isOwn), SyncRequest())
-                .delete([StoredRow(table: row.type.table, key: row.rowKey)], of: row.type)
-        }
-    }
-
-    /// Deletes a row by its key, in one transaction.
-    @discardableResult
-    package func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
-        try await publishing { stack, db in try stack.delete(entity, id: id, in: db, isOwn: true) }
+        try syncingRow(SyncOptions(deletionLimit: nil), in: db, isOwn: isOwn) { try $0.delete(entity, id: id) }
     }
 }

@@ -56,3 +56,8 @@ package protocol StoreWriter {
     /// Deletes all rows, links and pending references, regardless of delete rules.
     func deleteAllRows() throws
 }
+
+extension Feed<SyncResult> {
+    /// Sends a result to the subscribers, unless it is empty.
+    package func publish(_ result: SyncResult) { if !result.isEmpty { send(result) } }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import Sync
 public import SyncCore
 public import SyncSQLite
 

@@ -2,7 +2,7 @@ public import Foundation
 import Sync
 public import SyncCalls
 public import SyncCore
-public import SyncSQLite
+import SyncSQLite
 
 extension Sync {
     /// Validates a payload against a store, and writes nothing.
@@ -21,7 +21,7 @@ extension Sync {
     /// - Throws: `SyncError` if a sync would fail. If the only cause is that no record has a readable key, the call
     ///   returns diagnostics instead.
     public static func validate(
-        _ json: Data, inEntity entity: String, stack: DataStack, parent: SyncParent? = nil,
+        _ json: Data, inEntity entity: String, stack: some SyncStack, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
     ) async throws -> [SyncDiagnostic] {
         try await validate(json, SyncCall(entity, stack, nil, parent, .all, options))
@@ -82,7 +82,7 @@ extension Sync {
     /// - Parameter entities: The entity of each list, by its dotted key path.
     /// - Throws: ``SyncError`` if a sync would fail, unless the only cause is that no record has a readable key.
     package static func validate(
-        _ json: Data, inEntities entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
+        _ json: Data, inEntities entities: [String: String], stack: some SyncStack, options: SyncOptions = SyncOptions()
     ) async throws -> [SyncDiagnostic] {
         try await validate(json, SyncCall(entities, stack, .all, options))
     }

@@ -98,7 +98,7 @@ struct RowSelectionTests {
         #expect(try await rows(stack, ["id"], limit: 1, offset: 1) == ["2"])
         #expect(try await rows(stack, ["id"], offset: 2) == ["3"])
         #expect(try await rows(stack, ["id"], limit: 0) == [])
-        #expect(try await stack.fetch("User", orderedBy: "company.name").compactMap { $0["id"]?.int } == [3, 2, 1])
+        #expect(try stack.fetch("User", orderedBy: "company.name").compactMap { $0["id"]?.int } == [3, 2, 1])
     }
 
     @Test("A temporary key reads as nil")
@@ -149,6 +149,6 @@ struct RowSelectionTests {
             }
         }
         #expect(seen.all == ["1"])
-        #expect(try await stack.fetch("User").count == 3)
+        #expect(try stack.fetch("User").count == 3)
     }
 }

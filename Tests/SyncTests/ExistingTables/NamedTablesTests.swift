@@ -75,9 +75,11 @@ struct NamedTablesTests {
             #expect(found.map(\.description) == wanted.map(\.description))
         }
         for stack in [plain, named] {
-            try await stack.insertOrUpdate("User", with: ["id": 900, "first_name": "New", "tag_ids": [1]])
-            try await stack.update("User", id: 900, with: ["company_id": nil, "first_name": "Newer"])
-            try await stack.delete("User", id: 1)
+            let record: JSONValue = ["id": 900, "first_name": "New", "tag_ids": [1]]
+            try await Sync.insertOrUpdate(record, inEntity: "User", stack: stack)
+            let values: JSONValue = ["company_id": nil, "first_name": "Newer"]
+            try await Sync.update(id: 900, with: values, inEntity: "User", stack: stack)
+            try await Sync.delete(id: 1, inEntity: "User", stack: stack)
             try await Sync.changes(
                 Data(#"[{"id": 901}]"#.utf8), inEntity: "User", stack: stack, parent: SyncParent("Company", id: 1))
         }

@@ -77,7 +77,7 @@ struct ExportReadingTests {
     func receiverErrorEndsExport() async throws {
         let stack = try await users()
         await #expect(throws: Stop.self) { try await stack.exportEach("User") { _ in throw Stop() } }
-        await #expect(throws: Stop.self) { try await stack.writeExport("User") { _ in throw Stop() } }
+        await #expect(throws: Stop.self) { try await stack.export("User", as: .json) { _ in throw Stop() } }
         #expect(try takenBeforeStop(stack) == 3)
     }
 

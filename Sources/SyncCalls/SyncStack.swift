@@ -1,0 +1,107 @@
+public import SyncCore
+package import SyncStore
+
+/// A stack with the store that the ``Sync`` functions write to.
+///
+/// `DataStack` conforms to the protocol. Do not declare other conforming types.
+public protocol SyncStack: Sendable {
+    /// The object through which the ``Sync`` functions access the store.
+    var host: SyncHost { get }
+}
+
+/// The object through which the ``Sync`` functions access a store.
+public struct SyncHost: Sendable {
+    package let store: any StoreHost
+
+    package init(_ store: any StoreHost) { self.store = store }
+}
+
+extension SyncStack {
+    var store: any StoreHost { host.store }
+
+    /// The model of the stored rows.
+    public var model: SyncModel { store.model }
+
+    /// A sequence with the result of each sync that this stack commits after the property is read.
+    ///
+    /// The sequence also contains the results of `save`, `insertOrUpdate`, `update`, `delete`, and of `insert` with
+    /// Swift values. If a sync writes a payload in several transactions, each transaction has a result. The sequence
+    /// omits results without changes.
+    ///
+    /// The sequence omits the results of engine runs. The sequence also omits the results of calls inside a transaction
+    /// of the caller, because the caller may roll back the transaction. A slow consumer receives only the latest 1,000
+    /// results. The sequence ends when the stack is closed or released.
+    public var syncResults: AsyncStream<SyncResult> { store.feed.stream() }
+}
+
+// MARK: - Reading
+
+extension SyncStack {
+    /// Fetches the rows of an entity and its subentities.
+    ///
+    /// ```swift
+    /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
+    /// ```
+    /// - Parameter limit: The maximum number of rows to fetch; nil for all.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
+    ///   `invalidOption` for an order by a to-many relationship.
+    public func fetch(
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
+        limit: Int? = nil
+    ) async throws -> [SyncRow] {
+        let store = store
+        return try await store.withReader { [model = store.model.compiled] reader in
+            let query = try RowQuery(model.entity(named: entity), where: predicate, orderedBy: order, limit: limit)
+            return try reader.select(query).next(.max)
+        }
+    }
+
+    /// Fetches the row with a key. Returns nil if no row has the key.
+    ///
+    /// A sync engine can replace the temporary key of a row with a remote ID. Afterwards, both keys identify the row.
+    ///
+    /// - Parameter id: The primary key, which the call converts to the type of the key attribute. A composite key is an
+    ///   array of its parts in the order of the model.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`.
+    public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRow? {
+        let store = store
+        return try await store.withReader { [model = store.model.compiled] reader in
+            try reader.row(entity, id: id, in: model)
+        }
+    }
+
+    /// Fetches the rows that a relationship links to a row.
+    ///
+    /// The rows of an ordered relationship have the order of the relationship. Other rows are ordered by key. For a
+    /// to-one relationship, the array contains at most one row.
+    ///
+    /// - Throws: ``SyncError`` `unknownRelationship` or `databaseError`.
+    public func fetchRelated(_ relationship: String, of row: SyncRow) async throws -> [SyncRow] {
+        try await store.withReader { reader in try reader.rows(relationship, of: row) }
+    }
+
+    /// Counts the rows of an entity and its subentities.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`, `invalidPredicate` or `databaseError`.
+    public func count(_ entity: String, where predicate: RowPredicate = .all) async throws -> Int {
+        let store = store
+        return try await store.withReader { [model = store.model.compiled] reader in
+            try reader.count(of: model.entity(named: entity), where: predicate)
+        }
+    }
+
+    /// Fetches the rows of an entity that match a condition, given as a string.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` with the line and column of the problem, and the errors of the method
+    ///   with a ``RowPredicate``.
+    package func fetch(
+        _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
+    ) async throws -> [SyncRow] {
+        try await fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
+    }
+
+    /// Counts the rows of an entity that match a condition, given as a string.
+    package func count(_ entity: String, where text: String) async throws -> Int {
+        try await count(entity, where: try RowPredicate(parsing: text))
+    }
+}

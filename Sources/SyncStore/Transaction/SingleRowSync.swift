@@ -1,0 +1,110 @@
+package import SyncCore
+
+/// Inserts, updates and deletes single rows by their keys, inside one transaction.
+package struct SingleRowSync {
+    private let session: SyncSession
+    /// A reader that sees the writes of the transaction.
+    private let reader: any StoreReader
+    private let model: SyncModel
+
+    package init(_ session: SyncSession, _ reader: any StoreReader, _ model: SyncModel) {
+        self.session = session
+        self.reader = reader
+        self.model = model
+    }
+
+    private var options: SyncOptions { session.request.options }
+
+    /// Inserts a row from a JSON record, or updates the stored row with the same primary key.
+    ///
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, and the other errors of a sync of
+    ///   one record.
+    package func insertOrUpdate(_ entity: String, with record: JSONValue) throws -> (row: SyncRow, result: SyncResult) {
+        try apply(graphBuilder(entity).map(singleRecord: record))
+    }
+
+    /// Updates a row with the attributes and relationships that a JSON record contains. A different primary key in the
+    /// record becomes the key of the row.
+    ///
+    /// - Returns: The stored row and the changes; nil if no row has the key.
+    /// - Throws: ``SyncError`` `duplicateKey` if another row has the new key; `rowNotFound` if the new key includes the
+    ///   key of a row that is not stored. Also the errors of a sync of one record.
+    package func update(
+        _ entity: String, id: JSONValue, with values: JSONValue
+    ) throws -> (row: SyncRow, result: SyncResult)? {
+        guard let row = try reader.row(entity, id: id, in: model.compiled), row.type.isKeyed else { return nil }
+        let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
+        let key = try model.key(of: row.type, in: values, else: current)
+        let payload = try graphBuilder(row.entity).map(singleRecord: values, key: key)
+        guard key != current else { return try apply(payload) }
+        guard try session.store.rows(withKeys: [key], of: row.type) == [nil] else {
+            throw model.compiled.duplicateKey(of: row.type)
+        }
+        var request = session.request
+        request.rekeyedRow = StoredRow(
+            table: row.type.table, key: try session.store.setKey(of: row.rowKey, row.type, to: key))
+        let rekeyed = SyncSession(session.store, session.model, request)
+        var updated = try SingleRowSync(rekeyed, reader, model).apply(payload)
+        for (name, change) in changes(of: row.type, row.key, updated.row.key) {
+            updated.result.addUpdate(
+                of: name, entity: row.entity, key: updated.row.key, values: options.collectsValues ? change : nil)
+        }
+        return updated
+    }
+
+    /// Deletes a row by its key, and applies the delete rules of the model. If no row has the key, nothing changes.
+    package func delete(_ entity: String, id: JSONValue) throws -> SyncResult {
+        guard let row = try reader.row(entity, id: id, in: model.compiled) else { return SyncResult(entity: entity) }
+        return try session.delete([StoredRow(table: row.type.table, key: row.rowKey)], of: row.type)
+    }
+
+    // MARK: Steps
+
+    private func graphBuilder(_ entity: String) throws -> PayloadGraphBuilder {
+        try PayloadGraphBuilder(
+            inEntity: entity, of: model, parent: nil, operations: .all.subtracting(.delete), options: options)
+    }
+
+    /// Applies a payload graph whose only root record has a key.
+    ///
+    /// - Throws: The error of ``SyncResult/rejection(of:)`` if the sync rejects that record.
+    private func apply(_ payload: MappedPayload) throws -> (row: SyncRow, result: SyncResult) {
+        let plan = payload.plan
+        let entity = model.compiled.entities[plan.entity]
+        guard let key = plan.rootKey else {
+            throw SyncError(
+                .primaryKeyMissing, plan.diagnostics.first?.message ?? "the record has no readable key",
+                entity: entity.name, path: plan.diagnostics.first?.path)
+        }
+        let result = try session.apply(payload)
+        guard result.root.inserted + result.root.matched > 0, let row = try reader.row(withKey: key, of: entity) else {
+            throw result.rejection(of: entity)
+        }
+        return (row, result)
+    }
+
+    /// Returns the changed parts of a key.
+    private func changes(
+        of entity: CompiledEntity, _ old: PrimaryKeyValue, _ new: PrimaryKeyValue
+    ) -> [(name: String, change: SyncResult.ValueChange)] {
+        let names = model.compiled.keyNames(of: entity)
+        guard case .composite(let before) = old, case .composite(let after) = new else {
+            return names.prefix(1).map { ($0, SyncResult.ValueChange(old: old.json, new: new.json)) }
+        }
+        return zip(names, zip(before, after)).filter { $0.1.0 != $0.1.1 }.map { name, parts in
+            (name, SyncResult.ValueChange(old: parts.0.json, new: parts.1.json))
+        }
+    }
+}
+
+extension SyncResult {
+    /// Returns the error for a record that the sync rejected, with the diagnostic that explains it.
+    package func rejection(of entity: CompiledEntity) -> SyncError {
+        let reason =
+            diagnostics.first { $0.kind == .missingRequiredValue || $0.kind == .entityMismatch } ?? diagnostics.first
+        let code: SyncError.Code = reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch
+        return SyncError(
+            code, reason?.message ?? "the record was rejected: after the sync, no row has its key", entity: entity.name,
+            path: reason?.path ?? "[0]")
+    }
+}
