@@ -184,7 +184,7 @@ struct ScenarioActions: Sendable {
     }
 
     func drop() async throws {
-        try await write { stack in try await stack.removeAllRows() }
+        try await write { stack in try await Sync.deleteAllRows(stack: stack) }
     }
 
     /// Runs a write in a detached task, which the cancellation of the runner does not cancel.

@@ -24,8 +24,6 @@ package protocol ScenarioStore: SyncStack {
     /// Sets the attributes of the one row that satisfies a condition from a JSON record; nil to insert a new row.
     func fillRow(of entity: String, with record: JSONValue, where predicate: RowPredicate?) async throws
 
-    func removeAllRows() async throws
-
     /// Returns the number of rows that were written since the store was opened. If two calls return the same number,
     /// nothing was written between them.
     func totalChanges() async throws -> Int
@@ -86,8 +84,6 @@ extension DataStack: ScenarioStore {
     package func fillRow(of entity: String, with record: JSONValue, where predicate: RowPredicate?) async throws {
         _ = try await updateAttributes(entity, with: record, where: predicate)
     }
-
-    package func removeAllRows() async throws { try deleteAllRows() }
 
     package func dump() async throws -> StoreDump { try await contents() }
 }
