@@ -159,6 +159,7 @@ extension MemoryContents {
     /// Removes the links of a row that are stored in join tables.
     mutating func removeJoinRows(of row: StoredRow) {
         for link in model.links where link.storage == .joinTable {
+            guard link.first.table == row.table || link.second.table == row.table else { continue }
             for key in links(link).keys {
                 let isFirst = link.first.table == row.table && key.first == row.key
                 let isSecond = link.second.table == row.table && key.second == row.key
