@@ -116,7 +116,7 @@ extension Sync {
     ///
     /// When the limit is reached, further syncs wait, and start in the order of their calls. On a server, set the limit
     /// to one less than the number of processors, so that a processor stays free for reads and requests. Each running
-    /// sync occupies memory for its payload. See also `DataStack.maxConcurrentSyncs`. A number below 1 counts as 1.
+    /// sync occupies memory for its payload. See also ``SyncStack/maxConcurrentSyncs``. A number below 1 counts as 1.
     ///
     /// Calls inside the caller's transaction, calls for single rows, and engine runs do not count, and never wait for
     /// the limit. A payload stream must not wait for another sync, because that sync may wait for the end of the

@@ -22,6 +22,17 @@ extension SyncStack {
     /// The model of the stored rows.
     public var model: SyncModel { store.model }
 
+    /// The largest number of calls of `Sync` that run at the same time with this stack; nil, the default, for no limit.
+    ///
+    /// Syncs of one store write one after the other. While one sync writes, other syncs map their payloads. With the
+    /// limit 2, one sync maps its payload while another sync writes. A number below 1 counts as 1.
+    ///
+    /// `Sync.maxConcurrentSyncs` limits the syncs of all stacks. Both limits count the same calls.
+    public var maxConcurrentSyncs: Int? {
+        get { store.syncLimit.maximum }
+        nonmutating set { store.syncLimit.maximum = newValue }
+    }
+
     /// A sequence with the result of each sync that this stack commits after the property is read.
     ///
     /// The sequence also contains the results of `save`, `insertOrUpdate`, `update`, `delete`, and of `insert` with

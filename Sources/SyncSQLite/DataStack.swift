@@ -147,17 +147,6 @@ public final class DataStack: Sendable {
 
     // MARK: Whole store
 
-    /// The largest number of calls of `Sync` that run at the same time with this stack; nil, the default, for no limit.
-    ///
-    /// Syncs of one store write one after the other. While one sync writes, other syncs map their payloads. With the
-    /// limit 2, one sync maps its payload while another sync writes. A number below 1 counts as 1.
-    ///
-    /// `Sync.maxConcurrentSyncs` limits the syncs of all stacks. Both limits count the same calls.
-    public var maxConcurrentSyncs: Int? {
-        get { syncLimit.maximum }
-        set { syncLimit.maximum = newValue }
-    }
-
     /// Closes the store. If no other connection to the file is open, SQLite writes the write-ahead log into the file.
     ///
     /// After this call, reads and writes throw `storeClosed`. Observations fail with this error, and each sequence of

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A copy of the values of a stored row.
 ///
 /// ```swift

@@ -52,11 +52,11 @@ extension SQLiteReader: StoreReader {
     }
 
     package func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship, of owner: CompiledEntity) throws
-        -> RelatedRows
+        -> LinkedRows
     {
         let sql = try statement(relationship, owner)
         let positions = Dictionary(zip(rows, rows.indices), uniquingKeysWith: { first, _ in first })
-        var related = RelatedRows()
+        var related = LinkedRows()
         var known: [RowKey: Int] = [:]
         try db.forEachSelection(sql.beforeKeys, rows.map(\.databaseValue), end: sql.afterKeys) { columns in
             guard let key = RowKey(columns.wholeValue(at: columns.count - 1)), let position = positions[key] else {

@@ -27,7 +27,7 @@ package protocol StoreReader: AnyObject {
     ///   - rows: The distinct row keys of rows of `owner`.
     ///   - owner: The entity that has the relationship, or one that inherits it.
     func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship, of owner: CompiledEntity) throws
-        -> RelatedRows
+        -> LinkedRows
 
     /// Returns whether the store has pending references.
     func hasPendingReferences() throws -> Bool
@@ -89,7 +89,7 @@ package struct RowQuery: Sendable {
 }
 
 /// The rows that one relationship links to several rows.
-package struct RelatedRows: Sendable {
+package struct LinkedRows: Sendable {
     /// The linked rows, each once.
     package var rows: [SyncRow]
     /// The links. `owner` is an index in the row keys that the call got, and `row` is an index in ``rows``.

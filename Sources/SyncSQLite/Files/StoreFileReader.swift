@@ -5,7 +5,7 @@ public import SyncCore
 
 /// The file of a store that is opened for reading only. The stored data stays unchanged, and the folder of the file may
 /// be read-only.
-struct StoreReader {
+struct StoreFileReader {
     private let name: String
     private let files: StoreFiles
 
@@ -145,7 +145,7 @@ extension DataStack {
     package convenience init(
         reading url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
     ) throws {
-        self.init(try StoreReader(url).open().registering(code, transformers))
+        self.init(try StoreFileReader(url).open().registering(code, transformers))
     }
 
     /// Computes the table changes and data losses that a migration of a store to another model would cause. The call
