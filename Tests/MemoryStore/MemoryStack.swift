@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 package import SyncCalls
 package import SyncCore
 package import SyncStore

@@ -33,11 +33,11 @@ package final class MemoryWriter {
                 throw error
             }
         }
-        let session = MemorySession(stack.contents)
-        self.session = session
-        defer { self.session = nil }
-        let result = try body(session)
-        if !isDryRun { stack.contents = session.contents }
+        let new = MemorySession(stack.contents)
+        session = new
+        defer { session = nil }
+        let result = try body(new)
+        if !isDryRun { stack.contents = new.contents }
         return result
     }
 }
@@ -51,7 +51,7 @@ extension MemoryWriter: StoreWriter {
         let isNested = session != nil
         var request = request
         let (own, given) = (cancellation, request.cancellation)
-        request.cancellation = CancellationFlag { own.isSet || given.isSet }
+        request.cancellation = CancellationFlag { own.isCancelled || given.isCancelled }
         while true {
             do {
                 let result = try transaction(isDryRun: request.isDryRun) { session in
@@ -70,7 +70,7 @@ extension MemoryWriter: StoreWriter {
     package func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult.Link] {
         let contents = session?.contents ?? stack.contents
         let pending = Set(contents.sortedPendingReferences.map { contents.link($0.reference) })
-        return references.filter(pending.contains)
+        return references.filter { pending.contains($0) }
     }
 
     package func deleteAllRows() throws {
@@ -79,7 +79,7 @@ extension MemoryWriter: StoreWriter {
 }
 
 extension CancellationFlag {
-    fileprivate var isSet: Bool {
+    fileprivate var isCancelled: Bool {
         do {
             try check()
             return false

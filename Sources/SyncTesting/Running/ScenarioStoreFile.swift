@@ -1,4 +1,5 @@
 import Foundation
+import Sync
 import SyncCore
 
 /// The location of the store of one case: in memory, or in a temporary folder that is removed afterwards.

@@ -83,6 +83,7 @@ extension MemoryContents {
     /// - Returns: The row key afterwards.
     /// - Throws: ``SyncError`` `rowNotFound` if the new key includes the key of a row that is not stored.
     mutating func setKey(of row: StoredRow, _ entity: CompiledEntity, to key: RowKey) throws -> RowKey {
+        guard entity.isKeyed else { return row.key }
         let hierarchy = model[row.table]
         if let slot = hierarchy.keySlot {
             removeLinks(to: StoredRow(table: row.table, key: key))
