@@ -103,8 +103,8 @@ extension StoreHost {
                 row = written.row
                 return written.result
             }
-            guard let row else { throw SyncError(.databaseError, "the store ran no transaction") }
-            return (row, result)
+            guard let writtenRow = row else { throw SyncError(.databaseError, "the store ran no transaction") }
+            return (writtenRow, result)
         }
     }
 }

@@ -127,10 +127,10 @@ struct RecordSQL {
         {
             key = composite
         }
-        guard let key, let rowKey = RowKey(rowKey) else {
+        guard let key, let storedKey = RowKey(rowKey) else {
             throw SyncError(.databaseError, "a row has no key", entity: type.name)
         }
-        return SyncRow(type: type, key: key, rowKey: rowKey, values: values)
+        return SyncRow(type: type, key: key, rowKey: storedKey, values: values)
     }
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {
