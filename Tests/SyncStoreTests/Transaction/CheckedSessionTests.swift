@@ -178,23 +178,41 @@ struct CheckedSessionTests {
         }
     }
 
-    @Test("A sync in chunks is not repeated, because its chunks cannot be read again")
+    @Test("A sync in chunks that fails at any operation writes nothing: its chunks cannot be read again")
     func doesNotRepeatChunks() async throws {
         let conditions = SessionConditions()
-        let stack = MemoryStack(model) { CheckedSession($0, conditions) }
+        _ = try await syncInChunks(filledStack(conditions))
+        let count = conditions.operations.count
+        #expect(count > 30)
+        let stack = try await filledStack(conditions)
         let before = try await stack.dump()
+        for operation in 0..<count {
+            conditions.removeOperations()
+            conditions.fail(at: operation)
+            await #expect(throws: MemoryWriter.SerializationFailure.self, "operation \(operation)") {
+                try await syncInChunks(stack)
+            }
+            #expect(conditions.operations.count == operation + 1)
+            #expect(try await stack.dump().differences(from: before) == [], "operation \(operation)")
+        }
+    }
+
+    /// Returns a store with rows, before whose next operation none is counted.
+    private func filledStack(_ conditions: SessionConditions) async throws -> MemoryStack {
+        let stack = MemoryStack(model) { CheckedSession($0, conditions) }
+        _ = try await run(Step(entity: "Owner", json: list(1...3, owner)), stack, PagedImport())
+        conditions.removeOperations()
+        return stack
+    }
+
+    private func syncInChunks(_ stack: MemoryStack) async throws -> SyncResult {
+        let payload = Data(list(2...4, owner).utf8)
         let chunks = AsyncStream<Data> { stream in
-            stream.yield(Data(#"[{ "id": "a" }, { "id": "b" }]"#.utf8))
+            stream.yield(payload)
             stream.finish()
         }
-        var small = SyncOptions()
-        small.chunkSize = 10
-        let options = small
-        conditions.fail(at: 12)
-        await #expect(throws: MemoryWriter.SerializationFailure.self) {
-            try await Sync.changes(.buffers(chunks), inEntity: "Tag", stack: stack, options: options)
-        }
-        #expect(!conditions.isFailurePending)
-        #expect(try await stack.dump().differences(from: before) == [])
+        var options = SyncOptions(deletionLimit: nil)
+        options.chunkSize = 10
+        return try await Sync.changes(.buffers(chunks), inEntity: "Owner", stack: stack, options: options)
     }
 }
