@@ -3,16 +3,14 @@ package import SyncCore
 package import SyncStore
 package import SyncTesting
 
-/// A factory of stores in memory. They meet no need of a file.
+/// A factory of stores in memory, which have no files.
 package struct MemoryStoreFactory: ScenarioStoreFactory {
     private let wrap: @Sendable (MemorySession) -> any StoreSession
 
     /// - Parameter wrap: Returns the session that a sync uses instead of a session of the store.
     package init(wrap: @escaping @Sendable (MemorySession) -> any StoreSession = { $0 }) { self.wrap = wrap }
 
-    package var unmetNeeds: Set<String> {
-        [ScenarioFeatures.onDisk, ScenarioFeatures.backgroundWrite, ScenarioFeatures.reopening]
-    }
+    package var unmetNeeds: Set<String> { [ScenarioFeatures.onDisk, ScenarioFeatures.reopening] }
 
     package func open(_ model: SyncModel, in folder: URL?) throws -> any ScenarioStore {
         MemoryStack(model, wrap: wrap)

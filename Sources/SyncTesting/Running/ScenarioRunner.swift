@@ -229,7 +229,7 @@ public struct ScenarioFeatures: Sendable {
     }
 
     /// The runner writes to a store file with background priority. Reads use separate connections.
-    package static let backgroundWrite = "backgroundWrite"
+    static let backgroundWrite = "backgroundWrite"
     /// The runner also runs all cases of the file many times in parallel.
     static let concurrency = "concurrency"
     static let insertionOrder = "insertionOrder"
