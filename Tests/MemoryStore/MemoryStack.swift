@@ -43,7 +43,7 @@ package final class MemoryStack: SyncStack, StoreHost {
     ) async throws -> Result {
         let isCancelled = Locked(false)
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
                 queue.async { [self] in
                     let flag = CancellationFlag { isCancelled.value }
                     let result = Swift.Result<Result, any Error> {
