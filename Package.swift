@@ -110,14 +110,18 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Tests/TestWork", swiftSettings: ours),
+        .target(
+            name: "MemoryStore", dependencies: ["SyncCalls", "SyncCore", "SyncStore", "SyncTesting"],
+            path: "Tests/MemoryStore", swiftSettings: ours),
         .testTarget(
             name: "SyncCoreTests", dependencies: ["SyncCore", "SyncTesting", "TestSize"], swiftSettings: ours),
         .testTarget(
-            name: "SyncStoreTests", dependencies: ["SyncStore", "SyncCore", "TestSize"], swiftSettings: ours),
+            name: "SyncStoreTests", dependencies: ["MemoryStore", "Sync", "SyncStore", "SyncCore", "TestSize"],
+            swiftSettings: ours),
         .testTarget(
             name: "SyncSQLiteTests",
             dependencies: [
-                "SyncSQLite", "SyncStore", "SyncCore", "SyncTesting", "TestSize",
+                "MemoryStore", "SyncSQLite", "SyncStore", "SyncCore", "SyncTesting", "TestSize",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: ours),
@@ -135,7 +139,7 @@ let package = Package(
         .testTarget(
             name: "SyncServiceTests",
             dependencies: [
-                "CrashingDevice",
+                "CrashingDevice", "MemoryStore",
                 "SyncService", "SyncTesting", "SyncTools", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize",
                 "TestWork",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -148,7 +152,7 @@ let package = Package(
         .testTarget(
             name: "SyncTestingTests",
             dependencies: [
-                "SyncTesting", "Sync", "SyncSQLite", "SyncStore", "SyncCore", "TestSize",
+                "MemoryStore", "SyncTesting", "Sync", "SyncSQLite", "SyncStore", "SyncCore", "TestSize",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: ours),

@@ -20,7 +20,7 @@ extension StoreHost {
         try await writing { writer in
             try run.withState(isDryRun: false) { state in
                 state?.isEnding = true
-                let last = try writer.transaction(request) { try $0.apply(MappedPayload(plan), run: &state) }
+                let last = try writer.sync(MappedPayload(plan), request, &state)
                 state?.changes.add(last)
                 try state?.changes.preservePending { try writer.pendingReferences(among: $0) }
                 return state?.changes.result() ?? last
@@ -64,9 +64,21 @@ extension StoreWriter {
             return try transaction(request) { try $0.apply(payload) }
         }
         return try run.withState(isDryRun: request.isDryRun) { state in
-            let page = try transaction(request) { try $0.apply(payload, run: &state) }
+            let page = try sync(payload, request, &state)
             state?.changes.add(page)
             return page
+        }
+    }
+
+    /// Applies a page or the end of a paged import. If the transaction is repeated, the sync begins again with the state
+    /// that the import had before.
+    fileprivate func sync(
+        _ payload: MappedPayload, _ request: SyncRequest, _ state: inout PagedImportState?
+    ) throws -> SyncResult {
+        let before = repeatsPages ? state : nil
+        return try transaction(request) { session in
+            if let before { state = before }
+            return try session.apply(payload, run: &state)
         }
     }
 }

@@ -158,6 +158,8 @@ struct SQLiteWriter: StoreWriter {
         }
     }
 
+    var repeatsPages: Bool { false }
+
     var reader: any StoreReader { SQLiteReader(db, stack) }
 
     func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult

@@ -8,6 +8,8 @@ import Foundation
 package enum RandomTest: String {
     /// Syncs, compared with the reference store.
     case property
+    /// Syncs into a store without SQL, compared with the reference store.
+    case memory
     /// Syncs of rows with composite keys.
     case keys
     /// Syncs of objects keyed by ID, and of records with discriminators.
@@ -53,6 +55,7 @@ package enum RandomTest: String {
     private var count: (few: Int, many: Int) {
         switch self {
         case .property: (30, 1_200)
+        case .memory: (15, 300)
         case .keys: (20, 400)
         case .layouts: (20, 300)
         case .dangling: (6, 60)

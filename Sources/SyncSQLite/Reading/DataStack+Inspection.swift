@@ -235,35 +235,17 @@ extension KeyColumns {
 
 // MARK: - StoreDump
 
-/// All rows of a store as strings, including the rows of internal tables. Compare two dumps to detect changes.
-package struct StoreDump: Sendable, Hashable {
-    /// The rows of each table as SQL literals, sorted. They are compared byte for byte.
-    package let tables: [String: [StoredValue]]
-
+extension StoreDump {
+    /// Reads all rows of a database, including the rows of internal tables.
     init(_ db: Database) throws {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-        var tables: [String: [StoredValue]] = [:]
+        var tables: [String: [String]] = [:]
         for name in names {
             let columns = try db.columns(in: name).map { "quote(\($0.name.quotedDatabaseIdentifier))" }
             let row = columns.joined(separator: " || ', ' || ")
-            let rows = try String.fetchAll(db, sql: "SELECT \(row) FROM \(name.quotedDatabaseIdentifier)")
-            tables[name] = rows.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map(StoredValue.string)
+            tables[name] = try String.fetchAll(db, sql: "SELECT \(row) FROM \(name.quotedDatabaseIdentifier)")
         }
-        self.tables = tables
-    }
-
-    /// Returns a description of each table that differs. A description contains the row counts, and an example of a
-    /// removed row and of an added row.
-    package func differences(from earlier: StoreDump) -> [String] {
-        Set(tables.keys).union(earlier.tables.keys).sorted().compactMap { name in
-            let now = tables[name] ?? []
-            let before = earlier.tables[name] ?? []
-            guard now != before else { return nil }
-            let gone = Set(before).subtracting(now).compactMap(\.string).sorted()
-            let new = Set(now).subtracting(before).compactMap(\.string).sorted()
-            let examples = gone.prefix(1).map { "-(\($0))" } + new.prefix(1).map { "+(\($0))" }
-            return "\(name): \(before.count) rows before, \(now.count) after \(examples.joined(separator: " "))"
-        }
+        self.init(tables)
     }
 }

@@ -34,11 +34,15 @@ package protocol StoreHost: AnyObject, Sendable {
 
 /// A writer to a store. Its transactions run one after the other.
 package protocol StoreWriter {
+    /// Whether ``transaction(_:_:)`` may run the sync of a page again. Each page then copies the state of its import.
+    var repeatsPages: Bool { get }
+
     /// Runs a sync in a new transaction, or in a savepoint of the caller's transaction. Publishes the result of a new
     /// transaction, except of a dry run.
     ///
-    /// - Parameter body: The sync. It runs a second time, after a rollback, if a statement violates a constraint that
-    ///   only the final state must satisfy. For a part of a payload (``SyncRequest/isChunkOrPage``), it runs only once.
+    /// - Parameter body: The sync. It runs again, after a rollback, if a statement violates a constraint that only the
+    ///   final state must satisfy, or if the transaction conflicts with another one. For the chunks of a payload, it
+    ///   runs only once, because they cannot be read again; for a page, only if ``repeatsPages`` is true.
     /// - Throws: ``SyncError``, `CancellationError`, or an error of `body`. The store is then unchanged.
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult
 

@@ -1,5 +1,5 @@
+package import Sync
 import SyncCore
-package import SyncSQLite
 
 /// A comparison of a store with a reference store: rows, links, and the order of links.
 package enum ReferenceComparison {
@@ -7,9 +7,11 @@ package enum ReferenceComparison {
     ///
     /// The comparison pairs rows by their keys, and rows without a key by their index among the rows of their owner. It
     /// pairs rows without a key and an owner by their values.
-    package static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
+    package static func differences(
+        _ reference: ReferenceStore, _ stack: some SyncStack
+    ) async throws -> [String] {
         var pairing = RowCorrespondence(reference, stack)
-        try pairing.match()
+        try await pairing.match()
         return pairing.differences
     }
 }
@@ -17,18 +19,18 @@ package enum ReferenceComparison {
 /// Pairs the rows of the reference with the rows of the store.
 private struct RowCorrespondence {
     private let reference: ReferenceStore
-    private let stack: DataStack
+    private let stack: any SyncStack
     private(set) var differences: [String] = []
     private var matches: [ReferenceRow.ID: SyncRow] = [:]
     private var rowOf: [RowName: ReferenceRow.ID] = [:]
 
-    init(_ reference: ReferenceStore, _ stack: DataStack) {
+    init(_ reference: ReferenceStore, _ stack: any SyncStack) {
         self.reference = reference
         self.stack = stack
     }
 
-    mutating func match() throws {
-        var records = try allRecords()
+    mutating func match() async throws {
+        var records = try await allRecords()
         var open: [ReferenceRow.ID] = []
         for (id, row) in reference.rows.sorted(by: { $0.key < $1.key }) {
             guard let key = reference.key(of: row) else { continue }
@@ -43,14 +45,17 @@ private struct RowCorrespondence {
             add(id, records.remove(at: entry))
             open.append(id)
         }
-        while let id = open.popLast() { open += try compareLinks(of: id) }
+        while let id = open.popLast() { open += try await compareLinks(of: id) }
         records.removeAll { rowOf[RowName($0)] != nil }
         try compareRest(records)
     }
 
-    private func allRecords() throws -> [SyncRow] {
-        let compiled = reference.model.compiled
-        return try compiled.entities.filter { $0.parent == nil }.flatMap { try stack.fetch($0.name) }
+    private func allRecords() async throws -> [SyncRow] {
+        var records: [SyncRow] = []
+        for entity in reference.model.compiled.entities where entity.parent == nil {
+            records += try await stack.fetch(entity.name)
+        }
+        return records
     }
 
     private mutating func add(_ id: ReferenceRow.ID, _ record: SyncRow) {
@@ -67,12 +72,12 @@ private struct RowCorrespondence {
     /// Compares the links of a row with those of its paired row.
     ///
     /// - Returns: The linked rows without a key that this comparison paired.
-    private mutating func compareLinks(of id: ReferenceRow.ID) throws -> [ReferenceRow.ID] {
+    private mutating func compareLinks(of id: ReferenceRow.ID) async throws -> [ReferenceRow.ID] {
         guard let record = matches[id], let row = reference.rows[id] else { return [] }
         var found: [ReferenceRow.ID] = []
         for relationship in row.entity.relationships {
             let expected = reference.targets(of: id, relationship)
-            let actual = try stack.fetchRelated(relationship.name, of: record)
+            let actual = try await stack.fetchRelated(relationship.name, of: record)
             var unpaired = actual.filter { rowOf[RowName($0)] == nil && isAnonymous($0) }
             for target in expected where matches[target] == nil && isAnonymous(target) {
                 guard !unpaired.isEmpty else { break }

@@ -5,7 +5,7 @@ import SyncSQLite
 
 /// The actions of scenario steps on a store: syncs, other writes, fetches and exports.
 struct ScenarioActions: Sendable {
-    var stack: DataStack
+    var stack: any ScenarioStore
     let file: ScenarioFile
     /// Whether writes run with background priority.
     let writesInBackground: Bool
@@ -23,7 +23,9 @@ struct ScenarioActions: Sendable {
         let predicate = try call.predicate.map { try RowPredicate(parsing: $0) }
         let options = options(call)
         if call.isPaged { return try await sync(pages: payload, call, predicate, options) }
-        if usesAppDatabase { return try await sync(payload, inTransaction: call, predicate, options) }
+        if usesAppDatabase, let stack = stack as? DataStack {
+            return try await sync(payload, inTransactionOf: stack, call, predicate, options)
+        }
         if let chunkSize { return try await sync(payload, inChunksOf: chunkSize, call, predicate, options) }
         return try await write { stack in
             if !call.entities.isEmpty {
@@ -46,10 +48,10 @@ struct ScenarioActions: Sendable {
     }
 
     private func sync(
-        _ payload: Payload, inTransaction call: ScenarioStep.SyncCall, _ predicate: RowPredicate?,
-        _ options: SyncOptions
+        _ payload: Payload, inTransactionOf stack: DataStack, _ call: ScenarioStep.SyncCall,
+        _ predicate: RowPredicate?, _ options: SyncOptions
     ) async throws -> SyncResult {
-        try await write { stack in
+        try await write { _ in
             try await stack.write { db in
                 if !call.entities.isEmpty {
                     return try call.isDryRun
@@ -153,14 +155,14 @@ struct ScenarioActions: Sendable {
                 attributes[member.key] = member.value
             }
         }
-        _ = try await write { [attributes, links] stack in
-            try await stack.insert(entity, values: attributes, relationships: links)
+        try await write { [attributes, links] stack in
+            try await stack.insertRow(entity, values: attributes, relationships: links)
         }
     }
 
     func fill(_ entity: String, _ values: JSONValue, _ predicate: String?) async throws {
         let predicate = try predicate.map { try RowPredicate(parsing: $0) }
-        _ = try await write { stack in try stack.updateAttributes(entity, with: values, where: predicate) }
+        try await write { stack in try await stack.fillRow(of: entity, with: values, where: predicate) }
     }
 
     func insertOrUpdate(_ entity: String, _ values: JSONValue) async throws {
@@ -182,12 +184,14 @@ struct ScenarioActions: Sendable {
     }
 
     func drop() async throws {
-        try await write { stack in try stack.deleteAllRows() }
+        try await write { stack in try await Sync.deleteAllRows(stack: stack) }
     }
 
     /// Runs a write in a detached task, which the cancellation of the runner does not cancel.
     @discardableResult
-    private func write<T: Sendable>(_ body: @escaping @Sendable (DataStack) async throws -> T) async throws -> T {
+    private func write<T: Sendable>(
+        _ body: @escaping @Sendable (any ScenarioStore) async throws -> T
+    ) async throws -> T {
         let stack = stack
         return try await Task.detached(priority: writesInBackground ? .background : nil) {
             try await body(stack)

@@ -1,7 +1,6 @@
 import Foundation
 import Sync
 import SyncCore
-import SyncSQLite
 
 /// Runs one case: opens its store, runs its steps and checks the integrity of the store afterwards.
 struct ScenarioExecution: Sendable {
@@ -52,9 +51,7 @@ struct ScenarioExecution: Sendable {
     }
 
     private func run(_ steps: [ScenarioStep]) async throws -> [ScenarioReport.Failure] {
-        let store = try ScenarioStoreFile(
-            needsFile: scenario.needsStoreFile, usesAppDatabase: options.usesAppDatabase,
-            usesExistingTables: options.usesExistingTables)
+        let store = try ScenarioStoreFile(needsFile: scenario.needsStoreFile, options.storeFactory)
         defer { store.remove() }
         guard let path = scenario.model else { throw ScenarioError("the case lacks the field 'model'") }
         var actions = ScenarioActions(
@@ -68,11 +65,11 @@ struct ScenarioExecution: Sendable {
             do {
                 if case .reopen(let model) = step.action {
                     try await reopen(step, as: model, store, &actions)
-                    try check.compare(after: step, actions)
+                    try await check.compare(after: step, actions)
                     continue
                 }
                 try await StepExecution(step, actions: actions).run()
-                try check.compare(after: step, actions)
+                try await check.compare(after: step, actions)
                 if options.repeatsSyncs { try await StepExecution(step, actions: actions).repeatSync() }
             } catch let failure as ScenarioReport.Failure {
                 return [failure.at(number)]
@@ -99,7 +96,7 @@ struct ScenarioExecution: Sendable {
         if let hint = step.expectedError { throw ScenarioReport.Failure.noError(hint) }
     }
 
-    private func damage(of stack: DataStack) async throws -> [ScenarioReport.Failure] {
+    private func damage(of stack: any ScenarioStore) async throws -> [ScenarioReport.Failure] {
         try await stack.damage().map {
             ScenarioReport.Failure(expected: "no damage", found: $0, message: "the store after the last step")
         }
@@ -110,11 +107,8 @@ extension Scenario {
     /// Whether the store must be a file, because the case needs a file, reads it during a background write, or reopens
     /// it.
     fileprivate var needsStoreFile: Bool {
-        if needs.contains(ScenarioFeatures.onDisk) || needs.contains(ScenarioFeatures.backgroundWrite) {
-            return true
-        }
-        guard case .steps(let steps) = body else { return false }
-        return steps.contains { $0.kind == .reopen }
+        [ScenarioFeatures.onDisk, ScenarioFeatures.backgroundWrite, ScenarioFeatures.reopening]
+            .contains { allNeeds.contains($0) }
     }
 }
 
@@ -138,7 +132,7 @@ extension ScenarioReport.Failure {
 struct StepExecution: Sendable {
     private let step: ScenarioStep
     private let actions: ScenarioActions
-    private var stack: DataStack { actions.stack }
+    private var stack: any ScenarioStore { actions.stack }
 
     init(_ step: ScenarioStep, actions: ScenarioActions) {
         self.step = step
@@ -153,7 +147,7 @@ struct StepExecution: Sendable {
         // row ends with its old values. Compare the contents of the store instead.
         let isUnlinkedByPayload = actions.chunkSize != nil
         let changes = step.mustNotWrite && !isUnlinkedByPayload ? try await stack.totalChanges() : nil
-        let before = step.mustNotWrite && isUnlinkedByPayload ? try await stack.contents() : nil
+        let before = step.mustNotWrite && isUnlinkedByPayload ? try await stack.dump() : nil
         if let hint = step.expectedError {
             try await expectError(hint)
         } else {
@@ -164,7 +158,7 @@ struct StepExecution: Sendable {
             try compare("rows written by a step with noWrites", expected: 0, found: written)
         }
         guard let before else { return }
-        let differences = try await stack.contents().differences(from: before)
+        let differences = try await stack.dump().differences(from: before)
         try compare("rows changed by a step with noWrites", expected: 0, found: differences.count)
     }
 
@@ -177,11 +171,11 @@ struct StepExecution: Sendable {
     }
 
     private func expectError(_ hint: String) async throws {
-        let before = try await stack.contents()
+        let before = try await stack.dump()
         do {
             try await act()
         } catch let error as SyncError {
-            let differences = try await stack.contents().differences(from: before)
+            let differences = try await stack.dump().differences(from: before)
             guard differences.isEmpty else {
                 throw ScenarioReport.Failure(
                     expected: "an unchanged store", found: differences.joined(separator: "; "),

@@ -13,7 +13,7 @@ public import SyncCore
 /// last step, the store must pass `PRAGMA foreign_key_check` and `PRAGMA integrity_check`.
 public struct ScenarioRunner: Sendable {
     /// Checks and store variants that a runner applies to every test case.
-    package struct Options: Sendable, Hashable {
+    package struct Options: Sendable {
         /// Whether the runner repeats each successful `sync` step. The second sync must write nothing.
         package var repeatsSyncs: Bool
         /// Whether the runner compares the store with a ``ReferenceStore`` after each `sync` step. The comparisons end
@@ -29,6 +29,8 @@ public struct ScenarioRunner: Sendable {
         /// Whether the store uses existing tables with other names, if the model allows existing tables and the test
         /// case needs no file.
         package var usesExistingTables: Bool
+        /// The factory of the stores; nil for SQLite stores.
+        package var stores: (any ScenarioStoreFactory)?
         /// Whether results list the transformers that the model of a test case names and the runner does not register.
         package var namesMissingTransformers: Bool
 
@@ -36,14 +38,19 @@ public struct ScenarioRunner: Sendable {
         package init(
             repeatsSyncs: Bool = false, checksReference: Bool = false, chunkSize: Int? = nil,
             usesAppDatabase: Bool = false, namesMissingTransformers: Bool = false,
-            usesExistingTables: Bool = false
+            usesExistingTables: Bool = false, stores: (any ScenarioStoreFactory)? = nil
         ) {
+            self.stores = stores
             self.usesExistingTables = usesExistingTables
             self.usesAppDatabase = usesAppDatabase
             self.namesMissingTransformers = namesMissingTransformers
             self.chunkSize = chunkSize
             self.repeatsSyncs = repeatsSyncs
             self.checksReference = checksReference
+        }
+
+        var storeFactory: any ScenarioStoreFactory {
+            stores ?? SQLiteStoreFactory(usesAppDatabase: usesAppDatabase, usesExistingTables: usesExistingTables)
         }
     }
 
@@ -55,7 +62,7 @@ public struct ScenarioRunner: Sendable {
 
     /// Creates a runner with options.
     package init(features: ScenarioFeatures = .standard, options: Options) {
-        self.features = features
+        self.features = features.excluding(options.storeFactory.unmetNeeds)
         self.options = options
     }
 
@@ -107,7 +114,7 @@ public struct ScenarioRunner: Sendable {
         case .failure(let error):
             return .failed(file: file.url.path, name: entry.name, error.message, step: error.step)
         }
-        let missing = features.missing(of: scenario.needs)
+        let missing = features.missing(of: scenario.allNeeds)
         guard missing.isEmpty else {
             return ScenarioReport.CaseResult(
                 file: file.url.path, name: entry.name, outcome: .skipped,
@@ -116,7 +123,7 @@ public struct ScenarioRunner: Sendable {
         let execution = ScenarioExecution(scenario, file: file, features: features, options: options)
         var failures = await execution.run()
         if failures.isEmpty, scenario.needs.contains(ScenarioFeatures.concurrency) {
-            failures = await ParallelEvaluation(of: file, features: features).run()
+            failures = await ParallelEvaluation(of: file, features: features, options.stores).run()
         }
         var result = ScenarioReport.CaseResult(
             file: file.url.path, name: entry.name, outcome: failures.isEmpty ? .passed : .failed, failures: failures)
@@ -144,15 +151,17 @@ struct ParallelEvaluation: Sendable {
 
     private let executions: [ScenarioExecution]
 
-    init(of file: ScenarioFile, features: ScenarioFeatures) {
+    init(of file: ScenarioFile, features: ScenarioFeatures, _ stores: (any ScenarioStoreFactory)? = nil) {
         let scenarios = file.entries.compactMap { try? $0.scenario.get() }
-            .filter { features.missing(of: $0.needs).isEmpty }
+            .filter { features.missing(of: $0.allNeeds).isEmpty }
         let functions = scenarios.filter { $0.function != nil }
         let stepped = scenarios.filter { $0.function == nil }
         let perCase = stepped.isEmpty ? 0 : max(1, Self.rounds / stepped.count)
         let all = Self.repeated(functions, Self.rounds) + Self.repeated(stepped, perCase)
         let models = Self.models(of: scenarios, in: file)
-        executions = all.map { ScenarioExecution($0, file: file, features: features, models: models) }
+        executions = all.map {
+            ScenarioExecution($0, file: file, features: features, options: .init(stores: stores), models: models)
+        }
     }
 
     private static func repeated(_ scenarios: [Scenario], _ count: Int) -> [Scenario] {
@@ -210,7 +219,7 @@ public struct ScenarioFeatures: Sendable {
 
     /// The features that need no code from the caller.
     public static let standard = ScenarioFeatures(names: [
-        backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, willInsertHook, writeCounter,
+        backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, reopening, willInsertHook, writeCounter,
     ])
 
     /// Returns a copy of these features with additional transformers. The runner registers the transformers with every
@@ -225,15 +234,24 @@ public struct ScenarioFeatures: Sendable {
     static let concurrency = "concurrency"
     static let insertionOrder = "insertionOrder"
     /// The runner uses a store file.
-    static let onDisk = "onDisk"
+    package static let onDisk = "onDisk"
     /// The runner syncs in a separate task.
     static let operationObject = "operationObject"
+    /// The runner closes the store and opens it again, with another model. A case with a step `reopen` needs it.
+    package static let reopening = "reopening"
     /// Syncs call an insert hook that adds the members of the case's `hook` to each record of a new row.
     static let willInsertHook = "willInsertHook"
     /// The runner counts the rows that a step writes.
     static let writeCounter = "writeCounter"
 
     private static let builtIn = Set(StandardTransformer.allCases.map { "valueTransformer:\($0.rawValue)" })
+
+    /// Returns a copy of these features without those that a store lacks.
+    func excluding(_ unmetNeeds: Set<String>) -> ScenarioFeatures {
+        var features = self
+        features.names.subtract(unmetNeeds)
+        return features
+    }
 
     /// Returns the needs that are not provided, in the given order. Built-in transformers are always provided.
     package func missing(of needs: [String]) -> [String] {

@@ -1,16 +1,14 @@
 import Foundation
+import Sync
 import SyncCore
-import SyncSQLite
 
 /// The location of the store of one case: in memory, or in a temporary folder that is removed afterwards.
 struct ScenarioStoreFile: Sendable {
     private let folder: URL?
-    private let usesAppDatabase: Bool
-    private let usesExistingTables: Bool
+    private let stores: any ScenarioStoreFactory
 
-    init(needsFile: Bool, usesAppDatabase: Bool, usesExistingTables: Bool) throws {
-        self.usesAppDatabase = usesAppDatabase
-        self.usesExistingTables = usesExistingTables && !needsFile
+    init(needsFile: Bool, _ stores: any ScenarioStoreFactory) throws {
+        self.stores = stores
         guard needsFile else {
             folder = nil
             return
@@ -20,48 +18,11 @@ struct ScenarioStoreFile: Sendable {
         self.folder = folder
     }
 
-    /// Opens the store with a model. Transformers of the model may be missing: a case lists those that it depends on in
-    /// `needs`.
-    func open(_ model: SyncModel) throws -> DataStack {
-        if usesExistingTables,
-            let stack = try DataStack.withExistingTables(model.withOtherNames(), transformers: .optional)
-        {
-            return stack
-        }
-        if usesAppDatabase {
-            let path = folder?.appendingPathComponent("app.sqlite").path
-            return try DataStack.appDatabase(model, at: path, transformers: .optional)
-        }
-        guard let folder else { return try DataStack.inMemory(model, transformers: .optional) }
-        return try DataStack(model: model, at: folder.appendingPathComponent("store.sqlite"), transformers: .optional)
-    }
+    func open(_ model: SyncModel) throws -> any ScenarioStore { try stores.open(model, in: folder) }
 
     func remove() {
         // If the folder cannot be removed, the system deletes it with other temporary files.
         if let folder { try? FileManager.default.removeItem(at: folder) }
-    }
-}
-
-extension SyncModel {
-    /// Returns the model with other names for its tables, and for most of their columns.
-    fileprivate func withOtherNames() throws -> SyncModel {
-        try replacing(
-            entities: entities.map { entity in
-                var entity = entity
-                if entity.parent == nil { entity.table = "app \(entity.name)" }
-                for index in entity.attributes.indices {
-                    entity.attributes[index].column = "c_\(entity.attributes[index].name)"
-                }
-                for index in entity.relationships.indices where !entity.relationships[index].isToMany {
-                    let inverse = entity.relationships[index].inverse
-                    let isOneToOne = self.entity(named: entity.relationships[index].destination)?.relationships
-                        .contains { $0.name == inverse && !$0.isToMany }
-                    if isOneToOne != true {
-                        entity.relationships[index].column = "\(entity.name) \(entity.relationships[index].name)"
-                    }
-                }
-                return entity
-            })
     }
 }
 
@@ -78,7 +39,7 @@ struct ReferenceCheck {
     /// Compares the store with the reference after a step.
     ///
     /// - Throws: A `ScenarioReport.Failure` if store and reference differ.
-    mutating func compare(after step: ScenarioStep, _ actions: ScenarioActions) throws {
+    mutating func compare(after step: ScenarioStep, _ actions: ScenarioActions) async throws {
         guard var reference else { return }
         guard step.expectedError == nil else { return }
         switch step.action {
@@ -89,7 +50,7 @@ struct ReferenceCheck {
             do {
                 try actions.sync(call, in: &reference)
             } catch let error as SyncError where error.code == .noRecords && call.isList {}
-            let differences = try ReferenceComparison.differences(reference, actions.stack)
+            let differences = try await ReferenceComparison.differences(reference, actions.stack)
             guard differences.isEmpty else {
                 throw ScenarioReport.Failure(
                     expected: "the rows of the reference implementation", found: differences.joined(separator: "; "),

@@ -26,6 +26,12 @@ struct Scenario: Sendable {
         guard case .function(let function) = body else { return nil }
         return function
     }
+
+    /// The features that the case needs, also those that its steps need.
+    var allNeeds: [String] {
+        guard case .steps(let steps) = body, steps.contains(where: { $0.kind == .reopen }) else { return needs }
+        return needs + [ScenarioFeatures.reopening]
+    }
 }
 
 extension Scenario {

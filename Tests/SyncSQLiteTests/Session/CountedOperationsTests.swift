@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MemoryStore
 import SyncCore
 import SyncStore
 import Testing
@@ -47,10 +48,12 @@ struct CountedOperationsTests {
             inEntity: entity, of: stack.model, parent: nil, operations: .all, options: options)
         let payload = try staging.map(Data(json.utf8), options: options)
         return try stack.write { db in
-            let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
+            let conditions = SessionConditions()
+            let session = CheckedSession(
+                SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout), conditions)
             let request = SyncRequest(predicate: predicate, options: options)
             let result = try SyncSession(session, stack.model.compiled, request).apply(payload)
-            return (session.operations, result)
+            return (conditions.operations, result)
         }
     }
 
@@ -85,11 +88,13 @@ struct CountedOperationsTests {
         _ payload: MappedPayload, _ options: SyncOptions, in stack: DataStack, run: inout PagedImportState?
     ) throws -> [String] {
         try stack.write { db in
-            let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
+            let conditions = SessionConditions()
+            let session = CheckedSession(
+                SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout), conditions)
             let sync = SyncSession(session, stack.model.compiled, SyncRequest(options: options))
             let result = try sync.apply(payload, run: &run)
             run?.changes.add(result)
-            return session.operations
+            return conditions.operations
         }
     }
 

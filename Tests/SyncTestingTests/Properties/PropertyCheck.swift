@@ -1,17 +1,17 @@
 import Foundation
 import Sync
 import SyncCore
-import SyncSQLite
 import SyncTesting
 
 /// Runs the steps of a case in a store and in the reference store, and returns the first difference.
 struct PropertyCheck {
     let propertyCase: PropertyCase
+    var stores: any ScenarioStoreFactory = SQLiteStoreFactory()
 
     /// Returns the first problem; nil if there is none.
     func failure(shuffling random: inout SplitMix64) async throws -> String? {
-        let stack = try DataStack.inMemory(propertyCase.model)
-        var inParts = try PropertyParts(propertyCase)
+        let stack = try stores.open(propertyCase.model)
+        var inParts = try PropertyParts(propertyCase, stores)
         var reference = ReferenceStore(model: propertyCase.model)
         for (index, step) in propertyCase.steps.enumerated() where !parentWaits(step, reference) {
             let expected = Result { try reference.sync(step) }
@@ -36,7 +36,7 @@ struct PropertyCheck {
     }
 
     private func failure(
-        of step: PropertyCase.Step, _ expected: Result<SyncResult, any Error>, _ stack: DataStack,
+        of step: PropertyCase.Step, _ expected: Result<SyncResult, any Error>, _ stack: any ScenarioStore,
         _ reference: ReferenceStore, _ random: inout SplitMix64
     ) async throws -> String? {
         let found = await sync(step, stack)
@@ -48,14 +48,14 @@ struct PropertyCheck {
         case (.failure(let expected), _): return "expected \(expected), found \(found)"
         case (.success, .failure(let error)): return "unexpected \(error)"
         }
-        let differences = try ReferenceComparison.differences(reference, stack)
+        let differences = try await ReferenceComparison.differences(reference, stack)
         if !differences.isEmpty { return differences.joined(separator: "; ") }
         guard case .success = found else { return nil }
         return try await failureOfSecondSync(step, stack, reference, &random)
     }
 
     private func failureOfSecondSync(
-        _ step: PropertyCase.Step, _ stack: DataStack, _ reference: ReferenceStore, _ random: inout SplitMix64
+        _ step: PropertyCase.Step, _ stack: any ScenarioStore, _ reference: ReferenceStore, _ random: inout SplitMix64
     ) async throws -> String? {
         // Records that are effective only for new rows may be inconsistent with later effective ones.
         guard !step.countsOnlyOnce else { return nil }
@@ -63,7 +63,7 @@ struct PropertyCheck {
         var step = step
         if case .failure(let error) = await sync(step, stack) { return "the second time: \(error)" }
         guard try await stack.totalChanges() == changes else {
-            let differences = try ReferenceComparison.differences(reference, stack)
+            let differences = try await ReferenceComparison.differences(reference, stack)
             return "the second time something was written: \(differences.joined(separator: "; "))"
         }
         guard propertyCase.namesOnce else { return nil }
@@ -73,7 +73,7 @@ struct PropertyCheck {
         return nil
     }
 
-    private func sync(_ step: PropertyCase.Step, _ stack: DataStack) async -> Result<SyncResult, any Error> {
+    private func sync(_ step: PropertyCase.Step, _ stack: any ScenarioStore) async -> Result<SyncResult, any Error> {
         do {
             return .success(try await changes(step, stack, predicate: step.condition()))
         } catch {
@@ -82,7 +82,7 @@ struct PropertyCheck {
     }
 
     private func changes(
-        _ step: PropertyCase.Step, _ stack: DataStack, predicate: RowPredicate?
+        _ step: PropertyCase.Step, _ stack: any ScenarioStore, predicate: RowPredicate?
     ) async throws -> SyncResult {
         let layout = PropertyLayout(model: propertyCase.model)
         guard step.shape == .lines else {

@@ -1,7 +1,6 @@
 import Foundation
 import Sync
 import SyncCore
-import SyncSQLite
 
 @testable import SyncTesting
 
@@ -21,14 +20,14 @@ struct PropertyParts {
     }
 
     private let size: Size
-    private let stack: DataStack
+    private let stack: any ScenarioStore
     private var isOver = false
 
     /// Nil if the case is not run in parts: a part does not know the values that a later part has for a row.
-    init?(_ propertyCase: PropertyCase) throws {
+    init?(_ propertyCase: PropertyCase, _ stores: any ScenarioStoreFactory) throws {
         guard let size = propertyCase.parts, !propertyCase.model.canRejectRecords else { return nil }
         self.size = size
-        stack = try DataStack.inMemory(propertyCase.model)
+        stack = try stores.open(propertyCase.model)
     }
 
     /// Returns the differences between the parts of a step and the whole; nil if there are none. After a step that
@@ -57,7 +56,7 @@ struct PropertyParts {
             return isSame || error.code == .parentNotFound && expected.error?.code == .noRecords ? nil : "\(error)"
         }
         if let error = expected.error { return "expected \(error)" }
-        let differences = try ReferenceComparison.differences(reference, stack)
+        let differences = try await ReferenceComparison.differences(reference, stack)
         return differences.isEmpty ? nil : differences.joined(separator: "; ")
     }
 

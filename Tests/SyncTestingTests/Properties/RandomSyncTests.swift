@@ -1,4 +1,5 @@
 import Foundation
+import MemoryStore
 import SyncCore
 import SyncTesting
 import TestSize
@@ -29,7 +30,15 @@ struct RandomSyncTests {
             RandomTest.layouts.seeds, Self.kinds.union([.keyedObjects, .discriminators, .partedKeys]))
     }
 
-    private func agree(_ seeds: RandomSeeds, _ kinds: PropertyKinds) async throws {
+    @Test("A store without SQL agrees, also with composite keys: SYNC_MEMORY_SEED=7, SYNC_MEMORY_CASES=1000")
+    func memory() async throws {
+        try await agree(RandomTest.memory.seeds, Self.kinds, MemoryStoreFactory())
+        try await agree(RandomTest.memory.seeds, Self.kinds.union(.partedKeys), MemoryStoreFactory())
+    }
+
+    private func agree(
+        _ seeds: RandomSeeds, _ kinds: PropertyKinds, _ stores: any ScenarioStoreFactory = SQLiteStoreFactory()
+    ) async throws {
         print("Random syncs: seeds \(seeds.range)")
         let lanes = 4
         let failures = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -37,7 +46,7 @@ struct RandomSyncTests {
                 group.addTask {
                     var failures: [String] = []
                     for seed in seeds where seed % lanes == lane && failures.count < 5 {
-                        if let failure = try await Self.failure(seed, kinds) { failures.append(failure) }
+                        if let failure = try await Self.failure(seed, kinds, stores) { failures.append(failure) }
                     }
                     return failures
                 }
@@ -48,7 +57,9 @@ struct RandomSyncTests {
     }
 
     /// Returns the problem of the case with a seed, after reducing the case.
-    private static func failure(_ seed: Int, _ kinds: PropertyKinds) async throws -> String? {
+    private static func failure(
+        _ seed: Int, _ kinds: PropertyKinds, _ stores: any ScenarioStoreFactory
+    ) async throws -> String? {
         var random = SplitMix64(seed: UInt64(seed))
         let namesOnce = random.chance(20)
         let kinds = namesOnce ? kinds.subtracting([.ordered]) : kinds
@@ -62,17 +73,21 @@ struct RandomSyncTests {
         // A row that one chunk has as a pending reference, and another as a record, may end with another link.
         if kinds.contains(.discriminators), !namesOnce { size = nil }
         let original = PropertyCase(model: model, steps: steps, namesOnce: namesOnce, parts: size)
-        guard try await problem(of: original, seed) != nil else { return nil }
-        let smallest = try await CaseShrinker.smallest(original) { try await problem(of: $0, seed) != nil }
+        guard try await problem(of: original, seed, stores) != nil else { return nil }
+        let smallest = try await CaseShrinker.smallest(original) {
+            try await problem(of: $0, seed, stores) != nil
+        }
         return """
-            seed \(seed): \(try await problem(of: smallest, seed) ?? "")
+            seed \(seed): \(try await problem(of: smallest, seed, stores) ?? "")
             \(smallest)
             Again: SYNC_PROPERTY_SEED=\(seed) SYNC_PROPERTY_KINDS=\(kinds.rawValue) swift test --filter RandomSyncTests
             """
     }
 
-    private static func problem(of propertyCase: PropertyCase, _ seed: Int) async throws -> String? {
+    private static func problem(
+        of propertyCase: PropertyCase, _ seed: Int, _ stores: any ScenarioStoreFactory
+    ) async throws -> String? {
         var random = SplitMix64(seed: UInt64(seed) &+ 1)
-        return try await PropertyCheck(propertyCase: propertyCase).failure(shuffling: &random)
+        return try await PropertyCheck(propertyCase: propertyCase, stores: stores).failure(shuffling: &random)
     }
 }
