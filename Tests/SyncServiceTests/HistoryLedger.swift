@@ -156,7 +156,7 @@ actor HistoryLedger {
 
     /// - Parameters:
     ///   - isTimed: Whether devices and service share one clock.
-    ///   - isOneDomain: Whether each row is one field, so that an edit of one column decides the other columns too.
+    ///   - isOneDomain: Whether several columns are merged as one field, so that an edit of one decides the others too.
     func judge(
         _ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool, isOneDomain: Bool
     ) -> [String] {

@@ -28,6 +28,7 @@ actor RandomHistory {
     var parkedProblems: [String] = []
     /// Whether stores or the service may be restored from older copies, or rows replace others.
     private(set) var isRestored = false
+    /// Whether an edit of one field of a row may decide other fields too.
     private(set) var isOneDomain = false
 
     init(seed: UInt64, at place: HistoryPlace = .memory, omitting omitted: Set<Int> = []) {
@@ -58,15 +59,18 @@ actor RandomHistory {
         let canRevive = service.capabilities.createIdempotency != .matchByContent
         let comesBack = canRevive && !members.isDisjoint(with: [.revived, .reserved])
         let deletions = comesBack ? .editWins : canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
-        isOneDomain = number(5) == 0
+        let isWhole = number(5) == 0 || members.contains(.whole)
+        isOneDomain = isWhole || members.contains(.grouped)
         let does = service.capabilities
         takesKeys = does.idAssignment == .client
         note(
             "\(does.idAssignment) \(does.deletionDetection) \(does.createIdempotency) \(does.supportsPreconditions) \(policy) \(deletions) \(isOneDomain)"
                 + members.sorted().map { " \($0)" }.joined()
         )
-        let entities = ["Project", "Task", "Tag"].map {
-            SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions, mergesWholeRow: isOneDomain)
+        let entities = ["Project", "Task", "Tag"].map { name in
+            SyncedEntity(
+                name, conflictPolicy: policy, deleteConflictPolicy: deletions, mergesWholeRow: isWhole,
+                fieldGroups: isWhole ? [] : fieldGroups(of: name))
         }
         var configuration = Device.configuration
         configuration.deletionLimit = members.contains(.guarded) ? .half : nil
@@ -172,6 +176,11 @@ actor RandomHistory {
         case .server: try await RESTServerWorld(RESTMake { number($0) })
         case .rest: try RESTWorld(RESTMake { number($0) }, troubles, ledger, members)
         }
+    }
+
+    private func fieldGroups(of entity: String) -> [[String]] {
+        guard members.contains(.grouped), entity == "Task" else { return [] }
+        return [["title", "project"], ["points", "done"]]
     }
 
     private func capabilities() -> ServiceCapabilities {
