@@ -16,6 +16,8 @@ actor HistoryLedger {
         let project: String
         /// The remaining values of the row.
         let text: String
+        /// The key of the project's tag, in a history with one-to-one references.
+        var badge = ""
     }
 
     private var firsts: [String: String] = [:]
@@ -36,22 +38,33 @@ actor HistoryLedger {
 
     // MARK: Edits
 
-    /// Returns the rows of a device, by entity and key.
+    /// Returns whether projects are linked to tags one-to-one.
+    static func hasBadges(_ db: Database) throws -> Bool {
+        try db.columns(in: "Project").contains { $0.name == "badgeID" }
+    }
+
+    /// Returns the rows of a device, by entity and key. A row may reference rows that are not stored.
     static func lines(_ db: Database) throws -> [String: Line] {
+        let badge = try hasBadges(db) ? ReferenceSQL.value(of: "badgeID", "Project", "Project") : "NULL"
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT 'Project', remoteID || '', ifnull(name, ''), '', '', '' FROM Project
-                UNION ALL SELECT 'Tag', remoteID || '', ifnull(name, ''), '', '', '' FROM Tag
+                SELECT 'Project', remoteID || '', ifnull(name, ''), '', '', '', ifnull(\(badge) || '', '') FROM Project
+                UNION ALL SELECT 'Tag', remoteID || '', ifnull(name, ''), '', '', '', '' FROM Tag
                 UNION ALL SELECT 'Task', remoteID || '', ifnull(title, ''), ifnull(points || '', ''),
-                  ifnull(projectID || '', ''), ifnull(done || '', '') || ' ' || ifnull((
+                  ifnull(\(ReferenceSQL.value(of: "projectID", "Task", "Task")) || '', ''),
+                  ifnull(done || '', '') || ' ' || ifnull((
                     SELECT group_concat(tagID || ' ' || ifnull(\(Device.place), ''))
-                    FROM (SELECT * FROM Tag_tasks WHERE taskID = remoteID ORDER BY tagID)), '')
+                    FROM (SELECT * FROM Tag_tasks WHERE taskID = remoteID ORDER BY tagID)), '') || ' ' || ifnull((
+                    SELECT group_concat(target_key) FROM sync_pending
+                    WHERE owner_entity = 'Task' AND owner_key = +Task.remoteID AND relationship = 'tags'), ''),
+                  ''
                 FROM Task
                 """)
         var lines: [String: Line] = [:]
         for row in rows {
-            let line = Line(entity: row[0], key: row[1], name: row[2], points: row[3], project: row[4], text: row[5])
+            let line = Line(
+                entity: row[0], key: row[1], name: row[2], points: row[3], project: row[4], text: row[5], badge: row[6])
             lines["\(line.entity) \(line.key)"] = line
         }
         return lines

@@ -51,6 +51,9 @@ enum HistoryMember: String, CaseIterable, Comparable {
     case whole
     /// The title and the project of a task are merged as one field, and so are other fields.
     case grouped
+    /// Projects and tags are linked one-to-one, by devices and by another client. The service unlinks the project that
+    /// had the tag before, and clears references to deleted tags.
+    case pairs
 
     static func < (left: HistoryMember, right: HistoryMember) -> Bool { left.rawValue < right.rawValue }
 
@@ -61,6 +64,7 @@ enum HistoryMember: String, CaseIterable, Comparable {
             [
                 .fewer, .refusals, .nested, .lost, .reserved, .triggers, .manual, .guarded, .writers, .wrong,
                 .bodiless, .cascades, .moves, .revived, .twins, .ghosts, .slow, .whole, .grouped,
+                .pairs,
             ]
         case .rest:
             [

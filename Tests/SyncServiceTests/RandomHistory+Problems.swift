@@ -11,7 +11,7 @@ extension RandomHistory {
         var problems = await parkedProblems + troubles.problems + ledger.problems
         let server = try await lines(world)
         for (index, device) in devices.enumerated() {
-            let rows = try await Self.lines(device, isOrdered: world.keepsOrder).filter { !isUnlisted($0, server) }
+            let rows = try await lines(device, isOrdered: world.keepsOrder).filter { !isUnlisted($0, server) }
             if rows != server {
                 problems.append(
                     "device \(index) has \(rows.subtracting(server).sorted()) and lacks \(server.subtracting(rows).sorted())"
@@ -89,7 +89,7 @@ extension RandomHistory {
         for (id, row) in try await world.contents(of: "Task") {
             // The ID of a deleted row counts as null.
             if let id = row["project_id"] { named.insert(id) }
-            let project = row["project_id"].flatMap { projects[$0] == nil ? nil : text($0) } ?? "nil"
+            let project = row["project_id"].flatMap { isLive($0, projects) ? text($0) : nil } ?? "nil"
             lines.insert(
                 "Task \(text(id)) \(text(row["title"])) \(text(row["points"])) \(text(row["done"])) \(project)")
             guard case .array(let ids)? = row["tag_ids"] else { continue }
@@ -101,17 +101,25 @@ extension RandomHistory {
             // A project that is only nested in tasks exists as long as a task has it.
             if members.contains(.nested), TroubledService.inside.contains(id), !named.contains(id) { continue }
             lines.insert("Project \(text(id)) \(text(row["name"]))")
+            if let badge = row["badge_id"], isLive(badge, tags) { lines.insert("badge \(text(id)) \(text(badge))") }
         }
         return lines
     }
 
-    private static func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
-        Set(
-            try await device.rows(
-                """
-                SELECT 'Project', remoteID, name FROM Project
-                """) + device.rows("SELECT 'Tag', remoteID, name FROM Tag")
-                + device.rows("SELECT 'Task', remoteID, title, points, done, projectID FROM Task")
+    /// Returns whether the service has a row, or may have it later.
+    private func isLive(_ id: JSONValue, _ rows: [JSONValue: JSONValue]) -> Bool {
+        rows[id] != nil || AbsentRow.contains(id)
+    }
+
+    private func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
+        let project = ReferenceSQL.liveValue(of: "projectID", "Task", "Task")
+        let badge = members.contains(.pairs) ? ReferenceSQL.liveValue(of: "badgeID", "Project", "Project") : "NULL"
+        return Set(
+            try await device.rows("SELECT 'Project', remoteID, name FROM Project")
+                + device.rows("SELECT 'Tag', remoteID, name FROM Tag")
+                + device.rows("SELECT 'Task', remoteID, title, points, done, \(project) FROM Task")
+                + device.rows(
+                    "SELECT * FROM (SELECT 'badge', remoteID, \(badge) AS tag FROM Project) WHERE tag IS NOT NULL")
                 + device.rows(
                     """
                     SELECT 'list', taskID, group_concat(tagID, ' ')

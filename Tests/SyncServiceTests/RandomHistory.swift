@@ -19,7 +19,8 @@ actor RandomHistory {
     var count = 0
     var shadows: [ShadowLog] = []
     var devices: [Device] = []
-    private var takesKeys = false
+    /// Whether clients assign IDs.
+    private(set) var takesKeys = false
     let members: Set<HistoryMember>
     let troubles: HistoryTroubles
     let ledger = HistoryLedger()
@@ -83,6 +84,14 @@ actor RandomHistory {
         if does.idAssignment == .client || place == .parse {
             schema = schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+        }
+        if members.contains(.pairs) {
+            schema = schema.replacingOccurrences(
+                of: #""deleteRule": "cascade"}"#,
+                with: #""deleteRule": "cascade"}, "badge": {"entity": "Tag", "inverse": "project"}"#)
+            schema = schema.replacingOccurrences(
+                of: #""inverse": "tags"}"#,
+                with: #""inverse": "tags"}, "project": {"entity": "Project", "inverse": "badge"}"#)
         }
         // The copy of a store may lack the key of a created row, so the service must identify the row.
         let mayBeRestored = number(3) == 0 && does.createIdempotency != .matchByContent
@@ -179,14 +188,23 @@ actor RandomHistory {
     }
 
     private func fieldGroups(of entity: String) -> [[String]] {
-        guard members.contains(.grouped), entity == "Task" else { return [] }
-        return [["title", "project"], ["points", "done"]]
+        guard members.contains(.grouped) else { return [] }
+        switch entity {
+        case "Task": return [["title", "project"], ["points", "done"]]
+        case "Project": return members.contains(.pairs) ? [["name", "badge"]] : []
+        default: return []
+        }
     }
+
+    /// Whether another client writes rows. A device could not find its new row by values that such a client changed.
+    private var hasOtherWriters: Bool { members.contains(.pairs) }
 
     private func capabilities() -> ServiceCapabilities {
         let isClient = number(2) == 0
         let idempotency: ServiceCapabilities.CreateIdempotency =
-            isClient ? .clientID : [.idempotencyKey, .markerField("marker"), .matchByContent][number(3)]
+            isClient
+            ? .clientID
+            : [.idempotencyKey, .markerField("marker"), .matchByContent][number(hasOtherWriters ? 2 : 3)]
         return ServiceCapabilities(
             idAssignment: isClient ? .client : .server, deletionDetection: number(2) == 0 ? .tombstones : .listing,
             createIdempotency: idempotency, supportsPreconditions: number(3) > 0, providesModificationTimes: true,
@@ -265,10 +283,7 @@ actor RandomHistory {
         count += 1
         let sql: String
         func some(_ table: String) -> String {
-            // Rows that are only nested in others must not be edited.
-            let listed = members.contains(.nested) && table == "Project" ? "WHERE name NOT GLOB 'inside*'" : ""
-            return
-                "(SELECT remoteID FROM \(table) \(listed) ORDER BY length(remoteID), remoteID LIMIT 1 OFFSET \(number(5)))"
+            "(\(keys(table)) LIMIT 1 OFFSET \(number(5)))"
         }
         switch number(14) {
         case 0: return try await insert(index, "Project", "name")
@@ -306,6 +321,13 @@ actor RandomHistory {
         }
         note("\(index) \(sql)")
         try await shadows[index].write(sql)
+    }
+
+    /// Returns the query for the keys of the rows that devices edit.
+    func keys(_ table: String) -> String {
+        // Rows that are only nested in others must not be edited.
+        let edited = members.contains(.nested) && table == "Project" ? "WHERE name NOT GLOB 'inside*'" : ""
+        return "SELECT remoteID FROM \(table) \(edited) ORDER BY length(remoteID), remoteID"
     }
 
     func insert(_ index: Int, _ entity: String, _ attribute: String) async throws {

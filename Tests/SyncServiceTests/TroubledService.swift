@@ -23,6 +23,9 @@ actor TroubledService: SyncService {
     private var hidden: [HistoryRow: HiddenRow] = [:]
     /// All rows that existed at some time.
     private var known: Set<HistoryRow> = []
+    /// The project that is linked to each tag.
+    private var holders: [JSONValue: JSONValue] = [:]
+    private var isUnlinking = false
 
     init(_ memory: InMemoryService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>)
     {
@@ -35,6 +38,7 @@ actor TroubledService: SyncService {
     // MARK: Pulling
 
     func pull(_ request: PullRequest) async throws -> PullPage {
+        await unlinkRivals()
         var page = try await memory.pull(request)
         await countDown()
         await page.records = nested(page.records, request.entity).filter { !isInside($0.id, request.entity) }
@@ -184,6 +188,37 @@ actor TroubledService: SyncService {
         return !id.isTwin && known.contains(HistoryRow(entity: entity, key: id.plain)) && there[id] == nil
     }
 
+    /// Clears references of projects to tags that are linked to another project now, or that were deleted.
+    private func unlinkRivals() async {
+        guard members.contains(.pairs), !isUnlinking else { return }
+        isUnlinking = true
+        defer { isUnlinking = false }
+        let (projects, tags) = (await memory.contents(of: "Project"), await memory.contents(of: "Tag"))
+        var linked: [JSONValue: [JSONValue]] = [:]
+        for (id, record) in projects.sorted(by: { $0.key.plain < $1.key.plain }) {
+            guard let tag = record["badge_id"], tag != .null else { continue }
+            if tags[tag] == nil, known.contains(HistoryRow(entity: "Tag", key: tag.plain)) {
+                await unlink(id, record)
+            } else {
+                linked[tag, default: []].append(id)
+            }
+        }
+        let former = holders
+        holders = [:]
+        for (tag, ids) in linked.sorted(by: { $0.key.plain < $1.key.plain }) {
+            let holder = ids.first { $0 != former[tag] } ?? ids[0]
+            holders[tag] = holder
+            for id in ids where id != holder { await unlink(id, projects[id] ?? .null) }
+        }
+    }
+
+    private func unlink(_ project: JSONValue, _ record: JSONValue) async {
+        await memory.set("Project", project, ["badge_id": .null])
+        await ledger.markWritten(record)
+        // Another request deleted the project meanwhile.
+        if await memory.contents(of: "Project")[project]?["name"] == nil { await memory.remove("Project", project) }
+    }
+
     /// Has the ledger check deletions, and deletes dependent rows.
     private func look(since before: [String: [JSONValue: JSONValue]], _ operations: [PushOperation]) async throws {
         var after = await contents()
@@ -201,6 +236,7 @@ actor TroubledService: SyncService {
                 }
             }
         }
+        await unlinkRivals()
         after = await contents()
         for (entity, rows) in after { known.formUnion(rows.keys.map { HistoryRow(entity: entity, key: $0.plain) }) }
     }
