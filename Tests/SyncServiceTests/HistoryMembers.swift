@@ -54,6 +54,8 @@ enum HistoryMember: String, CaseIterable, Comparable {
     /// Projects and tags are linked one-to-one, by devices and by another client. The service unlinks the project that
     /// had the tag before, and clears references to deleted tags.
     case pairs
+    /// Devices and another client reference rows that are not stored. Another client creates some of them later.
+    case absent
 
     static func < (left: HistoryMember, right: HistoryMember) -> Bool { left.rawValue < right.rawValue }
 
@@ -64,7 +66,7 @@ enum HistoryMember: String, CaseIterable, Comparable {
             [
                 .fewer, .refusals, .nested, .lost, .reserved, .triggers, .manual, .guarded, .writers, .wrong,
                 .bodiless, .cascades, .moves, .revived, .twins, .ghosts, .slow, .whole, .grouped,
-                .pairs,
+                .pairs, .absent,
             ]
         case .rest:
             [

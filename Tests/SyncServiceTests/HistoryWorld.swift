@@ -74,6 +74,11 @@ actor MemoryWorld: HistoryWorld {
     ) async {
         self.memory = memory
         service = members.isEmpty ? memory : TroubledService(memory, troubles, ledger, members)
+        if members.contains(.absent) {
+            // Later rows get higher IDs.
+            await memory.set("Tag", JSONValue(AbsentRow.lastNumber), [:])
+            await memory.removeWithoutTombstone("Tag", JSONValue(AbsentRow.lastNumber))
+        }
         guard members.contains(.nested) else { return }
         let isText = memory.capabilities.idAssignment == .client
         func id(_ number: Int) -> JSONValue { isText ? .string("\(number)") : JSONValue(number) }

@@ -93,6 +93,9 @@ extension RandomHistory {
             lines.insert(
                 "Task \(text(id)) \(text(row["title"])) \(text(row["points"])) \(text(row["done"])) \(project)")
             guard case .array(let ids)? = row["tag_ids"] else { continue }
+            for tag in ids where tags[tag] == nil && AbsentRow.contains(tag) {
+                lines.insert("awaited \(text(id)) \(text(tag))")
+            }
             let names = ids.filter { tags[$0] != nil }.map(text)
             let list = (world.keepsOrder ? names : names.sorted()).joined(separator: " ")
             if !list.isEmpty { lines.insert("list \(text(id)) \(list)") }
@@ -114,17 +117,24 @@ extension RandomHistory {
     private func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
         let project = ReferenceSQL.liveValue(of: "projectID", "Task", "Task")
         let badge = members.contains(.pairs) ? ReferenceSQL.liveValue(of: "badgeID", "Project", "Project") : "NULL"
-        return Set(
-            try await device.rows("SELECT 'Project', remoteID, name FROM Project")
-                + device.rows("SELECT 'Tag', remoteID, name FROM Tag")
-                + device.rows("SELECT 'Task', remoteID, title, points, done, \(project) FROM Task")
-                + device.rows(
-                    "SELECT * FROM (SELECT 'badge', remoteID, \(badge) AS tag FROM Project) WHERE tag IS NOT NULL")
-                + device.rows(
-                    """
-                    SELECT 'list', taskID, group_concat(tagID, ' ')
-                    FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(isOrdered ? "\(Device.place) NULLS LAST, tagID" : "tagID"))
-                    GROUP BY taskID
-                    """))
+        let place = isOrdered ? "\(Device.place) NULLS LAST, tagID" : "tagID"
+        let queries = [
+            "SELECT 'Project', remoteID, name FROM Project",
+            "SELECT 'Tag', remoteID, name FROM Tag",
+            "SELECT 'Task', remoteID, title, points, done, \(project) FROM Task",
+            "SELECT * FROM (SELECT 'badge', remoteID, \(badge) AS tag FROM Project) WHERE tag IS NOT NULL",
+            """
+            SELECT 'awaited', owner_key, target_key FROM sync_pending
+            WHERE owner_entity = 'Task' AND relationship = 'tags' AND owner_key IN (SELECT remoteID FROM Task)
+              AND \(AbsentRow.condition("target_key"))
+            """,
+            """
+            SELECT 'list', taskID, group_concat(tagID, ' ')
+            FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(place)) GROUP BY taskID
+            """,
+        ]
+        var lines: Set<String> = []
+        for query in queries { lines.formUnion(try await device.rows(query)) }
+        return lines
     }
 }

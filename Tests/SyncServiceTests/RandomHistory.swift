@@ -94,8 +94,10 @@ actor RandomHistory {
                 with: #""inverse": "tags"}, "project": {"entity": "Project", "inverse": "badge"}"#)
         }
         // The copy of a store may lack the key of a created row, so the service must identify the row.
-        let mayBeRestored = number(3) == 0 && does.createIdempotency != .matchByContent
-        let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .matchByContent
+        // A store without a row that another client created would delete the rows that reference it.
+        let mayGoBack = does.createIdempotency != .matchByContent && !members.contains(.absent)
+        let mayBeRestored = number(3) == 0 && mayGoBack
+        let serviceMayBeRestored = number(4) == 0 && mayGoBack
         // If others create two rows with one title, the first device could store only one of them.
         let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
         setUp = DeviceSetUp(service: service, entities: entities, configuration: configuration)
@@ -197,7 +199,7 @@ actor RandomHistory {
     }
 
     /// Whether another client writes rows. A device could not find its new row by values that such a client changed.
-    private var hasOtherWriters: Bool { members.contains(.pairs) }
+    private var hasOtherWriters: Bool { !members.isDisjoint(with: [.pairs, .absent]) }
 
     private func capabilities() -> ServiceCapabilities {
         let isClient = number(2) == 0
@@ -325,8 +327,11 @@ actor RandomHistory {
 
     /// Returns the query for the keys of the rows that devices edit.
     func keys(_ table: String) -> String {
+        var others: [String] = []
         // Rows that are only nested in others must not be edited.
-        let edited = members.contains(.nested) && table == "Project" ? "WHERE name NOT GLOB 'inside*'" : ""
+        if members.contains(.nested), table == "Project" { others.append("inside*") }
+        if members.contains(.absent), table != "Task" { others.append(AbsentRow.names) }
+        let edited = others.isEmpty ? "" : "WHERE " + others.map { "name NOT GLOB '\($0)'" }.joined(separator: " AND ")
         return "SELECT remoteID FROM \(table) \(edited) ORDER BY length(remoteID), remoteID"
     }
 

@@ -54,10 +54,10 @@ actor ShadowLog {
     }
 
     private func edit(_ change: @escaping @Sendable (Database) throws -> Void) async throws {
-        let (before, after, old, new) = try await device.stack.write { db in
-            let (before, old) = (try Self.cells(db), try HistoryLedger.lines(db))
+        let (before, after, old, new) = try await device.stack.write { [columns] db in
+            let (before, old) = (try Self.cells(db, columns), try HistoryLedger.lines(db))
             try change(db)
-            return (before, try Self.cells(db), old, try HistoryLedger.lines(db))
+            return (before, try Self.cells(db, columns), old, try HistoryLedger.lines(db))
         }
         written.subtract(before.subtracting(after).map(Self.value))
         written.formUnion(after.subtracting(before).map(Self.value))
@@ -79,15 +79,28 @@ actor ShadowLog {
     /// Skips the comparison of the outbox until the next run.
     func lookAway() { isInStep = false }
 
-    /// Returns the cells whose values are written once: row and column, and after the last space the value.
-    private static func cells(_ db: Database) throws -> Set<String> {
-        try String.fetchSet(
+    /// Returns the cells whose values are written once: row and column, and after the last space the value. They include
+    /// references to rows that are not stored.
+    private static func cells(_ db: Database, _ columns: [String: [String]]) throws -> Set<String> {
+        let absent = columns.flatMap { entity, columns in
+            columns.filter { ReferenceSQL.relationships[$0] != nil }.map { column -> String in
+                let value = ReferenceSQL.value(of: column, entity, entity)
+                return """
+                    UNION ALL SELECT '\(entity) ' || remoteID || ' \(column) ' || \(value) FROM \(entity)
+                    WHERE \(AbsentRow.condition(value))
+                    """
+            }
+        }
+        return try String.fetchSet(
             db,
             sql: """
                 SELECT 'Task ' || remoteID || ' title ' || title FROM Task WHERE title IS NOT NULL
                 UNION ALL SELECT 'Task ' || remoteID || ' points ' || points FROM Task WHERE points IS NOT NULL
                 UNION ALL SELECT 'Project ' || remoteID || ' name ' || name FROM Project WHERE name IS NOT NULL
                 UNION ALL SELECT 'Tag ' || remoteID || ' name ' || name FROM Tag WHERE name IS NOT NULL
+                UNION ALL SELECT 'Task ' || taskID || ' tags ' || tagID FROM (\(pairs))
+                  WHERE \(AbsentRow.condition("tagID"))
+                \(absent.joined(separator: "\n"))
                 """)
     }
 
@@ -96,11 +109,16 @@ actor ShadowLog {
     /// Returns the values that were written locally and neither reached the service nor the conflict log.
     func lost(accepted: [JSONValue]) async throws -> Set<String> {
         var told = Set(try await device.rows("SELECT local FROM sync_conflict"))
+        // A list is logged as JSON.
+        for text in told where text.hasPrefix("[") {
+            if let list = try? JSONValue(parsing: text) { told.formUnion(list.scalars) }
+        }
         for body in accepted {
             guard case .object(let members) = body else { continue }
             for member in members {
                 switch member.value {
                 case .string(let text), .number(let text): told.insert(text)
+                case .array(let ids): told.formUnion(ids.filter(AbsentRow.contains).map(\.plain))
                 default: break
                 }
             }
@@ -199,7 +217,7 @@ actor ShadowLog {
     /// The tags of the tasks, also those that are not stored.
     private static let pairs = """
         SELECT taskID, tagID FROM Tag_tasks UNION SELECT owner_key, target_key FROM sync_pending
-        WHERE owner_entity = 'Task' AND relationship = 'tags'
+        WHERE owner_entity = 'Task' AND relationship = 'tags' AND owner_key IN (SELECT remoteID FROM Task)
         """
 
     /// Returns SQL for the lists of all tasks, as JSON.
