@@ -16,7 +16,7 @@ struct DeviceSetUp {
 extension RandomHistory {
     /// - Returns: Whether a member took the step.
     func takesMemberStep(_ index: Int, _ world: any HistoryWorld) async throws -> Bool {
-        let all: Set<HistoryMember> = [.fewer, .triggers, .moves, .revived, .twins, .pairs, .absent]
+        let all: Set<HistoryMember> = [.fewer, .triggers, .moves, .revived, .twins, .pairs, .absent, .partial]
         var steps = members.intersection(all).sorted()
         if members.contains(.cascades) { steps.append(.moves) }
         if members.contains(.refusals), world.service.capabilities.requiresClientCascades { steps.append(.refusals) }
@@ -25,6 +25,7 @@ extension RandomHistory {
         case .fewer: try await fewer(index)
         case .moves: try await move(index)
         case .absent: try await referenceAbsent(index, world)
+        case .partial: try await referenceNewTag(index)
         case .pairs: try await pair(index, world)
         case .refusals: try await refuseCascade(index, world)
         case .revived: try await revive(index, world)
@@ -117,7 +118,12 @@ extension RandomHistory {
 
     func reopen(_ index: Int) throws {
         guard let setUp else { return }
-        devices[index] = try Device(devices[index].stack, setUp.service, entities: setUp.entities, setUp.configuration)
+        devices[index] = try Device(
+            devices[index].stack, setUp.service, entities: syncedEntities(of: index), setUp.configuration)
+    }
+
+    func syncedEntities(of index: Int) -> [SyncedEntity] {
+        (setUp?.entities ?? []).filter { $0.name != "Tag" || !partial.contains(index) }
     }
 
     /// Runs or resets another engine of the same store with fewer entities.
@@ -147,7 +153,8 @@ extension RandomHistory {
         do {
             for _ in 0..<2 { try await passLease(stack) }
             let engine = try SyncEngine(
-                stack: stack, service: setUp.service, entities: setUp.entities, configuration: setUp.configuration)
+                stack: stack, service: setUp.service, entities: syncedEntities(of: index),
+                configuration: setUp.configuration)
             try await engine.sync()
         } catch { note("\(error)") }
     }

@@ -3,7 +3,7 @@ import SyncTesting
 
 @testable import SyncService
 
-// The steps with one-to-one references, and with references to rows that are not stored.
+// The steps with one-to-one references, and with references to rows that are not stored or not synced.
 extension RandomHistory {
     /// Links a project to a tag, or unlinks it, here or as another client. The tag may be linked to another project.
     func pair(_ index: Int, _ world: any HistoryWorld) async throws {
@@ -121,6 +121,36 @@ extension RandomHistory {
         count += 1
         if number(3) == 0, let key = one(of: awaited) { return id(key) }
         return AbsentRow.id(count, isText: takesKeys)
+    }
+
+    // MARK: New tags
+
+    /// Inserts a tag, and references it from a task and a project by SQL. Or the engine of the device syncs tags from now
+    /// on.
+    func referenceNewTag(_ index: Int) async throws {
+        if partial.contains(index), number(3) == 0 { return try syncTags(index) }
+        guard let task = try await one(of: devices[index].rows(keys("Task"))) else {
+            return try await insert(index, "Task", "title")
+        }
+        try await insert(index, "Tag", "name")
+        let tag = "(SELECT remoteID FROM Tag WHERE name = 'n\(count)')"
+        count += 1
+        try await write(
+            index,
+            """
+            UPDATE Task SET title = 'e\(count)' WHERE remoteID = '\(task)';
+            INSERT OR IGNORE INTO Tag_tasks (taskID, tagID) SELECT remoteID, \(tag) FROM Task WHERE remoteID = '\(task)'
+            """)
+        guard members.contains(.pairs), let project = try await one(of: devices[index].rows(keys("Project"))) else {
+            return
+        }
+        try await write(index, "UPDATE Project SET badgeID = \(tag) WHERE remoteID = '\(project)'")
+    }
+
+    func syncTags(_ index: Int) throws {
+        note("\(index) syncs tags from now on")
+        partial.remove(index)
+        try reopen(index)
     }
 
     // MARK: Rows
