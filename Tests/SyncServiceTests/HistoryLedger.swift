@@ -29,7 +29,9 @@ actor HistoryLedger {
     private var taken: Set<String> = []
     private var authors: [String: (device: Int, time: Date, row: String, place: String)] = [:]
     private var writers: [String: Set<Int>] = [:]
-    private var deleted: Set<String> = []
+    private(set) var deleted: Set<String> = []
+    /// The last reference that each device wrote to each row, and all references that the service had.
+    var links = HistoryLinks()
     /// The projects that a row was moved below, in the order of the writes.
     private var projects: [String: [String]] = [:]
     /// The device that deleted a row itself, unless the row was written again afterwards.
@@ -99,6 +101,7 @@ actor HistoryLedger {
             if old?.project != line.project {
                 projects[row, default: []].append(after["Project \(line.project)"].map { first($0.name) } ?? "")
             }
+            noteLinks(of: line, replacing: old, in: after, by: device)
         }
     }
 
@@ -112,11 +115,11 @@ actor HistoryLedger {
     func recordRemoved(_ record: JSONValue) { deleted.insert(first(Self.name(record))) }
 
     /// Returns the first name of a row.
-    private func first(_ name: String) -> String { firsts[name] ?? name }
+    func first(_ name: String) -> String { firsts[name] ?? name }
 
     // MARK: Checks
 
-    private static func name(_ record: JSONValue) -> String { (record["title"] ?? record["name"] ?? .null).plain }
+    static func name(_ record: JSONValue) -> String { (record["title"] ?? record["name"] ?? .null).plain }
 
     /// Checks that a row which is gone from the service was deleted by a device, or by a cascade.
     ///

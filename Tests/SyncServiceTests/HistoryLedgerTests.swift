@@ -78,4 +78,31 @@ struct HistoryLedgerTests {
         await ledger.judge(deletionOf: ["id": 1, "title": "e3"], "Task", isAlong: false, isSure: true)
         #expect(await ledger.problems.count == 1)
     }
+
+    @Test("A device that lost a reference without a log entry is found")
+    func lostLink() async {
+        typealias Logged = HistoryLinks.Logged
+        let project = HistoryLedger.Line(entity: "Project", key: "7", name: "p1", points: "", project: "", text: "")
+        func lines(_ project: HistoryLedger.Line, _ reference: String) -> [String: HistoryLedger.Line] {
+            let task = HistoryLedger.Line(
+                entity: "Task", key: "1", name: "n1", points: "", project: reference, text: "")
+            return ["Project 7": project, "Task 1": task]
+        }
+        let ledger = HistoryLedger()
+        await ledger.note([:], lines(project, ""), by: 0)
+        await ledger.note(lines(project, ""), lines(project, "7"), by: 0)
+        let end = lines(project, "")
+        #expect(await ledger.judgeLinks(end, logged: [], of: 0).count == 1)
+        #expect(await ledger.judgeLinks(end, logged: [], of: 1) == [])
+        #expect(await ledger.judgeLinks(end, logged: [Logged(row: "Task 1", field: "title")], of: 0).count == 1)
+        #expect(await ledger.judgeLinks(end, logged: [Logged(row: "Task 1", field: "project")], of: 0) == [])
+        let gone = end.filter { $0.key != "Project 7" }
+        #expect(await ledger.judgeLinks(gone, logged: [], of: 0) == [])
+        await ledger.recordLinks([
+            "Project": [7: ["name": "p1"]], "Task": [1: ["title": "n1", "project_id": 7]],
+        ])
+        #expect(await ledger.judgeLinks(end, logged: [], of: 0) == [])
+        await ledger.note(lines(project, "7"), lines(project, ""), by: 0)
+        #expect(await ledger.judgeLinks(end, logged: [], of: 0) == [])
+    }
 }

@@ -33,6 +33,7 @@ extension RandomHistory {
             let lost = try await shadows[index].lost(accepted: await world.accepted)
             if !lost.isEmpty { problems.append("device \(index) lost without a word: \(lost.sorted())") }
             problems += try await judgeRulings(index, world)
+            problems += try await judgeLinks(index)
         }
         problems += try await judgeRows(world)
         // Names are unique.
@@ -59,6 +60,18 @@ extension RandomHistory {
         return await ledger.judge(
             rulings, of: index, knowsOwn: members.contains(.lost) && !members.contains(.triggers),
             isTimed: place == .memory, isOneDomain: isOneDomain)
+    }
+
+    /// Returns the references that a device lost without a log entry.
+    private func judgeLinks(_ index: Int) async throws -> [String] {
+        guard place == .memory, !isRestored, !members.contains(.fewer),
+            !members.isDisjoint(with: HistoryLinks.members)
+        else { return [] }
+        let lines = try await devices[index].stack.read(HistoryLedger.lines)
+        let logged = try await devices[index].engine.conflicts().map { conflict in
+            HistoryLinks.Logged(row: "\(conflict.entity) \(conflict.key)", field: conflict.field)
+        }
+        return await ledger.judgeLinks(lines, logged: Set(logged), of: index)
     }
 
     /// Returns the impossible rows of the service.

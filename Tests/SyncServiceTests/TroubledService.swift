@@ -38,7 +38,7 @@ actor TroubledService: SyncService {
     // MARK: Pulling
 
     func pull(_ request: PullRequest) async throws -> PullPage {
-        await unlinkRivals()
+        await lookAtLinks()
         var page = try await memory.pull(request)
         await countDown()
         await page.records = nested(page.records, request.entity).filter { !isInside($0.id, request.entity) }
@@ -188,6 +188,13 @@ actor TroubledService: SyncService {
         return !id.isTwin && known.contains(HistoryRow(entity: entity, key: id.plain)) && there[id] == nil
     }
 
+    /// Has the ledger record all references, and clears those that the service does not keep.
+    private func lookAtLinks() async {
+        guard !members.isDisjoint(with: HistoryLinks.members) else { return }
+        await ledger.recordLinks(contents())
+        await unlinkRivals()
+    }
+
     /// Clears references of projects to tags that are linked to another project now, or that were deleted.
     private func unlinkRivals() async {
         guard members.contains(.pairs), !isUnlinking else { return }
@@ -236,7 +243,7 @@ actor TroubledService: SyncService {
                 }
             }
         }
-        await unlinkRivals()
+        await lookAtLinks()
         after = await contents()
         for (entity, rows) in after { known.formUnion(rows.keys.map { HistoryRow(entity: entity, key: $0.plain) }) }
     }
