@@ -54,7 +54,8 @@ enum HistoryMember: String, CaseIterable, Comparable {
     /// Projects and tags are linked one-to-one, by devices and by another client. The service unlinks the project that
     /// had the tag before, and clears references to deleted tags.
     case pairs
-    /// Devices and another client reference rows that are not stored. Another client creates some of them later.
+    /// Devices reference rows that are not stored. If the place has another client, it references such rows too, and
+    /// creates some of them later.
     case absent
     /// The first engine of some devices does not sync tags, so rows reference tags with temporary keys.
     case partial
@@ -74,7 +75,7 @@ enum HistoryMember: String, CaseIterable, Comparable {
             [
                 .fewer, .refusals, .lost, .reserved, .triggers, .manual, .guarded, .writers, .wrong, .bodiless,
                 .moves, .revived, .twins, .ghosts, .shifts, .late, .clocks, .slow, .whole, .grouped,
-                .partial,
+                .absent, .partial,
             ]
         case .pocketBase, .parse, .changes, .kinto, .server:
             [.fewer, .triggers, .manual, .guarded, .moves, .revived, .whole, .grouped]

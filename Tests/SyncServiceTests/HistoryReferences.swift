@@ -17,7 +17,7 @@ enum AbsentRow {
     static func contains(_ id: JSONValue) -> Bool {
         switch id {
         case .string(let text): text.hasPrefix(prefix)
-        case .number(let text): Int(text).map(numbers.contains) ?? false
+        case .number(let text): Int(text).map { numbers.contains($0) } ?? false
         case .bool, .null, .array, .object: false
         }
     }

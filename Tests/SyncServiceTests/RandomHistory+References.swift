@@ -49,7 +49,7 @@ extension RandomHistory {
         guard let task = try await one(of: devices[index].rows(keys("Task"))) else {
             return try await insert(index, "Task", "title")
         }
-        switch number(9) {
+        switch number(10) {
         case 0: try await arrive(index, world)
         case 1: try await referenceAbsentThere(index, world)
         case 2, 3:
@@ -61,8 +61,17 @@ extension RandomHistory {
         case 5:
             let project = try await one(of: devices[index].rows(keys("Project")))
             try await update(index, "Task", task, ["project_id": project.map { id($0) } ?? .null])
+        case 6: try await editListOfOtherEnd(index)
         default: try await editList(index, task)
         }
+    }
+
+    /// Writes the list of tasks of a project or a tag. The list is not sent, so it has no rows that are not stored.
+    private func editListOfOtherEnd(_ index: Int) async throws {
+        let entity = ["Project", "Tag"][number(2)]
+        guard let owner = try await one(of: devices[index].rows(keys(entity))) else { return }
+        let tasks = try await devices[index].rows(keys("Task")).filter { _ in number(3) == 0 }
+        try await update(index, entity, owner, ["task_ids": .array(tasks.map { id($0) })])
     }
 
     /// Adds a tag that is not stored to the list of a task, or removes a tag from it.
