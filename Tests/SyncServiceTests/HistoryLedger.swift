@@ -16,8 +16,9 @@ actor HistoryLedger {
         let project: String
         /// The remaining values of the row.
         let text: String
-        /// The key of the project's tag, in a history with one-to-one references.
+        /// The keys of the rows that a project references one-to-one.
         var badge = ""
+        var mate = ""
     }
 
     private var firsts: [String: String] = [:]
@@ -40,19 +41,20 @@ actor HistoryLedger {
 
     // MARK: Edits
 
-    /// Returns whether projects are linked to tags one-to-one.
-    static func hasBadges(_ db: Database) throws -> Bool {
-        try db.columns(in: "Project").contains { $0.name == "badgeID" }
+    /// Returns the columns of the one-to-one references of projects.
+    static func oneToOneColumns(_ db: Database) throws -> [String] {
+        try db.columns(in: "Project").map(\.name).filter { ["badgeID", "mateID"].contains($0) }
     }
 
     /// Returns the rows of a device, by entity and key. A row may reference rows that are not stored.
     static func lines(_ db: Database) throws -> [String: Line] {
-        let badge = try hasBadges(db) ? ReferenceSQL.value(of: "badgeID", "Project", "Project") : "NULL"
+        let columns = try oneToOneColumns(db)
+        let (badge, mate) = (oneToOneKey("badgeID", columns), oneToOneKey("mateID", columns))
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT 'Project', remoteID || '', ifnull(name, ''), '', '', '', ifnull(\(badge) || '', '') FROM Project
-                UNION ALL SELECT 'Tag', remoteID || '', ifnull(name, ''), '', '', '', '' FROM Tag
+                SELECT 'Project', remoteID || '', ifnull(name, ''), '', '', '', \(badge), \(mate) FROM Project
+                UNION ALL SELECT 'Tag', remoteID || '', ifnull(name, ''), '', '', '', '', '' FROM Tag
                 UNION ALL SELECT 'Task', remoteID || '', ifnull(title, ''), ifnull(points || '', ''),
                   ifnull(\(ReferenceSQL.value(of: "projectID", "Task", "Task")) || '', ''),
                   ifnull(done || '', '') || ' ' || ifnull((
@@ -60,16 +62,21 @@ actor HistoryLedger {
                     FROM (SELECT * FROM Tag_tasks WHERE taskID = remoteID ORDER BY tagID)), '') || ' ' || ifnull((
                     SELECT group_concat(target_key) FROM sync_pending
                     WHERE owner_entity = 'Task' AND owner_key = +Task.remoteID AND relationship = 'tags'), ''),
-                  ''
+                  '', ''
                 FROM Task
                 """)
         var lines: [String: Line] = [:]
         for row in rows {
             let line = Line(
-                entity: row[0], key: row[1], name: row[2], points: row[3], project: row[4], text: row[5], badge: row[6])
+                entity: row[0], key: row[1], name: row[2], points: row[3], project: row[4], text: row[5], badge: row[6],
+                mate: row[7])
             lines["\(line.entity) \(line.key)"] = line
         }
         return lines
+    }
+
+    private static func oneToOneKey(_ column: String, _ columns: [String]) -> String {
+        columns.contains(column) ? "ifnull(\(ReferenceSQL.value(of: column, "Project", "Project")) || '', '')" : "''"
     }
 
     func note(_ before: [String: Line], _ after: [String: Line], by device: Int) {

@@ -4,7 +4,7 @@ import Sync
 /// ``HistoryLedger``.
 struct HistoryLinks {
     /// The members of histories whose references are checked.
-    static let members: Set<HistoryMember> = [.pairs, .absent, .partial]
+    static let members: Set<HistoryMember> = [.pairs, .mates, .absent, .partial]
 
     /// An entry of the conflict log.
     struct Logged: Hashable, Sendable {
@@ -33,25 +33,32 @@ struct HistoryLinks {
 extension HistoryLedger {
     /// Records the references that a device wrote. References to rows that are not stored are not recorded.
     func noteLinks(of line: Line, replacing old: Line?, in rows: [String: Line], by device: Int) {
-        let row = first(line.name)
-        if (old?.project ?? "") != line.project {
-            let project = rows["Project \(line.project)"].map { first($0.name) }
-            links.written[device, default: [:]][HistoryLinks.Owner(row: row, relationship: "project")] = project
-        }
-        if (old?.badge ?? "") != line.badge {
-            let tag = rows["Tag \(line.badge)"].map { first($0.name) }
-            links.written[device, default: [:]][HistoryLinks.Owner(row: row, relationship: "badge")] = tag
+        let references = [
+            ("project", old?.project, line.project, "Project"), ("badge", old?.badge, line.badge, "Tag"),
+            ("mate", old?.mate, line.mate, "Project"),
+        ]
+        for (relationship, former, key, entity) in references where (former ?? "") != key {
+            let owner = HistoryLinks.Owner(row: first(line.name), relationship: relationship)
+            links.written[device, default: [:]][owner] = rows["\(entity) \(key)"].map { first($0.name) }
         }
     }
 
     /// Records the references of the service.
     func recordLinks(_ contents: [String: [JSONValue: JSONValue]]) {
-        let relationships = [("Task", "project", "project_id", "Project"), ("Project", "badge", "badge_id", "Tag")]
-        for (entity, relationship, member, target) in relationships {
+        let relationships = [
+            ("Task", "project", "project_id", "Project"), ("Project", "badge", "badge_id", "Tag"),
+            ("Project", "mate", "mate_id", "Project"),
+        ]
+        for (entity, relationship, member, destination) in relationships {
             for record in (contents[entity] ?? [:]).values {
-                guard let id = record[member], let referenced = contents[target]?[id] else { continue }
-                let owner = HistoryLinks.Owner(row: first(Self.name(record)), relationship: relationship)
-                links.ofService.insert(HistoryLinks.Link(owner: owner, target: first(Self.name(referenced))))
+                guard let id = record[member], let referenced = contents[destination]?[id] else { continue }
+                let (row, target) = (first(Self.name(record)), first(Self.name(referenced)))
+                let owner = HistoryLinks.Owner(row: row, relationship: relationship)
+                links.ofService.insert(HistoryLinks.Link(owner: owner, target: target))
+                guard relationship == "mate" else { continue }
+                // The two rows reference each other.
+                let mate = HistoryLinks.Owner(row: target, relationship: relationship)
+                links.ofService.insert(HistoryLinks.Link(owner: mate, target: row))
             }
         }
     }
@@ -67,10 +74,14 @@ extension HistoryLedger {
         for (place, line) in lines { places[first(line.name)] = place }
         var found: [String] = []
         for (owner, target) in links.written[device] ?? [:] {
-            guard let place = places[owner.row], places[target] != nil, deleted.isDisjoint(with: [owner.row, target]),
+            guard let place = places[owner.row], let other = places[target],
+                deleted.isDisjoint(with: [owner.row, target]),
                 !links.ofService.contains(HistoryLinks.Link(owner: owner, target: target))
             else { continue }
-            let entries = [owner.relationship, ""].map { HistoryLinks.Logged(row: place, field: $0) }
+            let logging = owner.relationship == "mate" ? [place, other] : [place]
+            let entries = logging.flatMap { row in
+                [owner.relationship, ""].map { HistoryLinks.Logged(row: row, field: $0) }
+            }
             guard logged.isDisjoint(with: entries) else { continue }
             found.append("device \(device) lost the \(owner.relationship) \(target) of \(place), without a log entry")
         }

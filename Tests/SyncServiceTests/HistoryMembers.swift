@@ -54,6 +54,9 @@ enum HistoryMember: String, CaseIterable, Comparable {
     /// Projects and tags are linked one-to-one, by devices and by another client. The service unlinks the project that
     /// had the tag before, and clears references to deleted tags.
     case pairs
+    /// Two projects reference each other one-to-one, as devices or another client decide. The service keeps both
+    /// references consistent.
+    case mates
     /// Devices reference rows that are not stored. If the place has another client, it references such rows too, and
     /// creates some of them later.
     case absent
@@ -69,7 +72,7 @@ enum HistoryMember: String, CaseIterable, Comparable {
             [
                 .fewer, .refusals, .nested, .lost, .reserved, .triggers, .manual, .guarded, .writers, .wrong,
                 .bodiless, .cascades, .moves, .revived, .twins, .ghosts, .slow, .whole, .grouped,
-                .pairs, .absent, .partial,
+                .pairs, .mates, .absent, .partial,
             ]
         case .rest:
             [

@@ -34,7 +34,7 @@ enum AbsentRow {
 /// SQL of the references of rows. A reference to a row that is not stored is a pending reference.
 enum ReferenceSQL {
     /// The relationship of each foreign key column.
-    static let relationships = ["projectID": "project", "badgeID": "badge"]
+    static let relationships = ["projectID": "project", "badgeID": "badge", "mateID": "mate"]
 
     /// Returns the value of a column of a row. For a foreign key with a pending reference, it is the key of the row that
     /// is not stored.

@@ -16,16 +16,18 @@ struct DeviceSetUp {
 extension RandomHistory {
     /// - Returns: Whether a member took the step.
     func takesMemberStep(_ index: Int, _ world: any HistoryWorld) async throws -> Bool {
-        let all: Set<HistoryMember> = [.fewer, .triggers, .moves, .revived, .twins, .pairs, .absent, .partial]
+        let all: Set<HistoryMember> = [.fewer, .triggers, .moves, .revived, .twins, .pairs, .mates, .absent, .partial]
         var steps = members.intersection(all).sorted()
         if members.contains(.cascades) { steps.append(.moves) }
         if members.contains(.refusals), world.service.capabilities.requiresClientCascades { steps.append(.refusals) }
-        guard !steps.isEmpty, number(members.isDisjoint(with: [.pairs, .absent]) ? 4 : 2) == 0 else { return false }
+        let isFrequent = !members.isDisjoint(with: [.pairs, .mates, .absent])
+        guard !steps.isEmpty, number(isFrequent ? 2 : 4) == 0 else { return false }
         switch steps[number(steps.count)] {
         case .fewer: try await fewer(index)
         case .moves: try await move(index)
         case .absent: try await referenceAbsent(index, world)
         case .partial: try await referenceNewTag(index)
+        case .mates: try await mate(index, world)
         case .pairs: try await pair(index, world)
         case .refusals: try await refuseCascade(index, world)
         case .revived: try await revive(index, world)

@@ -118,6 +118,7 @@ extension RandomHistory {
             if members.contains(.nested), TroubledService.inside.contains(id), !named.contains(id) { continue }
             lines.insert("Project \(text(id)) \(text(row["name"]))")
             if let badge = row["badge_id"], isLive(badge, tags) { lines.insert("badge \(text(id)) \(text(badge))") }
+            if let mate = row["mate_id"], projects[mate] != nil { lines.insert("mate \(text(id)) \(text(mate))") }
         }
         return lines
     }
@@ -130,12 +131,14 @@ extension RandomHistory {
     private func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
         let project = ReferenceSQL.liveValue(of: "projectID", "Task", "Task")
         let badge = members.contains(.pairs) ? ReferenceSQL.liveValue(of: "badgeID", "Project", "Project") : "NULL"
+        let mate = members.contains(.mates) ? "mateID" : "NULL"
         let place = isOrdered ? "\(Device.place) NULLS LAST, tagID" : "tagID"
         let queries = [
             "SELECT 'Project', remoteID, name FROM Project",
             "SELECT 'Tag', remoteID, name FROM Tag",
             "SELECT 'Task', remoteID, title, points, done, \(project) FROM Task",
             "SELECT * FROM (SELECT 'badge', remoteID, \(badge) AS tag FROM Project) WHERE tag IS NOT NULL",
+            "SELECT * FROM (SELECT 'mate', remoteID, \(mate) AS mate FROM Project) WHERE mate IS NOT NULL",
             """
             SELECT 'awaited', owner_key, target_key FROM sync_pending
             WHERE owner_entity = 'Task' AND relationship = 'tags' AND owner_key IN (SELECT remoteID FROM Task)

@@ -41,6 +41,34 @@ extension RandomHistory {
         try await write("Project", project, ["badge_id": tag], as: world)
     }
 
+    /// Links two projects, or unlinks them, here or as another client.
+    func mate(_ index: Int, _ world: any HistoryWorld) async throws {
+        let projects = try await devices[index].rows(keys("Project"))
+        guard let project = one(of: projects), let other = one(of: projects.filter { $0 != project }) else {
+            return try await insert(index, "Project", "name")
+        }
+        let both = "('\(project)', '\(other)')"
+        let unlinked = "UPDATE Project SET mateID = NULL WHERE remoteID IN \(both) OR mateID IN \(both)"
+        switch number(6) {
+        case 0, 1: try await update(index, "Project", project, ["mate_id": id(other)])
+        case 2: try await update(index, "Project", project, ["mate_id": .null])
+        case 3: try await write(index, unlinked)
+        case 4:
+            try await write(
+                index,
+                """
+                \(unlinked);
+                UPDATE Project SET mateID = '\(other)' WHERE remoteID = '\(project)';
+                UPDATE Project SET mateID = '\(project)' WHERE remoteID = '\(other)'
+                """)
+        default:
+            guard let here = try await row("Project", in: world), let there = try await row("Project", in: world),
+                here != there
+            else { return }
+            try await write("Project", here, ["mate_id": there], as: world)
+        }
+    }
+
     // MARK: Absent rows
 
     /// References a row that is not stored, here or as another client, or creates such a row as another client.

@@ -87,14 +87,7 @@ actor RandomHistory {
             schema = schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         }
-        if members.contains(.pairs) {
-            schema = schema.replacingOccurrences(
-                of: #""deleteRule": "cascade"}"#,
-                with: #""deleteRule": "cascade"}, "badge": {"entity": "Tag", "inverse": "project"}"#)
-            schema = schema.replacingOccurrences(
-                of: #""inverse": "tags"}"#,
-                with: #""inverse": "tags"}, "project": {"entity": "Project", "inverse": "badge"}"#)
-        }
+        schema = withOneToOneReferences(schema)
         // The copy of a store may lack the key of a created row, so the service must identify the row.
         // A store without a row that another client created would delete the rows that reference it.
         let mayGoBack = does.createIdempotency != .matchByContent && !members.contains(.absent)
@@ -204,8 +197,23 @@ actor RandomHistory {
         }
     }
 
+    private func withOneToOneReferences(_ schema: String) -> String {
+        var schema = schema
+        func add(_ relationship: String, after text: String) {
+            schema = schema.replacingOccurrences(of: text, with: text + ", " + relationship)
+        }
+        if members.contains(.mates) {
+            add(#""mate": {"entity": "Project", "inverse": "mate"}"#, after: #""deleteRule": "cascade"}"#)
+        }
+        if members.contains(.pairs) {
+            add(#""badge": {"entity": "Tag", "inverse": "project"}"#, after: #""deleteRule": "cascade"}"#)
+            add(#""project": {"entity": "Project", "inverse": "badge"}"#, after: #""inverse": "tags"}"#)
+        }
+        return schema
+    }
+
     /// Whether another client writes rows. A device could not find its new row by values that such a client changed.
-    private var hasOtherWriters: Bool { !members.isDisjoint(with: [.pairs, .absent]) }
+    private var hasOtherWriters: Bool { !members.isDisjoint(with: [.pairs, .mates, .absent]) }
 
     private func capabilities() -> ServiceCapabilities {
         let isClient = number(2) == 0

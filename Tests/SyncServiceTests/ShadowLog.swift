@@ -25,10 +25,9 @@ actor ShadowLog {
     ///   - index: The number of the device in the ledger.
     init(_ device: Device, _ ledger: HistoryLedger = HistoryLedger(), index: Int = 0) async throws {
         (self.device, self.ledger, self.index) = (device, ledger, index)
-        let hasBadges = try await device.stack.read(HistoryLedger.hasBadges)
+        let references = try await device.stack.read(HistoryLedger.oneToOneColumns)
         let columns = [
-            "Project": hasBadges ? ["name", "badgeID"] : ["name"], "Task": ["title", "done", "points", "projectID"],
-            "Tag": ["name"],
+            "Project": ["name"] + references, "Task": ["title", "done", "points", "projectID"], "Tag": ["name"],
         ]
         self.columns = columns
         try await device.stack.write { db in

@@ -23,9 +23,8 @@ actor TroubledService: SyncService {
     private var hidden: [HistoryRow: HiddenRow] = [:]
     /// All rows that existed at some time.
     private var known: Set<HistoryRow> = []
-    /// The project that is linked to each tag.
-    private var holders: [JSONValue: JSONValue] = [:]
-    private var isUnlinking = false
+    private var links = OneToOneLinks()
+    private var isCorrecting = false
 
     init(_ memory: InMemoryService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>)
     {
@@ -188,42 +187,26 @@ actor TroubledService: SyncService {
         return !id.isTwin && known.contains(HistoryRow(entity: entity, key: id.plain)) && there[id] == nil
     }
 
-    /// Has the ledger record all references, and clears those that the service does not keep.
+    /// Has the ledger record all references, and corrects one-to-one references.
     private func lookAtLinks() async {
         guard !members.isDisjoint(with: HistoryLinks.members) else { return }
-        await ledger.recordLinks(contents())
-        await unlinkRivals()
-    }
-
-    /// Clears references of projects to tags that are linked to another project now, or that were deleted.
-    private func unlinkRivals() async {
-        guard members.contains(.pairs), !isUnlinking else { return }
-        isUnlinking = true
-        defer { isUnlinking = false }
-        let (projects, tags) = (await memory.contents(of: "Project"), await memory.contents(of: "Tag"))
-        var linked: [JSONValue: [JSONValue]] = [:]
-        for (id, record) in projects.sorted(by: { $0.key.plain < $1.key.plain }) {
-            guard let tag = record["badge_id"], tag != .null else { continue }
-            if tags[tag] == nil, known.contains(HistoryRow(entity: "Tag", key: tag.plain)) {
-                await unlink(id, record)
-            } else {
-                linked[tag, default: []].append(id)
-            }
+        let there = await contents()
+        await ledger.recordLinks(there)
+        guard !members.isDisjoint(with: [.pairs, .mates]), !isCorrecting, let projects = there["Project"] else {
+            return
         }
-        let former = holders
-        holders = [:]
-        for (tag, ids) in linked.sorted(by: { $0.key.plain < $1.key.plain }) {
-            let holder = ids.first { $0 != former[tag] } ?? ids[0]
-            holders[tag] = holder
-            for id in ids where id != holder { await unlink(id, projects[id] ?? .null) }
+        isCorrecting = true
+        defer { isCorrecting = false }
+        let corrections = links.corrections(of: projects) { tag in
+            there["Tag"]?[tag] == nil && known.contains(HistoryRow(entity: "Tag", key: tag.plain))
         }
-    }
-
-    private func unlink(_ project: JSONValue, _ record: JSONValue) async {
-        await memory.set("Project", project, ["badge_id": .null])
-        await ledger.markWritten(record)
-        // Another request deleted the project meanwhile.
-        if await memory.contents(of: "Project")[project]?["name"] == nil { await memory.remove("Project", project) }
+        for correction in corrections {
+            let project = correction.project
+            await memory.set("Project", project, correction.members)
+            await ledger.markWritten(projects[project] ?? .null)
+            // Another request deleted the project meanwhile.
+            if await memory.contents(of: "Project")[project]?["name"] == nil { await memory.remove("Project", project) }
+        }
     }
 
     /// Has the ledger check deletions, and deletes dependent rows.
