@@ -105,4 +105,27 @@ struct HistoryLedgerTests {
         await ledger.note(lines(project, "7"), lines(project, ""), by: 0)
         #expect(await ledger.judgeLinks(end, logged: [], of: 0) == [])
     }
+
+    @Test("The last one-to-one reference to a row replaces the others")
+    func oneToOneReferences() {
+        var links = OneToOneLinks()
+        var deleted: Set<JSONValue> = []
+        /// Returns the corrections of the projects, of which each has a tag and a mate.
+        func corrections(_ projects: [JSONValue: (tag: JSONValue, mate: JSONValue)]) -> [String] {
+            let records = projects.mapValues { project -> JSONValue in
+                ["badge_id": project.tag, "mate_id": project.mate]
+            }
+            return links.corrections(of: records) { deleted.contains($0) }.map { "\($0.project) \($0.members)" }
+        }
+        #expect(corrections([1: (7, .null), 2: (8, .null)]).isEmpty)
+        #expect(corrections([1: (7, .null), 2: (7, .null)]) == [#"1 {"badge_id":null}"#])
+        #expect(corrections([1: (7, .null), 2: (7, .null)]) == [#"2 {"badge_id":null}"#])
+        deleted = [7]
+        #expect(corrections([1: (7, .null)]) == [#"1 {"badge_id":null}"#])
+        #expect(corrections([1: (.null, 2), 2: (.null, .null)]) == [#"2 {"mate_id":1}"#])
+        #expect(
+            corrections([1: (.null, 2), 2: (.null, 1), 3: (.null, 1)])
+                == [#"1 {"mate_id":3}"#, #"2 {"mate_id":null}"#])
+        #expect(corrections([1: (.null, 3), 2: (.null, .null)]) == [#"1 {"mate_id":null}"#])
+    }
 }

@@ -189,6 +189,7 @@ actor ShadowLog {
                     """)
             }
         }
+        // The pending references of a deleted row are deleted with it, and their edits stay until the deletion is sent.
         wrong += try await device.rows(
             """
             WITH new(taskID, tagID) AS (\(Self.pairs)),
@@ -201,6 +202,7 @@ actor ShadowLog {
             noted(op, taskID, tagID) AS (SELECT op, owner, other FROM sync_link)
             SELECT 'a pair edited, but not noted', * FROM (SELECT * FROM edited EXCEPT SELECT * FROM noted)
             UNION ALL SELECT 'a pair noted, but not edited', * FROM (SELECT * FROM noted EXCEPT SELECT * FROM edited)
+              WHERE taskID IN (SELECT remoteID FROM Task) OR (taskID, tagID) IN (SELECT taskID, tagID FROM shadow_pairs)
             """)
         wrong += try await device.rows(
             """
