@@ -16,6 +16,9 @@ actor HistoryLedger {
         let project: String
         /// The remaining values of the row.
         let text: String
+        /// The keys of the rows that a project references one-to-one.
+        var badge = ""
+        var mate = ""
     }
 
     private var firsts: [String: String] = [:]
@@ -27,7 +30,9 @@ actor HistoryLedger {
     private var taken: Set<String> = []
     private var authors: [String: (device: Int, time: Date, row: String, place: String)] = [:]
     private var writers: [String: Set<Int>] = [:]
-    private var deleted: Set<String> = []
+    private(set) var deleted: Set<String> = []
+    /// The last reference that each device wrote to each row, and all references that the service had.
+    var links = HistoryLinks()
     /// The projects that a row was moved below, in the order of the writes.
     private var projects: [String: [String]] = [:]
     /// The device that deleted a row itself, unless the row was written again afterwards.
@@ -36,25 +41,42 @@ actor HistoryLedger {
 
     // MARK: Edits
 
-    /// Returns the rows of a device, by entity and key.
+    /// Returns the columns of the one-to-one references of projects.
+    static func oneToOneColumns(_ db: Database) throws -> [String] {
+        try db.columns(in: "Project").map(\.name).filter { ["badgeID", "mateID"].contains($0) }
+    }
+
+    /// Returns the rows of a device, by entity and key. A row may reference rows that are not stored.
     static func lines(_ db: Database) throws -> [String: Line] {
+        let columns = try oneToOneColumns(db)
+        let (badge, mate) = (oneToOneKey("badgeID", columns), oneToOneKey("mateID", columns))
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT 'Project', remoteID || '', ifnull(name, ''), '', '', '' FROM Project
-                UNION ALL SELECT 'Tag', remoteID || '', ifnull(name, ''), '', '', '' FROM Tag
+                SELECT 'Project', remoteID || '', ifnull(name, ''), '', '', '', \(badge), \(mate) FROM Project
+                UNION ALL SELECT 'Tag', remoteID || '', ifnull(name, ''), '', '', '', '', '' FROM Tag
                 UNION ALL SELECT 'Task', remoteID || '', ifnull(title, ''), ifnull(points || '', ''),
-                  ifnull(projectID || '', ''), ifnull(done || '', '') || ' ' || ifnull((
+                  ifnull(\(ReferenceSQL.value(of: "projectID", "Task", "Task")) || '', ''),
+                  ifnull(done || '', '') || ' ' || ifnull((
                     SELECT group_concat(tagID || ' ' || ifnull(\(Device.place), ''))
-                    FROM (SELECT * FROM Tag_tasks WHERE taskID = remoteID ORDER BY tagID)), '')
+                    FROM (SELECT * FROM Tag_tasks WHERE taskID = remoteID ORDER BY tagID)), '') || ' ' || ifnull((
+                    SELECT group_concat(target_key) FROM sync_pending
+                    WHERE owner_entity = 'Task' AND owner_key = +Task.remoteID AND relationship = 'tags'), ''),
+                  '', ''
                 FROM Task
                 """)
         var lines: [String: Line] = [:]
         for row in rows {
-            let line = Line(entity: row[0], key: row[1], name: row[2], points: row[3], project: row[4], text: row[5])
+            let line = Line(
+                entity: row[0], key: row[1], name: row[2], points: row[3], project: row[4], text: row[5], badge: row[6],
+                mate: row[7])
             lines["\(line.entity) \(line.key)"] = line
         }
         return lines
+    }
+
+    private static func oneToOneKey(_ column: String, _ columns: [String]) -> String {
+        columns.contains(column) ? "ifnull(\(ReferenceSQL.value(of: column, "Project", "Project")) || '', '')" : "''"
     }
 
     func note(_ before: [String: Line], _ after: [String: Line], by device: Int) {
@@ -86,6 +108,7 @@ actor HistoryLedger {
             if old?.project != line.project {
                 projects[row, default: []].append(after["Project \(line.project)"].map { first($0.name) } ?? "")
             }
+            noteLinks(of: line, replacing: old, in: after, by: device)
         }
     }
 
@@ -99,11 +122,11 @@ actor HistoryLedger {
     func recordRemoved(_ record: JSONValue) { deleted.insert(first(Self.name(record))) }
 
     /// Returns the first name of a row.
-    private func first(_ name: String) -> String { firsts[name] ?? name }
+    func first(_ name: String) -> String { firsts[name] ?? name }
 
     // MARK: Checks
 
-    private static func name(_ record: JSONValue) -> String { (record["title"] ?? record["name"] ?? .null).plain }
+    static func name(_ record: JSONValue) -> String { (record["title"] ?? record["name"] ?? .null).plain }
 
     /// Checks that a row which is gone from the service was deleted by a device, or by a cascade.
     ///
@@ -156,7 +179,7 @@ actor HistoryLedger {
 
     /// - Parameters:
     ///   - isTimed: Whether devices and service share one clock.
-    ///   - isOneDomain: Whether each row is one field, so that an edit of one column decides the other columns too.
+    ///   - isOneDomain: Whether several columns are merged as one field, so that an edit of one decides the others too.
     func judge(
         _ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool, isOneDomain: Bool
     ) -> [String] {

@@ -78,4 +78,54 @@ struct HistoryLedgerTests {
         await ledger.judge(deletionOf: ["id": 1, "title": "e3"], "Task", isAlong: false, isSure: true)
         #expect(await ledger.problems.count == 1)
     }
+
+    @Test("A device that lost a reference without a log entry is found")
+    func lostLink() async {
+        typealias Logged = HistoryLinks.Logged
+        let project = HistoryLedger.Line(entity: "Project", key: "7", name: "p1", points: "", project: "", text: "")
+        func lines(_ project: HistoryLedger.Line, _ reference: String) -> [String: HistoryLedger.Line] {
+            let task = HistoryLedger.Line(
+                entity: "Task", key: "1", name: "n1", points: "", project: reference, text: "")
+            return ["Project 7": project, "Task 1": task]
+        }
+        let ledger = HistoryLedger()
+        await ledger.note([:], lines(project, ""), by: 0)
+        await ledger.note(lines(project, ""), lines(project, "7"), by: 0)
+        let end = lines(project, "")
+        #expect(await ledger.judgeLinks(end, logged: [], of: 0).count == 1)
+        #expect(await ledger.judgeLinks(end, logged: [], of: 1) == [])
+        #expect(await ledger.judgeLinks(end, logged: [Logged(row: "Task 1", field: "title")], of: 0).count == 1)
+        #expect(await ledger.judgeLinks(end, logged: [Logged(row: "Task 1", field: "project")], of: 0) == [])
+        let gone = end.filter { $0.key != "Project 7" }
+        #expect(await ledger.judgeLinks(gone, logged: [], of: 0) == [])
+        await ledger.recordLinks([
+            "Project": [7: ["name": "p1"]], "Task": [1: ["title": "n1", "project_id": 7]],
+        ])
+        #expect(await ledger.judgeLinks(end, logged: [], of: 0) == [])
+        await ledger.note(lines(project, "7"), lines(project, ""), by: 0)
+        #expect(await ledger.judgeLinks(end, logged: [], of: 0) == [])
+    }
+
+    @Test("The last one-to-one reference to a row replaces the others")
+    func oneToOneReferences() {
+        var links = OneToOneLinks()
+        var deleted: Set<JSONValue> = []
+        /// Returns the corrections of the projects, of which each has a tag and a mate.
+        func corrections(_ projects: [JSONValue: (tag: JSONValue, mate: JSONValue)]) -> [String] {
+            let records = projects.mapValues { project -> JSONValue in
+                ["badge_id": project.tag, "mate_id": project.mate]
+            }
+            return links.corrections(of: records) { deleted.contains($0) }.map { "\($0.project) \($0.members)" }
+        }
+        #expect(corrections([1: (7, .null), 2: (8, .null)]).isEmpty)
+        #expect(corrections([1: (7, .null), 2: (7, .null)]) == [#"1 {"badge_id":null}"#])
+        #expect(corrections([1: (7, .null), 2: (7, .null)]) == [#"2 {"badge_id":null}"#])
+        deleted = [7]
+        #expect(corrections([1: (7, .null)]) == [#"1 {"badge_id":null}"#])
+        #expect(corrections([1: (.null, 2), 2: (.null, .null)]) == [#"2 {"mate_id":1}"#])
+        #expect(
+            corrections([1: (.null, 2), 2: (.null, 1), 3: (.null, 1)])
+                == [#"1 {"mate_id":3}"#, #"2 {"mate_id":null}"#])
+        #expect(corrections([1: (.null, 3), 2: (.null, .null)]) == [#"1 {"mate_id":null}"#])
+    }
 }

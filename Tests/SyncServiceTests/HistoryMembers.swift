@@ -47,6 +47,21 @@ enum HistoryMember: String, CaseIterable, Comparable {
     case clocks
     /// A change takes longer than a lease, and another engine of the device runs meanwhile.
     case slow
+    /// All attributes and to-one references of a row are merged as one field.
+    case whole
+    /// The title and the project of a task are merged as one field, and so are other fields.
+    case grouped
+    /// Projects and tags are linked one-to-one, by devices and by another client. The service unlinks the project that
+    /// had the tag before, and clears references to deleted tags.
+    case pairs
+    /// Two projects reference each other one-to-one, as devices or another client decide. The service keeps both
+    /// references consistent.
+    case mates
+    /// Devices reference rows that are not stored. If the place has another client, it references such rows too, and
+    /// creates some of them later.
+    case absent
+    /// The first engine of some devices does not sync tags, so rows reference tags with temporary keys.
+    case partial
 
     static func < (left: HistoryMember, right: HistoryMember) -> Bool { left.rawValue < right.rawValue }
 
@@ -56,14 +71,17 @@ enum HistoryMember: String, CaseIterable, Comparable {
         case .memory:
             [
                 .fewer, .refusals, .nested, .lost, .reserved, .triggers, .manual, .guarded, .writers, .wrong,
-                .bodiless, .cascades, .moves, .revived, .twins, .ghosts, .slow,
+                .bodiless, .cascades, .moves, .revived, .twins, .ghosts, .slow, .whole, .grouped,
+                .pairs, .mates, .absent, .partial,
             ]
         case .rest:
             [
                 .fewer, .refusals, .lost, .reserved, .triggers, .manual, .guarded, .writers, .wrong, .bodiless,
-                .moves, .revived, .twins, .ghosts, .shifts, .late, .clocks, .slow,
+                .moves, .revived, .twins, .ghosts, .shifts, .late, .clocks, .slow, .whole, .grouped,
+                .absent, .partial,
             ]
-        case .pocketBase, .parse, .changes, .kinto, .server: [.fewer, .triggers, .manual, .guarded, .moves, .revived]
+        case .pocketBase, .parse, .changes, .kinto, .server:
+            [.fewer, .triggers, .manual, .guarded, .moves, .revived, .whole, .grouped]
         }
     }
 
@@ -73,8 +91,11 @@ enum HistoryMember: String, CaseIterable, Comparable {
         if let fixed = ProcessInfo.processInfo.environment["SYNC_HISTORY_MEMBERS"] {
             return possible.intersection(fixed.split(separator: ",").compactMap { HistoryMember(rawValue: String($0)) })
         }
-        var random = SeededNumbers(state: seed &* 0xD134_2543_DE82_EF95 &+ 7)
-        // Each member takes one draw, so a new member changes only the histories that have it.
-        return Set(possible.sorted().filter { _ in random.next() % 5 == 0 })
+        // Each member has its own numbers, so a new member changes only the histories that have it.
+        return possible.filter { member in
+            let state = member.rawValue.utf8.reduce(seed &* 0xD134_2543_DE82_EF95 &+ 7) { $0 &* 31 &+ UInt64($1) }
+            var random = SeededNumbers(state: state)
+            return random.next() % 5 == 0
+        }
     }
 }

@@ -43,6 +43,10 @@ protocol HistoryWorld: Sendable {
     /// - Parameter key: The ID, as text.
     /// - Returns: The record; nil if there is no such row, or if the place has no other client.
     func remove(_ entity: String, _ key: String) async -> JSONValue?
+    /// Creates or updates a row, as another client of the service would.
+    ///
+    /// - Returns: Whether the place has another client.
+    func write(_ entity: String, _ id: JSONValue, _ record: JSONValue) async -> Bool
     /// The bodies of all creates and updates that were carried out.
     var accepted: [JSONValue] { get async }
     /// Advances the time of the service.
@@ -55,6 +59,7 @@ extension HistoryWorld {
 
     func goBack() async -> Bool? { nil }
     func remove(_ entity: String, _ key: String) async -> JSONValue? { nil }
+    func write(_ entity: String, _ id: JSONValue, _ record: JSONValue) async -> Bool { false }
     func pass(_ step: SeededNumbers) async {}
 }
 
@@ -69,6 +74,11 @@ actor MemoryWorld: HistoryWorld {
     ) async {
         self.memory = memory
         service = members.isEmpty ? memory : TroubledService(memory, troubles, ledger, members)
+        if members.contains(.absent) {
+            // Later rows get higher IDs.
+            await memory.set("Tag", JSONValue(AbsentRow.lastNumber), [:])
+            await memory.removeWithoutTombstone("Tag", JSONValue(AbsentRow.lastNumber))
+        }
         guard members.contains(.nested) else { return }
         let isText = memory.capabilities.idAssignment == .client
         func id(_ number: Int) -> JSONValue { isText ? .string("\(number)") : JSONValue(number) }
@@ -100,6 +110,11 @@ actor MemoryWorld: HistoryWorld {
         guard let row else { return nil }
         await memory.remove(entity, row.key)
         return row.value
+    }
+
+    func write(_ entity: String, _ id: JSONValue, _ record: JSONValue) async -> Bool {
+        await memory.set(entity, id, record)
+        return true
     }
 
     func setFaults(_ faults: SeededFaults?) async {

@@ -16,13 +16,19 @@ struct DeviceSetUp {
 extension RandomHistory {
     /// - Returns: Whether a member took the step.
     func takesMemberStep(_ index: Int, _ world: any HistoryWorld) async throws -> Bool {
-        var steps: [HistoryMember] = members.intersection([.fewer, .triggers, .moves, .revived, .twins]).sorted()
+        let all: Set<HistoryMember> = [.fewer, .triggers, .moves, .revived, .twins, .pairs, .mates, .absent, .partial]
+        var steps = members.intersection(all).sorted()
         if members.contains(.cascades) { steps.append(.moves) }
         if members.contains(.refusals), world.service.capabilities.requiresClientCascades { steps.append(.refusals) }
-        guard !steps.isEmpty, number(4) == 0 else { return false }
+        let isFrequent = !members.isDisjoint(with: [.pairs, .mates, .absent])
+        guard !steps.isEmpty, number(isFrequent ? 2 : 4) == 0 else { return false }
         switch steps[number(steps.count)] {
         case .fewer: try await fewer(index)
         case .moves: try await move(index)
+        case .absent: try await referenceAbsent(index, world)
+        case .partial: try await referenceNewTag(index)
+        case .mates: try await mate(index, world)
+        case .pairs: try await pair(index, world)
         case .refusals: try await refuseCascade(index, world)
         case .revived: try await revive(index, world)
         case .twins: try await insert(index, "Task", "title")
@@ -33,9 +39,8 @@ extension RandomHistory {
 
     /// Returns a task and a project of a device; nil if it lacks one, after inserting both.
     private func taskAndProject(_ index: Int) async throws -> (task: String, project: String)? {
-        let tasks = try await devices[index].rows("SELECT remoteID FROM Task ORDER BY length(remoteID), remoteID")
-        let projects = try await devices[index].rows(
-            "SELECT remoteID FROM Project WHERE name NOT GLOB 'inside*' ORDER BY length(remoteID), remoteID")
+        let tasks = try await devices[index].rows(keys("Task"))
+        let projects = try await devices[index].rows(keys("Project"))
         guard !tasks.isEmpty, !projects.isEmpty else {
             try await insert(index, "Task", "title")
             // Names are unique.
@@ -108,14 +113,19 @@ extension RandomHistory {
         for other in devices.indices { try await sync(devices[other], other, editing: nil) }
     }
 
-    private func write(_ index: Int, _ sql: String) async throws {
+    func write(_ index: Int, _ sql: String) async throws {
         note("\(index) \(sql)")
         try await shadows[index].write(sql)
     }
 
     func reopen(_ index: Int) throws {
         guard let setUp else { return }
-        devices[index] = try Device(devices[index].stack, setUp.service, entities: setUp.entities, setUp.configuration)
+        devices[index] = try Device(
+            devices[index].stack, setUp.service, entities: syncedEntities(of: index), setUp.configuration)
+    }
+
+    func syncedEntities(of index: Int) -> [SyncedEntity] {
+        (setUp?.entities ?? []).filter { $0.name != "Tag" || !partial.contains(index) }
     }
 
     /// Runs or resets another engine of the same store with fewer entities.
@@ -145,7 +155,8 @@ extension RandomHistory {
         do {
             for _ in 0..<2 { try await passLease(stack) }
             let engine = try SyncEngine(
-                stack: stack, service: setUp.service, entities: setUp.entities, configuration: setUp.configuration)
+                stack: stack, service: setUp.service, entities: syncedEntities(of: index),
+                configuration: setUp.configuration)
             try await engine.sync()
         } catch { note("\(error)") }
     }

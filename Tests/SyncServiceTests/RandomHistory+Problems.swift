@@ -11,7 +11,7 @@ extension RandomHistory {
         var problems = await parkedProblems + troubles.problems + ledger.problems
         let server = try await lines(world)
         for (index, device) in devices.enumerated() {
-            let rows = try await Self.lines(device, isOrdered: world.keepsOrder).filter { !isUnlisted($0, server) }
+            let rows = try await lines(device, isOrdered: world.keepsOrder).filter { !isUnlisted($0, server) }
             if rows != server {
                 problems.append(
                     "device \(index) has \(rows.subtracting(server).sorted()) and lacks \(server.subtracting(rows).sorted())"
@@ -33,6 +33,7 @@ extension RandomHistory {
             let lost = try await shadows[index].lost(accepted: await world.accepted)
             if !lost.isEmpty { problems.append("device \(index) lost without a word: \(lost.sorted())") }
             problems += try await judgeRulings(index, world)
+            problems += try await judgeLinks(index)
         }
         problems += try await judgeRows(world)
         // Names are unique.
@@ -59,6 +60,18 @@ extension RandomHistory {
         return await ledger.judge(
             rulings, of: index, knowsOwn: members.contains(.lost) && !members.contains(.triggers),
             isTimed: place == .memory, isOneDomain: isOneDomain)
+    }
+
+    /// Returns the references that a device lost without a log entry.
+    private func judgeLinks(_ index: Int) async throws -> [String] {
+        guard place == .memory, !isRestored, !members.contains(.fewer),
+            !members.isDisjoint(with: HistoryLinks.members)
+        else { return [] }
+        let lines = try await devices[index].stack.read(HistoryLedger.lines)
+        let logged = try await devices[index].engine.conflicts().map { conflict in
+            HistoryLinks.Logged(row: "\(conflict.entity) \(conflict.key)", field: conflict.field)
+        }
+        return await ledger.judgeLinks(lines, logged: Set(logged), of: index)
     }
 
     /// Returns the impossible rows of the service.
@@ -89,10 +102,13 @@ extension RandomHistory {
         for (id, row) in try await world.contents(of: "Task") {
             // The ID of a deleted row counts as null.
             if let id = row["project_id"] { named.insert(id) }
-            let project = row["project_id"].flatMap { projects[$0] == nil ? nil : text($0) } ?? "nil"
+            let project = row["project_id"].flatMap { isLive($0, projects) ? text($0) : nil } ?? "nil"
             lines.insert(
                 "Task \(text(id)) \(text(row["title"])) \(text(row["points"])) \(text(row["done"])) \(project)")
             guard case .array(let ids)? = row["tag_ids"] else { continue }
+            for tag in ids where tags[tag] == nil && AbsentRow.contains(tag) {
+                lines.insert("awaited \(text(id)) \(text(tag))")
+            }
             let names = ids.filter { tags[$0] != nil }.map(text)
             let list = (world.keepsOrder ? names : names.sorted()).joined(separator: " ")
             if !list.isEmpty { lines.insert("list \(text(id)) \(list)") }
@@ -101,22 +117,40 @@ extension RandomHistory {
             // A project that is only nested in tasks exists as long as a task has it.
             if members.contains(.nested), TroubledService.inside.contains(id), !named.contains(id) { continue }
             lines.insert("Project \(text(id)) \(text(row["name"]))")
+            if let badge = row["badge_id"], isLive(badge, tags) { lines.insert("badge \(text(id)) \(text(badge))") }
+            if let mate = row["mate_id"], projects[mate] != nil { lines.insert("mate \(text(id)) \(text(mate))") }
         }
         return lines
     }
 
-    private static func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
-        Set(
-            try await device.rows(
-                """
-                SELECT 'Project', remoteID, name FROM Project
-                """) + device.rows("SELECT 'Tag', remoteID, name FROM Tag")
-                + device.rows("SELECT 'Task', remoteID, title, points, done, projectID FROM Task")
-                + device.rows(
-                    """
-                    SELECT 'list', taskID, group_concat(tagID, ' ')
-                    FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(isOrdered ? "\(Device.place) NULLS LAST, tagID" : "tagID"))
-                    GROUP BY taskID
-                    """))
+    /// Returns whether the service has a row, or may have it later.
+    private func isLive(_ id: JSONValue, _ rows: [JSONValue: JSONValue]) -> Bool {
+        rows[id] != nil || AbsentRow.contains(id)
+    }
+
+    private func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
+        let project = ReferenceSQL.liveValue(of: "projectID", "Task", "Task")
+        let badge = members.contains(.pairs) ? ReferenceSQL.liveValue(of: "badgeID", "Project", "Project") : "NULL"
+        let mate = members.contains(.mates) ? "mateID" : "NULL"
+        let place = isOrdered ? "\(Device.place) NULLS LAST, tagID" : "tagID"
+        let queries = [
+            "SELECT 'Project', remoteID, name FROM Project",
+            "SELECT 'Tag', remoteID, name FROM Tag",
+            "SELECT 'Task', remoteID, title, points, done, \(project) FROM Task",
+            "SELECT * FROM (SELECT 'badge', remoteID, \(badge) AS tag FROM Project) WHERE tag IS NOT NULL",
+            "SELECT * FROM (SELECT 'mate', remoteID, \(mate) AS mate FROM Project) WHERE mate IS NOT NULL",
+            """
+            SELECT 'awaited', owner_key, target_key FROM sync_pending
+            WHERE owner_entity = 'Task' AND relationship = 'tags' AND owner_key IN (SELECT remoteID FROM Task)
+              AND \(AbsentRow.condition("target_key"))
+            """,
+            """
+            SELECT 'list', taskID, group_concat(tagID, ' ')
+            FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(place)) GROUP BY taskID
+            """,
+        ]
+        var lines: Set<String> = []
+        for query in queries { lines.formUnion(try await device.rows(query)) }
+        return lines
     }
 }

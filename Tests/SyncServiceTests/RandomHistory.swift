@@ -19,15 +19,19 @@ actor RandomHistory {
     var count = 0
     var shadows: [ShadowLog] = []
     var devices: [Device] = []
-    private var takesKeys = false
+    /// Whether clients assign IDs.
+    private(set) var takesKeys = false
     let members: Set<HistoryMember>
     let troubles: HistoryTroubles
     let ledger = HistoryLedger()
     var setUp: DeviceSetUp?
+    /// The devices whose engine does not sync tags yet.
+    var partial: Set<Int> = []
     /// The problems of changes that are blocked and were never rejected.
     var parkedProblems: [String] = []
     /// Whether stores or the service may be restored from older copies, or rows replace others.
     private(set) var isRestored = false
+    /// Whether an edit of one field of a row may decide other fields too.
     private(set) var isOneDomain = false
 
     init(seed: UInt64, at place: HistoryPlace = .memory, omitting omitted: Set<Int> = []) {
@@ -58,15 +62,18 @@ actor RandomHistory {
         let canRevive = service.capabilities.createIdempotency != .matchByContent
         let comesBack = canRevive && !members.isDisjoint(with: [.revived, .reserved])
         let deletions = comesBack ? .editWins : canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
-        isOneDomain = number(5) == 0
+        let isWhole = number(5) == 0 || members.contains(.whole)
+        isOneDomain = isWhole || members.contains(.grouped)
         let does = service.capabilities
         takesKeys = does.idAssignment == .client
         note(
             "\(does.idAssignment) \(does.deletionDetection) \(does.createIdempotency) \(does.supportsPreconditions) \(policy) \(deletions) \(isOneDomain)"
                 + members.sorted().map { " \($0)" }.joined()
         )
-        let entities = ["Project", "Task", "Tag"].map {
-            SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions, mergesWholeRow: isOneDomain)
+        let entities = ["Project", "Task", "Tag"].map { name in
+            SyncedEntity(
+                name, conflictPolicy: policy, deleteConflictPolicy: deletions, mergesWholeRow: isWhole,
+                fieldGroups: isWhole ? [] : fieldGroups(of: name))
         }
         var configuration = Device.configuration
         configuration.deletionLimit = members.contains(.guarded) ? .half : nil
@@ -80,9 +87,13 @@ actor RandomHistory {
             schema = schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         }
+        schema = withOneToOneReferences(schema)
         // The copy of a store may lack the key of a created row, so the service must identify the row.
-        let mayBeRestored = number(3) == 0 && does.createIdempotency != .matchByContent
-        let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .matchByContent
+        // A store without a row that another client created would delete the rows that reference it.
+        let mayGoBack = does.createIdempotency != .matchByContent && !members.contains(.absent)
+        // The copy of a store may lack the engine's triggers of an entity that is synced later.
+        let mayBeRestored = number(3) == 0 && mayGoBack && !members.contains(.partial)
+        let serviceMayBeRestored = number(4) == 0 && mayGoBack
         // If others create two rows with one title, the first device could store only one of them.
         let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
         setUp = DeviceSetUp(service: service, entities: entities, configuration: configuration)
@@ -92,9 +103,11 @@ actor RandomHistory {
             if replaces, index == 0 {
                 try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX app_title ON Task (title)") }
             }
-            let device = try Device(stack, service, entities: entities, configuration)
+            if members.contains(.partial), number(2) == 0 { partial.insert(index) }
+            let device = try Device(stack, service, entities: syncedEntities(of: index), configuration)
             devices.append(device)
             shadows.append(try await ShadowLog(device, ledger, index: index))
+            if partial.contains(index) { await shadows[index].lookAway() }
         }
         let mayFail = number(3) > 0
         let edits = number(2) == 0
@@ -137,6 +150,7 @@ actor RandomHistory {
     /// - Returns: The problems that prevent it.
     private func rest(_ world: any HistoryWorld) async throws -> [String]? {
         await troubles.end()
+        for index in partial.sorted() { try syncTags(index) }
         if members.contains(.guarded) {
             setUp?.configuration.deletionLimit = nil
             for index in devices.indices { try reopen(index) }
@@ -174,10 +188,39 @@ actor RandomHistory {
         }
     }
 
+    private func fieldGroups(of entity: String) -> [[String]] {
+        guard members.contains(.grouped) else { return [] }
+        switch entity {
+        case "Task": return [["title", "project"], ["points", "done"]]
+        case "Project": return members.contains(.pairs) ? [["name", "badge"]] : []
+        default: return []
+        }
+    }
+
+    private func withOneToOneReferences(_ schema: String) -> String {
+        var schema = schema
+        func add(_ relationship: String, after text: String) {
+            schema = schema.replacingOccurrences(of: text, with: text + ", " + relationship)
+        }
+        if members.contains(.mates) {
+            add(#""mate": {"entity": "Project", "inverse": "mate"}"#, after: #""deleteRule": "cascade"}"#)
+        }
+        if members.contains(.pairs) {
+            add(#""badge": {"entity": "Tag", "inverse": "project"}"#, after: #""deleteRule": "cascade"}"#)
+            add(#""project": {"entity": "Project", "inverse": "badge"}"#, after: #""inverse": "tags"}"#)
+        }
+        return schema
+    }
+
+    /// Whether another client writes rows. A device could not find its new row by values that such a client changed.
+    private var hasOtherWriters: Bool { !members.isDisjoint(with: [.pairs, .mates, .absent]) }
+
     private func capabilities() -> ServiceCapabilities {
         let isClient = number(2) == 0
         let idempotency: ServiceCapabilities.CreateIdempotency =
-            isClient ? .clientID : [.idempotencyKey, .markerField("marker"), .matchByContent][number(3)]
+            isClient
+            ? .clientID
+            : [.idempotencyKey, .markerField("marker"), .matchByContent][number(hasOtherWriters ? 2 : 3)]
         return ServiceCapabilities(
             idAssignment: isClient ? .client : .server, deletionDetection: number(2) == 0 ? .tombstones : .listing,
             createIdempotency: idempotency, supportsPreconditions: number(3) > 0, providesModificationTimes: true,
@@ -214,6 +257,8 @@ actor RandomHistory {
         try await judgeParked(index)
         try await resolve(index, isLast: false)
         try await shadows[index].look()
+        // Triggers do not capture edits of tags.
+        if partial.contains(index) { await shadows[index].lookAway() }
     }
 
     private func known(by device: Device) async throws -> Set<HistoryRow> {
@@ -256,10 +301,7 @@ actor RandomHistory {
         count += 1
         let sql: String
         func some(_ table: String) -> String {
-            // Rows that are only nested in others must not be edited.
-            let listed = members.contains(.nested) && table == "Project" ? "WHERE name NOT GLOB 'inside*'" : ""
-            return
-                "(SELECT remoteID FROM \(table) \(listed) ORDER BY length(remoteID), remoteID LIMIT 1 OFFSET \(number(5)))"
+            "(\(keys(table)) LIMIT 1 OFFSET \(number(5)))"
         }
         switch number(14) {
         case 0: return try await insert(index, "Project", "name")
@@ -297,6 +339,16 @@ actor RandomHistory {
         }
         note("\(index) \(sql)")
         try await shadows[index].write(sql)
+    }
+
+    /// Returns the query for the keys of the rows that devices edit.
+    func keys(_ table: String) -> String {
+        var others: [String] = []
+        // Rows that are only nested in others must not be edited.
+        if members.contains(.nested), table == "Project" { others.append("inside*") }
+        if members.contains(.absent), table != "Task" { others.append(AbsentRow.names) }
+        let edited = others.isEmpty ? "" : "WHERE " + others.map { "name NOT GLOB '\($0)'" }.joined(separator: " AND ")
+        return "SELECT remoteID FROM \(table) \(edited) ORDER BY length(remoteID), remoteID"
     }
 
     func insert(_ index: Int, _ entity: String, _ attribute: String) async throws {

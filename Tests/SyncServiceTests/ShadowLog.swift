@@ -15,9 +15,9 @@ actor ShadowLog {
     private let ledger: HistoryLedger
     private let index: Int
 
-    private static let columns = [
-        "Project": ["name"], "Task": ["title", "done", "points", "projectID"], "Tag": ["name"],
-    ]
+    /// The columns of each entity.
+    private let columns: [String: [String]]
+
     private static let numbers = ["Project": 1, "Task": 2, "Tag": 3]
 
     /// - Parameters:
@@ -25,23 +25,38 @@ actor ShadowLog {
     ///   - index: The number of the device in the ledger.
     init(_ device: Device, _ ledger: HistoryLedger = HistoryLedger(), index: Int = 0) async throws {
         (self.device, self.ledger, self.index) = (device, ledger, index)
+        let references = try await device.stack.read(HistoryLedger.oneToOneColumns)
+        let columns = [
+            "Project": ["name"] + references, "Task": ["title", "done", "points", "projectID"], "Tag": ["name"],
+        ]
+        self.columns = columns
         try await device.stack.write { db in
-            for (entity, columns) in Self.columns {
+            for (entity, columns) in columns {
                 try db.execute(sql: "CREATE TABLE shadow_\(entity) (remoteID, \(columns.joined(separator: ", ")))")
             }
             try db.execute(
-                sql: "CREATE TABLE shadow_pairs (taskID, tagID, place); CREATE TABLE shadow_pending (taskID, projectID)"
-            )
+                sql: """
+                    CREATE TABLE shadow_pairs (taskID, tagID, place);
+                    CREATE TABLE shadow_pending (owner_entity, owner_key, relationship, target_key)
+                    """)
         }
     }
 
     // MARK: Edits
 
-    func write(_ sql: String) async throws {
-        let (before, after, old, new) = try await device.stack.write { db in
-            let (before, old) = (try Self.cells(db), try HistoryLedger.lines(db))
-            try db.execute(sql: sql)
-            return (before, try Self.cells(db), old, try HistoryLedger.lines(db))
+    func write(_ sql: String) async throws { try await edit { db in try db.execute(sql: sql) } }
+
+    /// Updates a row from a record, which may reference rows that are not stored.
+    func update(_ entity: String, _ id: JSONValue, _ record: JSONValue) async throws {
+        let stack = device.stack
+        try await edit { db in _ = try stack.update(entity, id: id, with: record, in: db) }
+    }
+
+    private func edit(_ change: @escaping @Sendable (Database) throws -> Void) async throws {
+        let (before, after, old, new) = try await device.stack.write { [columns] db in
+            let (before, old) = (try Self.cells(db, columns), try HistoryLedger.lines(db))
+            try change(db)
+            return (before, try Self.cells(db, columns), old, try HistoryLedger.lines(db))
         }
         written.subtract(before.subtracting(after).map(Self.value))
         written.formUnion(after.subtracting(before).map(Self.value))
@@ -63,15 +78,28 @@ actor ShadowLog {
     /// Skips the comparison of the outbox until the next run.
     func lookAway() { isInStep = false }
 
-    /// Returns the cells whose values are written once: row and column, and after the last space the value.
-    private static func cells(_ db: Database) throws -> Set<String> {
-        try String.fetchSet(
+    /// Returns the cells whose values are written once: row and column, and after the last space the value. They include
+    /// references to rows that are not stored.
+    private static func cells(_ db: Database, _ columns: [String: [String]]) throws -> Set<String> {
+        let absent = columns.flatMap { entity, columns in
+            columns.filter { ReferenceSQL.relationships[$0] != nil }.map { column -> String in
+                let value = ReferenceSQL.value(of: column, entity, entity)
+                return """
+                    UNION ALL SELECT '\(entity) ' || remoteID || ' \(column) ' || \(value) FROM \(entity)
+                    WHERE \(AbsentRow.condition(value))
+                    """
+            }
+        }
+        return try String.fetchSet(
             db,
             sql: """
                 SELECT 'Task ' || remoteID || ' title ' || title FROM Task WHERE title IS NOT NULL
                 UNION ALL SELECT 'Task ' || remoteID || ' points ' || points FROM Task WHERE points IS NOT NULL
                 UNION ALL SELECT 'Project ' || remoteID || ' name ' || name FROM Project WHERE name IS NOT NULL
                 UNION ALL SELECT 'Tag ' || remoteID || ' name ' || name FROM Tag WHERE name IS NOT NULL
+                UNION ALL SELECT 'Task ' || taskID || ' tags ' || tagID FROM (\(pairs))
+                  WHERE \(AbsentRow.condition("tagID"))
+                \(absent.joined(separator: "\n"))
                 """)
     }
 
@@ -80,11 +108,16 @@ actor ShadowLog {
     /// Returns the values that were written locally and neither reached the service nor the conflict log.
     func lost(accepted: [JSONValue]) async throws -> Set<String> {
         var told = Set(try await device.rows("SELECT local FROM sync_conflict"))
+        // A list is logged as JSON.
+        for text in told where text.hasPrefix("[") {
+            if let list = try? JSONValue(parsing: text) { told.formUnion(list.scalars) }
+        }
         for body in accepted {
             guard case .object(let members) = body else { continue }
             for member in members {
                 switch member.value {
                 case .string(let text), .number(let text): told.insert(text)
+                case .array(let ids): told.formUnion(ids.filter(AbsentRow.contains).map(\.plain))
                 default: break
                 }
             }
@@ -98,8 +131,8 @@ actor ShadowLog {
     func look() async throws {
         isInStep = try await device.leftovers().isEmpty
         guard isInStep else { return }
-        try await device.stack.write { db in
-            for (entity, columns) in Self.columns {
+        try await device.stack.write { [columns] db in
+            for (entity, columns) in columns {
                 let names = (["remoteID"] + columns).joined(separator: ", ")
                 try db.execute(sql: "DELETE FROM shadow_\(entity)")
                 try db.execute(sql: "INSERT INTO shadow_\(entity) SELECT \(names) FROM \(entity)")
@@ -111,19 +144,18 @@ actor ShadowLog {
             try db.execute(
                 sql: """
                     DELETE FROM shadow_pending;
-                    INSERT INTO shadow_pending SELECT owner_key, target_key FROM sync_pending
-                    WHERE owner_entity = 'Task' AND relationship = 'project'
+                    INSERT INTO shadow_pending SELECT owner_entity, owner_key, relationship, target_key FROM sync_pending
                     """)
         }
     }
 
-    /// Compares the outbox with the edits. The base of a pending reference is the key that the service gave last.
+    /// Compares the outbox with the edits. The value of a pending reference is the key of the row that is not stored.
     ///
     /// - Returns: The differences; nil if there are none.
     func compare() async throws -> String? {
         guard isInStep else { return nil }
         var wrong: [String] = []
-        for (entity, columns) in Self.columns {
+        for (entity, columns) in columns {
             guard let number = Self.numbers[entity] else { continue }
             // A row that `REPLACE` removed is captured as an update, since it may be gone.
             let noted = """
@@ -143,29 +175,34 @@ actor ShadowLog {
                     ELSE k NOT IN (SELECT remoteID FROM \(entity)) END
                 """)
             for column in columns {
+                let now = ReferenceSQL.value(of: column, entity, "x")
+                let old = ReferenceSQL.value(of: column, entity, "s", pendingIn: "shadow_pending")
                 wrong += try await device.rows(
                     """
                     SELECT 'edited, but not noted', '\(entity)', x.remoteID, '\(column)'
                     FROM \(entity) AS x JOIN shadow_\(entity) AS s ON s.remoteID = x.remoteID
-                    WHERE x.\(column) IS NOT s.\(column) AND (\(change) IS NOT 'update' OR NOT EXISTS (
+                    WHERE \(now) IS NOT \(old) AND (\(change) IS NOT 'update' OR NOT EXISTS (
                       SELECT 1 FROM sync_base WHERE e = \(number) AND k = +x.remoteID AND field = '\(column)'))
                     UNION ALL SELECT 'the base is another', '\(entity)', k, '\(column)' FROM sync_base AS b
                     JOIN shadow_\(entity) AS s ON s.remoteID = b.k
-                    WHERE e = \(number) AND field = '\(column)' AND value IS NOT s.\(column)
-                      AND NOT (field = 'projectID' AND s.\(column) IS NULL
-                        AND value = (SELECT projectID FROM shadow_pending WHERE taskID = k))
+                    WHERE e = \(number) AND field = '\(column)' AND value IS NOT \(old)
                     """)
             }
         }
+        // The pending references of a deleted row are deleted with it, and their edits stay until the deletion is sent.
         wrong += try await device.rows(
             """
-            WITH edited(op, taskID, tagID) AS (
-              SELECT 1, * FROM (SELECT taskID, tagID FROM Tag_tasks EXCEPT SELECT taskID, tagID FROM shadow_pairs)
-              UNION ALL
-              SELECT -1, * FROM (SELECT taskID, tagID FROM shadow_pairs EXCEPT SELECT taskID, tagID FROM Tag_tasks)),
+            WITH new(taskID, tagID) AS (\(Self.pairs)),
+            old(taskID, tagID) AS (
+              SELECT taskID, tagID FROM shadow_pairs UNION SELECT owner_key, target_key FROM shadow_pending
+              WHERE owner_entity = 'Task' AND relationship = 'tags' AND owner_key IN (SELECT remoteID FROM Task)),
+            edited(op, taskID, tagID) AS (
+              SELECT 1, * FROM (SELECT * FROM new EXCEPT SELECT * FROM old)
+              UNION ALL SELECT -1, * FROM (SELECT * FROM old EXCEPT SELECT * FROM new)),
             noted(op, taskID, tagID) AS (SELECT op, owner, other FROM sync_link)
             SELECT 'a pair edited, but not noted', * FROM (SELECT * FROM edited EXCEPT SELECT * FROM noted)
             UNION ALL SELECT 'a pair noted, but not edited', * FROM (SELECT * FROM noted EXCEPT SELECT * FROM edited)
+              WHERE taskID IN (SELECT remoteID FROM Task) OR (taskID, tagID) IN (SELECT taskID, tagID FROM shadow_pairs)
             """)
         wrong += try await device.rows(
             """
@@ -177,6 +214,12 @@ actor ShadowLog {
             """)
         return wrong.isEmpty ? nil : wrong.joined(separator: "; ")
     }
+
+    /// The tags of the tasks, also those that are not stored.
+    private static let pairs = """
+        SELECT taskID, tagID FROM Tag_tasks UNION SELECT owner_key, target_key FROM sync_pending
+        WHERE owner_entity = 'Task' AND relationship = 'tags' AND owner_key IN (SELECT remoteID FROM Task)
+        """
 
     /// Returns SQL for the lists of all tasks, as JSON.
     private static func lists(_ table: String, _ place: String) -> String {

@@ -23,6 +23,8 @@ actor TroubledService: SyncService {
     private var hidden: [HistoryRow: HiddenRow] = [:]
     /// All rows that existed at some time.
     private var known: Set<HistoryRow> = []
+    private var links = OneToOneLinks()
+    private var isCorrecting = false
 
     init(_ memory: InMemoryService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>)
     {
@@ -35,6 +37,7 @@ actor TroubledService: SyncService {
     // MARK: Pulling
 
     func pull(_ request: PullRequest) async throws -> PullPage {
+        await lookAtLinks()
         var page = try await memory.pull(request)
         await countDown()
         await page.records = nested(page.records, request.entity).filter { !isInside($0.id, request.entity) }
@@ -184,6 +187,28 @@ actor TroubledService: SyncService {
         return !id.isTwin && known.contains(HistoryRow(entity: entity, key: id.plain)) && there[id] == nil
     }
 
+    /// Has the ledger record all references, and corrects one-to-one references.
+    private func lookAtLinks() async {
+        guard !members.isDisjoint(with: HistoryLinks.members) else { return }
+        let there = await contents()
+        await ledger.recordLinks(there)
+        guard !members.isDisjoint(with: [.pairs, .mates]), !isCorrecting, let projects = there["Project"] else {
+            return
+        }
+        isCorrecting = true
+        defer { isCorrecting = false }
+        let corrections = links.corrections(of: projects) { tag in
+            there["Tag"]?[tag] == nil && known.contains(HistoryRow(entity: "Tag", key: tag.plain))
+        }
+        for correction in corrections {
+            let project = correction.project
+            await memory.set("Project", project, correction.members)
+            await ledger.markWritten(projects[project] ?? .null)
+            // Another request deleted the project meanwhile.
+            if await memory.contents(of: "Project")[project]?["name"] == nil { await memory.remove("Project", project) }
+        }
+    }
+
     /// Has the ledger check deletions, and deletes dependent rows.
     private func look(since before: [String: [JSONValue: JSONValue]], _ operations: [PushOperation]) async throws {
         var after = await contents()
@@ -201,6 +226,7 @@ actor TroubledService: SyncService {
                 }
             }
         }
+        await lookAtLinks()
         after = await contents()
         for (entity, rows) in after { known.formUnion(rows.keys.map { HistoryRow(entity: entity, key: $0.plain) }) }
     }
