@@ -289,7 +289,7 @@ struct RowMerge {
             let set = sorted.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
             try db.run(
                 "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
-                StatementArguments(sorted.map(\.value) + [key]))
+                list: sorted.map(\.value) + [key])
             guard db.changesCount > 0 else { return false }
         }
         for column in references {
