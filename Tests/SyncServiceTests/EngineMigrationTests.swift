@@ -107,6 +107,55 @@ struct EngineMigrationTests {
         }
     }
 
+    /// Edits a row after a migration gave its attribute another JSON key, and before the next engine is created. Then
+    /// syncs, and calls `check`.
+    private func editBeforeEngine(
+        _ meanwhile: () async -> Void, _ check: (Device) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("model-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func stack(_ attribute: String) throws -> DataStack {
+            let schema = #"{"entities": {"Task": {"attributes": {"id": "integer", "note": "string", \#(attribute)}}}}"#
+            return try DataStack(
+                model: SyncModel(schemaData: Data(schema.utf8)), at: folder.appendingPathComponent("store.sqlite"),
+                migration: .keepingData)
+        }
+        for id in 1...3 {
+            await service.set("Task", JSONValue(id), ["due": .string("2026-11-2\(id)T12:00:00Z"), "note": "n"])
+        }
+        try await Device(stack(#""due": "date""#), service, entities: ["Task"]).engine.sync()
+        let migrated = try stack(#""start": {"type": "date", "renamedFrom": "due"}"#)
+        try await migrated.write { db in
+            try db.execute(sql: "UPDATE Task SET start = '2026-12-01 00:00:00.000' WHERE id = 1")
+        }
+        await meanwhile()
+        let device = try Device(migrated, service, entities: ["Task"])
+        try await device.engine.sync()
+        try await check(device)
+    }
+
+    @Test("An edit of an attribute with another JSON key, made before the next engine, is sent, and no other row")
+    func editedBeforeEngine() async throws {
+        try await editBeforeEngine({}) { device in
+            let rows = await service.contents(of: "Task")
+            #expect(rows[1]?["start"] == "2026-12-01T00:00:00Z")
+            #expect(rows[2]?["start"] == nil && rows[3]?["start"] == nil)
+            #expect(try await device.engine.conflicts().isEmpty)
+            #expect(try await device.leftovers() == [])
+            #expect(try await device.engine.sync().isEmpty)
+        }
+    }
+
+    @Test("An edit of an attribute with another JSON key is logged if the service changed the row")
+    func editedOnBothSidesBeforeEngine() async throws {
+        try await editBeforeEngine({ await service.set("Task", 1, ["note": "m"]) }) { device in
+            let log = try await device.engine.conflicts()
+            #expect(log.map { "\($0.field) \($0.local)" } == [#"start "2026-12-01T00:00:00Z""#])
+            #expect(await service.contents(of: "Task")[1]?["start"] == nil)
+        }
+    }
+
     @Test("Pending changes are sent after the inverse that names the join table is renamed")
     func inverse() async throws {
         try await withStore { open in

@@ -78,6 +78,8 @@ struct PreexistingRowTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task") == ["t"])
         #expect(await service.creations == 0)
+        let title = try #require(try await device.engine.conflicts().first { $0.field == "title" })
+        #expect(title.local == "only here" && title.base == .null)
         try await device.engine.restoreDeleted("Task", key: 2)
         #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["only here", "t"])
     }

@@ -31,7 +31,11 @@ struct DoctorTests {
         ),
         (#"[{"id": 1, "contact": {"fax": 1}}]"#, .unmappedKey, "[0].contact.fax", "add an attribute", 1),
         (#"[{"id": 1}, {"id": 2, "age": "old"}]"#, .typeMismatch, "[1].age", "change the attribute's type", 1),
-        (#"[{"id": 1}, {"first_name": "A"}]"#, .missingPrimaryKey, "[1]", "remoteKey", 1),
+        (
+            #"[{"id": 1}, {"first_name": "A"}]"#, .missingPrimaryKey, "[1]",
+            "add the key to the record at [1]; other records of User have one", 1
+        ),
+        (#"[{"first_name": "A"}]"#, .missingPrimaryKey, "[0]", "choose another primary key", 1),
         (#"[{"id": 1, "company": [1, 2]}]"#, .invalidRelationshipValue, "[0].company", "many", 1),
         (#"[{"id": 1, "firstName": "A", "first_name": "B"}]"#, .duplicateKeys, "[0].first_name", "remoteKey", 1),
     ]

@@ -67,9 +67,17 @@ struct ServiceCommandTests {
         #expect(try waiting() == [1, 2])
         #expect(try resolve("remote", "--field", "title").output == "Task 1: kept the remote value\n")
         #expect(try waiting() == [1, 1])
+        func listed(_ words: String...) throws -> [JSONValue?] {
+            let run = try setting.sandbox.run(try setting.arguments(["conflicts", "--json"] + words))
+            guard case .array(let conflicts) = try JSONValue(parsing: run.output) else { return [] }
+            return conflicts.map { $0["domain"] }
+        }
+        #expect(try listed() == ["points", "title"])
+        #expect(try listed("--open") == ["points"])
         #expect(try setting.sandbox.query("SELECT title, points FROM Task") == "theirs|2\n")
         #expect(try resolve("local", "--domain", "points").output == "Task 1: kept the local value\n")
         #expect(try waiting() == [0, 0])
+        #expect(try setting.run("conflicts", "--open").output == "no open conflicts\n")
         let answer: JSONValue = ["body": ["id": 1, "title": "theirs", "points": 2]]
         try setting.say([theirs, .init("PATCH /tasks/1", answer)])
         #expect(try setting.run("sync").status == 0)
@@ -371,7 +379,8 @@ struct ServiceCommandTests {
                 ["sync", "pull", "push"],
                 ["-c, --config", "--model", "--only", "--wait", "--now", "--max-delete", "--json", "--quiet"]
             ),
-            (["status", "conflicts"], ["-c, --config", "--model", "--only", "--json", "--color"]),
+            (["status"], ["-c, --config", "--model", "--only", "--json", "--color"]),
+            (["conflicts"], ["-c, --config", "--model", "--only", "--open", "--json", "--color"]),
             (["reset"], ["-c, --config", "--model", "--only", "--json", "--quiet", "<kind>"]),
             (["resolve"], ["-c, --config", "--model", "--entity", "--key", "--take", "--field", "--json"]),
         ])

@@ -97,14 +97,6 @@ extension RowKey {
     }
 }
 
-extension RowKey {
-    /// Whether the key is a text that contains U+0000.
-    package var hasNUL: Bool {
-        guard case .text(let text) = self else { return false }
-        return text.utf8.contains(0)
-    }
-}
-
 extension RowKey: Hashable {
     /// Returns whether two keys are equal. Strings are compared byte for byte, as in the database.
     package static func == (left: RowKey, right: RowKey) -> Bool {

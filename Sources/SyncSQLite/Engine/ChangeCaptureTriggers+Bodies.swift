@@ -289,6 +289,11 @@ extension ChangeCaptureTriggers {
     /// change, the base values and the known version.
     var engineDeletion: [String] {
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_outbox\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
+        // The service may never have had these values.
+        let isUnconfirmed = """
+            EXISTS (SELECT 1 FROM "sync_known"
+              WHERE \(isRow("OLD")) AND (\(KnownRow.isPreexisting) OR \(KnownRow.mayHaveUncapturedEdits)))
+            """
         let log = table.columns.flatMap { column -> [String] in
             let base =
                 "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"field\" = \(column.name.literal)"
@@ -296,7 +301,8 @@ extension ChangeCaptureTriggers {
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
-                  CASE WHEN EXISTS (\(base)) THEN (\(base)) WHEN \(isKnown("OLD")) THEN OLD.\(column.name.quoted) END,
+                  CASE WHEN EXISTS (\(base)) THEN (\(base))
+                    WHEN \(isKnown("OLD")) AND NOT \(isUnconfirmed) THEN OLD.\(column.name.quoted) END,
                   OLD.\(column.name.quoted), NULL, 'remote', \(reason.code.literal) WHERE \(condition)
                 """
             }

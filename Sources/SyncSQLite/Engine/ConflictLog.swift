@@ -151,7 +151,7 @@ struct ConflictLog {
         let assigned: [(any DatabaseValueConvertible)?] = [outcome.winner.rawValue, outcome.reason.code, outcome.note]
         try db.run(
             "UPDATE sync_conflict SET winner = ?, reason = ?, note = ? WHERE \(condition)",
-            StatementArguments(assigned + values))
+            list: (assigned + values).map { $0?.databaseValue ?? .null })
     }
 
     /// Updates both values of the open conflict of a field. Returns whether the field has an open conflict.
@@ -225,7 +225,7 @@ struct ConflictLog {
     }
 
     /// Returns all entries, open conflicts first: entity, key, field, base, local, remote, winner, reason, restoration and time.
-    func all() throws -> [Row] {
+    func all() throws -> [ResultRow] {
         try db.rows(
             """
             SELECT e, k, field, base, local, remote, winner, reason, is_restored, at FROM sync_conflict

@@ -125,6 +125,13 @@ struct SyncedColumns {
         return Set(current.filter(pulled.contains).map(\.name))
     }
 
+    /// Returns the key paths from which columns were pulled before the model got other key paths for them, by column.
+    func formerPaths() throws -> [String: [[String]]] {
+        let open = Set(current.map(\.name)).subtracting(try names())
+        let former = try recorded().filter { $0.isPulled && open.contains($0.name) }
+        return Dictionary(former.map { ($0.name, $0.paths) }) { first, _ in first }
+    }
+
     private func recorded() throws -> Set<PulledColumn> {
         Set(PulledColumn.all(in: try EngineLedger(db).pulledColumns(of: table.number)))
     }
@@ -141,7 +148,10 @@ struct SyncedColumns {
         var next = current
         for index in next.indices where !noted.contains(next[index]) { next[index].isPulled = false }
         guard !noted.isSuperset(of: next) else { return }
-        _ = try insert(next)
+        // Their former key paths show which columns were edited before this engine captures changes.
+        let open = Set(next.filter { !$0.isPulled }.map(\.name))
+        let former = noted.filter { $0.isPulled && open.contains($0.name) }.sorted { $0.name < $1.name }
+        _ = try insert(next + former)
         try EngineLedger(db).clearCursor(of: table)
         try EngineLedger(db).recheckAll(of: table)
     }
@@ -159,6 +169,15 @@ struct PulledColumn: Hashable {
     let members: String
     /// Whether all rows were pulled with these key paths. If false, such a pull was requested.
     var isPulled: Bool
+
+    /// The key paths that the column is read from.
+    var paths: [[String]] {
+        guard case .array(let paths)? = try? JSONValue(parsing: members) else { return [] }
+        return paths.compactMap { path in
+            guard case .array(let keys) = path, !keys.isEmpty else { return nil }
+            return keys.compactMap(\.string)
+        }
+    }
 
     /// Parses a text that ``text(_:)`` returned. Returns no columns if an earlier version of the library wrote the
     /// text.

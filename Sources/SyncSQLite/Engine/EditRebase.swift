@@ -11,7 +11,7 @@ struct EditRebase {
     private let clock: Int64
     private var rows: [RowMerge] = []
     private var revertedRows: Set<TrackedRow> = []
-    private var syncedColumns: [Int: Set<String>] = [:]
+    private var syncedColumns: [Int: (names: Set<String>, formerPaths: [String: [[String]]])] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
         (self.engine, self.db, self.clock) = (engine, db, clock)
@@ -26,17 +26,22 @@ struct EditRebase {
         guard revertedRows.insert(TrackedRow(table, key)).inserted,
             let local = try table.fieldReader.values(of: key, in: db)
         else { return }
+        let columns = try syncedColumns(of: table)
         var row = try RowMerge(
-            key, table, local, standing, pulled, syncedColumns: syncedColumns(of: table), clock: clock, engine, db)
+            key, table, local, standing, pulled, syncedColumns: columns.names, formerPaths: columns.formerPaths,
+            clock: clock, engine, db)
         try row.revert()
         rows.append(row)
     }
 
-    private mutating func syncedColumns(of table: TrackedTable) throws -> Set<String> {
+    private mutating func syncedColumns(
+        of table: TrackedTable
+    ) throws -> (names: Set<String>, formerPaths: [String: [[String]]]) {
         if let known = syncedColumns[table.number] { return known }
-        let names = try SyncedColumns(table, db).names()
-        syncedColumns[table.number] = names
-        return names
+        let columns = SyncedColumns(table, db)
+        let found = (names: try columns.names(), formerPaths: try columns.formerPaths())
+        syncedColumns[table.number] = found
+        return found
     }
 
     /// Merges the removed edits into the rows that the page wrote. Returns the number of rows and of values in

@@ -36,7 +36,7 @@ extension EngineLedger {
         try db.rows(
             "SELECT creation_id, k FROM sync_outbox WHERE e = ? AND kind = 'create' AND creation_id IS NOT NULL"
                 + (key == nil ? "" : " AND k = ?"),
-            StatementArguments([table.number.databaseValue] + [key].compactMap(\.self))
+            list: [table.number.databaseValue] + [key].compactMap(\.self)
         ).map { (try $0.decode(atIndex: 0), $0[1]) }
     }
 
@@ -96,7 +96,7 @@ extension EngineLedger {
     /// Returns the keys of the locally deleted rows of each entity, by the number of the entity.
     func deletedKeys() throws -> [Int: Set<BinaryComparedValue>] {
         try db.rows("SELECT e, k FROM sync_outbox WHERE kind = 'delete'").reduce(into: [:]) { keys, row in
-            keys[row[0], default: []].insert((row[1] as DatabaseValue).exact)
+            keys[try row.decode(atIndex: 0), default: []].insert(row[1].exact)
         }
     }
 
@@ -123,7 +123,7 @@ extension EngineLedger {
     ) throws {
         try db.run(
             "UPDATE sync_outbox SET \(columns) WHERE e = ? AND k = ?" + (condition.isEmpty ? "" : " AND \(condition)"),
-            StatementArguments(values.map(\.databaseValue) + [table.number.databaseValue, key]))
+            list: values.map(\.databaseValue) + [table.number.databaseValue, key])
     }
 
     /// Records an update of a known row, unless the row already has a change. The push determines which fields differ.

@@ -101,11 +101,9 @@ extension EngineLedger {
         of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64,
         atMost count: Int
     ) throws -> [PendingChange] {
-        var arguments: StatementArguments = [lastEdit]
-        if !key.isNull { arguments += [key] }
-        arguments += [count]
+        let start = key.isNull ? [] : [key]
         let sql = Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT ?"
-        return try db.rows(sql, arguments).map(PendingChange.init)
+        return try db.rows(sql, list: [lastEdit.databaseValue] + start + [count.databaseValue]).map(PendingChange.init)
     }
 
     /// Returns the query for changes to send. Changes that have a request are excluded.
@@ -148,11 +146,11 @@ extension EngineLedger {
 
     /// Returns the new rows of an entity that are stored, with the values of columns after the key. `key`: nil to read
     /// all new rows.
-    func newRows(of table: TrackedTable, _ columns: [String], _ key: DatabaseValue? = nil) throws -> [Row] {
+    func newRows(of table: TrackedTable, _ columns: [String], _ key: DatabaseValue? = nil) throws -> [ResultRow] {
         let values = (["c.k"] + columns.map { "r.\($0.quoted)" }).joined(separator: ", ")
         return try db.rows(
             "SELECT \(values) \(Self.newRows(table))\(key == nil ? "" : " AND c.k = ?")",
-            StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
+            list: [table.number.databaseValue] + [key].compactMap(\.self))
     }
 
     /// Returns whether a row is new and stored, and has these values.
@@ -162,7 +160,7 @@ extension EngineLedger {
         let condition = values.map { " AND r.\($0.column.quoted) IS ? COLLATE BINARY" }.joined()
         return try db.finds(
             "SELECT 1 \(Self.newRows(table)) AND c.k = ?\(condition)",
-            StatementArguments([table.number.databaseValue, key] + values.map(\.value)))
+            list: [table.number.databaseValue, key] + values.map(\.value))
     }
 
     private static func newRows(_ table: TrackedTable) -> String {
@@ -313,7 +311,7 @@ extension EngineLedger {
             WHERE r.e = ? AND r.k = ?
             """, table.number, key, table.number, key)
         return try rows.reduce(into: [:]) { values, row in
-            values[try row.decode(atIndex: 0), default: []].append(try row.wholeValue(at: 1))
+            values[try row.decode(atIndex: 0), default: []].append(row[1])
         }
     }
 
@@ -358,6 +356,6 @@ extension EngineLedger {
             WHERE c.e = ? AND c.kind = 'create' AND \(column) IS NOT NULL AND NOT EXISTS (
               SELECT 1 FROM sync_base AS b WHERE b.e = c.e AND b.k = c.k AND b.field = ?)
             """
-        return try Row.fetchAll(db, sql: sql, arguments: [number, field]).map { ($0[0], try $0.wholeValue(at: 1)) }
+        return try db.rows(sql, number, field).map { ($0[0], $0[1]) }
     }
 }

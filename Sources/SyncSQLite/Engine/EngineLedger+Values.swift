@@ -17,7 +17,7 @@ extension EngineLedger {
 
         init(value: DatabaseValue, editTime: Int64) { (self.value, self.editTime) = (value, editTime) }
 
-        init(_ row: Row) throws {
+        init(_ row: ResultRow) throws {
             value = row[1]
             cause = try row.state(atIndex: 2)
             editTime = try row.decode(atIndex: 3)
@@ -147,7 +147,9 @@ extension EngineLedger {
 
     /// Returns the edits of a foreign key of known rows: the key, the key for the conflict log, the base value, the
     /// current value, and whether the row with the base value is stored.
-    func movedRows(of table: TrackedTable, _ column: TrackedTable.Column, _ destination: TableLayout) throws -> [Row] {
+    func movedRows(
+        of table: TrackedTable, _ column: TrackedTable.Column, _ destination: TableLayout
+    ) throws -> [ResultRow] {
         let (name, key) = (column.sql, table.keySQL)
         return try db.rows(
             """
@@ -164,7 +166,7 @@ extension EngineLedger {
     /// value, and whether the row with the base value is stored.
     func editedReferences(
         of owners: TrackedTable, _ column: TrackedTable.Column, to targets: TrackedTable
-    ) throws -> [Row] {
+    ) throws -> [ResultRow] {
         let own = column.sql
         let (key, target) = ("r.\(owners.keySQL)", "t.\(targets.keySQL)")
         let destination = targets.sql
@@ -209,7 +211,7 @@ extension EngineLedger {
     /// key.
     func knownTargets(
         of owners: TrackedTable, in targets: TrackedTable, kind: String, target: String, position: String, join: String
-    ) throws -> [Row] {
+    ) throws -> [ResultRow] {
         try db.rows(
             """
             SELECT r.\(owners.keySQL), \(kind), n.k, \(position) FROM \(owners.sql) AS r \(join)
@@ -320,12 +322,11 @@ extension EngineLedger {
         /// be converted.
         func migrate(_ table: String, _ columns: [String], converted: Int = 0, if isOf: String = "e = ?") throws {
             let list = columns.joined(separator: ", ")
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT field, \(list) FROM \(table) WHERE \(isOf)", arguments: [number])
-            try db.execute(sql: "DELETE FROM \(table) WHERE \(isOf)", arguments: [number])
+            let rows = try db.rows("SELECT field, \(list) FROM \(table) WHERE \(isOf)", number)
+            try db.run("DELETE FROM \(table) WHERE \(isOf)", number)
             for row in rows {
                 var name = try row.decode(String.self, atIndex: 0)
-                var values = try columns.indices.map { try row.wholeValue(at: $0 + 1) }
+                var values = columns.indices.map { row[$0 + 1] }
                 if let field = fields[name] {
                     let new = try field.new == nil ? [] : values.prefix(converted).map(field.converted)
                     guard let newName = field.new, converted == 0 || new[0] != nil else {
@@ -338,12 +339,10 @@ extension EngineLedger {
                     // The old model does not have the field.
                     continue
                 }
-                let bound = values.map(ColumnValue.bound)
-                try db.execute(
-                    sql: """
-                        INSERT OR IGNORE INTO \(table) (field, \(list))
-                        VALUES (?, \(bound.map(\.sql).joined(separator: ", ")))
-                        """, arguments: StatementArguments([name.databaseValue] + bound.map(\.value)))
+                let parameters = String(repeating: ", ?", count: values.count)
+                try db.run(
+                    "INSERT OR IGNORE INTO \(table) (field, \(list)) VALUES (?\(parameters))",
+                    list: [name.databaseValue] + values)
             }
         }
         // The values that columns had when their row was deleted are only logged, so they need not fit.

@@ -164,16 +164,13 @@ extension EngineLedger {
 
     func keys(of number: Int) throws -> [DatabaseValue] {
         let selects = EngineSchema.rowTables.map { "SELECT k FROM \($0) WHERE e = \(number)" }
-        return try DatabaseValue.fetchAll(db, sql: selects.joined(separator: " UNION "))
+        return try db.values(selects.joined(separator: " UNION "))
     }
 
     /// Replaces the key of a row in all its entries, when the store gets another model.
     func migrateKey(_ old: DatabaseValue, to new: DatabaseValue, _ number: Int) throws {
-        let (old, new) = (ColumnValue.bound(old), ColumnValue.bound(new))
         for name in EngineSchema.rowTables + ["sync_former_key"] {
-            try db.execute(
-                sql: "UPDATE OR REPLACE \(name) SET k = \(new.sql) WHERE e = ? AND k = \(old.sql)",
-                arguments: [new.value, number, old.value])
+            try db.run("UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", new, number, old)
         }
     }
 

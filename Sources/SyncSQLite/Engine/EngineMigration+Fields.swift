@@ -43,15 +43,14 @@ extension EngineMigration {
     /// Migrates log entries to the new field names, and converts their values where possible. Closes open conflicts of
     /// fields that are not in the new model.
     private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
-        let logged = try Row.fetchAll(
-            db, sql: "SELECT id, field, base, local, remote FROM sync_conflict WHERE e = ?", arguments: [entity.number])
+        let logged = try db.rows("SELECT id, field, base, local, remote FROM sync_conflict WHERE e = ?", entity.number)
         for row in logged {
             guard let field = try names[row.decode(atIndex: 1)] else { continue }
             if let name = field.new {
-                let values = try (2...4).map { try field.converted(row.wholeValue(at: $0)) ?? row[$0] }
-                try db.execute(
-                    sql: "UPDATE sync_conflict SET field = ?, base = ?, local = ?, remote = ? WHERE id = ?",
-                    arguments: [name, values[0], values[1], values[2], row[0]])
+                let values = try (2...4).map { try field.converted(row[$0]) ?? row[$0] }
+                try db.run(
+                    "UPDATE sync_conflict SET field = ?, base = ?, local = ?, remote = ? WHERE id = ?", name, values[0],
+                    values[1], values[2], row[0])
             } else {
                 try ConflictLog(db).closeRemovedField(row[0])
             }
@@ -90,9 +89,7 @@ private struct FormerRows {
     /// Returns the value of a column; NULL if the row or the column is not stored.
     func value(of column: String, _ key: DatabaseValue) throws -> DatabaseValue {
         guard columns.contains(column) else { return .null }
-        let row = try Row.fetchOne(
-            db, sql: "SELECT \(column.quoted) FROM \(table) WHERE \(self.key) = ?", arguments: [key])
-        return try row?.wholeValue(at: 0) ?? .null
+        return try db.value("SELECT \(column.quoted) FROM \(table) WHERE \(self.key) = ?", key) ?? .null
     }
 
     /// Returns the values of a column that new rows have and that have no base value.

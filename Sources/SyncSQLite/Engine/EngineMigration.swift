@@ -102,7 +102,7 @@ struct EngineMigration {
     // MARK: Links
 
     private mutating func migrateLinks(of registered: [Registered]) throws {
-        let rows = try Row.fetchAll(db, sql: "SELECT link, owner, other, op, edited FROM sync_link")
+        let rows = try db.rows("SELECT link, owner, other, op, edited FROM sync_link")
         guard !rows.isEmpty else { return }
         try db.execute(sql: "DELETE FROM sync_link")
         for row in rows {
@@ -125,9 +125,9 @@ struct EngineMigration {
                 }
                 continue
             }
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)",
-                arguments: [table, owner, other, row[3], row[4]])
+            try db.run(
+                "INSERT OR IGNORE INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)", table, owner,
+                other, row[3], row[4])
         }
     }
 }

@@ -7,8 +7,8 @@ import SyncCore
 /// The tables are STRICT, so a value of a wrong type comes from a damaged file or from a program that edited the
 /// schema.
 enum EngineTableCheck {
-    /// An error for a text in the engine's tables that should be JSON or a state and is not.
-    fileprivate struct InvalidText: LocalizedError {
+    /// An error for a value in the engine's tables that does not have the expected type, or is no JSON or no state.
+    fileprivate struct InvalidValue: LocalizedError {
         let errorDescription: String?
     }
 
@@ -18,7 +18,7 @@ enum EngineTableCheck {
     static func located<T>(in db: Database, _ body: () throws -> T) throws -> T {
         do {
             return try body()
-        } catch let failure where failure is RowDecodingError || failure is InvalidText {
+        } catch let failure where failure is RowDecodingError || failure is InvalidValue {
             throw error(in: db)
         } catch let failure as DatabaseError
             where isOfMissingTable(failure) && (try? EngineSchema.hasLeaseTable(in: db)) == false
@@ -36,7 +36,7 @@ enum EngineTableCheck {
     /// Parses JSON that the engine stored. Call this method inside ``located(in:_:)``, which reports invalid JSON.
     static func json(_ text: String) throws -> JSONValue {
         guard let value = try? JSONValue(parsing: text) else {
-            throw InvalidText(errorDescription: "a value in the engine's tables is not JSON")
+            throw InvalidValue(errorDescription: "a value in the engine's tables is not JSON")
         }
         return value
     }
@@ -84,10 +84,21 @@ enum EngineTableCheck {
     }
 }
 
-extension Row {
+extension ResultRow {
+    /// Returns the value of a column. Call this method inside ``EngineTableCheck/located(in:_:)``.
+    func decode<Value: DatabaseValueConvertible>(
+        _ type: Value.Type = Value.self, atIndex index: Int
+    ) throws -> Value {
+        guard let value = Value.fromDatabaseValue(self[index]) else {
+            throw EngineTableCheck.InvalidValue(
+                errorDescription: "a value in the engine's tables does not have the type of its column")
+        }
+        return value
+    }
+
     func state<State: RawRepresentable<String>>(atIndex index: Int) throws -> State {
         guard let state = State(rawValue: try decode(atIndex: index)) else {
-            throw EngineTableCheck.InvalidText(errorDescription: "invalid state in the engine's tables")
+            throw EngineTableCheck.InvalidValue(errorDescription: "invalid state in the engine's tables")
         }
         return state
     }

@@ -38,19 +38,12 @@ struct FieldReader: Sendable {
     /// Returns the values of the rows that are stored, by key and column.
     func values(of keys: [DatabaseValue], in db: Database) throws -> [BinaryComparedValue: [String: DatabaseValue]] {
         var found: [BinaryComparedValue: [String: DatabaseValue]] = [:]
-        try db.forEachRow(select, keys, end: own) { found[($0[0] as DatabaseValue).exact] = try values($0) }
+        try db.forEachRow(select, keys, end: own) { found[$0[0].exact] = values($0) }
         return found
     }
 
-    private func values(_ row: Row) throws -> [String: DatabaseValue] {
-        Dictionary(uniqueKeysWithValues: try names.enumerated().map { ($1, try Self.value(row, $0 + 1)) })
-    }
-
-    /// Returns the complete text, including any part after a NUL character.
-    private static func value(_ row: Row, _ index: Int) throws -> DatabaseValue {
-        let value: DatabaseValue = row[index]
-        guard case .string = value.storage else { return value }
-        return try row.withUnsafeData(atIndex: index) { ColumnValue.text($0) }
+    private func values(_ row: ResultRow) -> [String: DatabaseValue] {
+        Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, row[$0 + 1]) })
     }
 }
 

@@ -35,7 +35,7 @@ struct KnownRow {
 
     static let columns = "version, time, origin, trust, remote"
 
-    init(_ row: Row) throws {
+    init(_ row: ResultRow) throws {
         version = try row.decode(atIndex: 0)
         time = try row.decode(atIndex: 1)
         origin = try row.state(atIndex: 2)

@@ -138,7 +138,7 @@ struct LinkedRowList {
         let list = others.filter(all.contains)
         guard list != stored else { return }
         for (position, other) in (list + stored.filter { !others.contains($0) }).enumerated() {
-            try db.cachedStatement(sql: positionSQL).execute(arguments: [position, key, other])
+            try db.run(positionSQL, position, key, other)
         }
     }
 

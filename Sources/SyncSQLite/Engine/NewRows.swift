@@ -152,6 +152,7 @@ struct CreationID {
     func text(of length: Int?) -> String {
         guard let length, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
         else { return uuid }
+        let length = min(max(1, length), 255)
         // Each half of the hexadecimal digits fits a UInt64 and determines half of the characters.
         return Self.digits(high, length - length / 2) + Self.digits(low, length / 2)
     }

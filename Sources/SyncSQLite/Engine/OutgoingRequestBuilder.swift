@@ -117,8 +117,7 @@ struct OutgoingRequestBuilder {
         var count = min(limit, Self.rowsReadTogether)
         while requests.count < limit {
             let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit, atMost: count)
-            // A key with a NUL is read without its end, so the query would return the row again.
-            guard let end = changes.last, !end.key.isExactly(last) else { return }
+            guard let end = changes.last else { return }
             _ = try forEach(of: changes[...], table, selection, limit, body)
             last = end.key
             count = Self.rowsReadTogether

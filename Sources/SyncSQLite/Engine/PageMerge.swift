@@ -193,11 +193,9 @@ struct PageMerge {
         else { return }
         let columns =
             ["\(TableLayout.entityColumn.quoted) = ?"] + table.foreignColumns(to: kind).map { "\($0.quoted) = NULL" }
-        try db.execute(
-            sql: """
-                UPDATE \(table.sql) SET \(columns.joined(separator: ", "))
-                WHERE \(table.keySQL) = ?
-                """, arguments: [kind.name, standing.key])
+        try db.run(
+            "UPDATE \(table.sql) SET \(columns.joined(separator: ", ")) WHERE \(table.keySQL) = ?", kind.name,
+            standing.key)
     }
 
     func recorded(_ row: RemoteRecord, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
@@ -246,8 +244,7 @@ struct PageMerge {
         return plan.withTexts { texts in
             let keys = plan[table.entity.table].nodes.lazy.filter { $0.isGiven && $0.isRoot }
                 .compactMap { RowKey($0.key, texts) }
-            // GRDB cuts a text at a NUL, so the entries of such a row would have the key of another row.
-            return Set(keys.filter { !$0.hasNUL }.map(\.databaseValue.exact))
+            return Set(keys.map(\.databaseValue.exact))
         }
     }
 

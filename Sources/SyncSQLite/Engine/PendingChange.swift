@@ -59,7 +59,7 @@ struct PendingChange {
 
     static let columns = "k, kind, state, cause, creation_id, seq, reason, rejections, contentions"
 
-    init(_ row: Row) throws {
+    init(_ row: ResultRow) throws {
         key = row[0]
         kind = try row.state(atIndex: 1)
         state = try row.state(atIndex: 2)

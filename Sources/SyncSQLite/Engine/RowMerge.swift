@@ -20,6 +20,9 @@ struct RowMerge {
     private let kind: PendingChange.Kind?
     /// The columns and join tables that were pulled for all rows. See ``SyncedColumns``.
     let syncedColumns: Set<String>
+    /// The former key paths of columns that the model reads from other key paths now. See
+    /// ``SyncedColumns/formerPaths()``.
+    private let formerPaths: [String: [[String]]]
     /// The edit times of a row to be created at the service; nil for other rows.
     private let creationTimes: LocalEditTimes?
     /// The values of each field that were sent and not confirmed. See ``EngineLedger/attemptedValues(of:_:)``.
@@ -52,10 +55,12 @@ struct RowMerge {
     /// Reads the edits of a stored row. `local` has the value of each column.
     init(
         _ key: DatabaseValue, _ table: TrackedTable, _ local: [String: DatabaseValue], _ standing: LocalRowState?,
-        _ pulled: RemoteRecord?, syncedColumns: Set<String>, clock: Int64, _ engine: SQLiteEngineStore, _ db: Database
+        _ pulled: RemoteRecord?, syncedColumns: Set<String>, formerPaths: [String: [[String]]] = [:], clock: Int64,
+        _ engine: SQLiteEngineStore, _ db: Database
     ) throws {
         (self.engine, self.db, self.table, self.key, self.clock) = (engine, db, table, key, clock)
         (self.standing, self.pulled, self.syncedColumns, self.local) = (standing, pulled, syncedColumns, local)
+        self.formerPaths = formerPaths
         let ledger = EngineLedger(db)
         kind = try ledger.change(of: key, table)?.kind
         bases = try ledger.bases(of: key, table)
@@ -156,7 +161,7 @@ struct RowMerge {
         guard let here = local[name], let there = remote[name] else { return }
         guard let base = bases[name] else {
             // A column without a base value was not edited and takes the remote value, unless the row is new.
-            if here.isExactly(there) { return }
+            if here.isExactly(there) { return try mergeMissedEdit(ofRemapped: name, here) }
             if isEdited(name) {
                 return try resolveConflict(name, base: .null, here, there, editTime(of: name) ?? 0)
             }
@@ -182,6 +187,28 @@ struct RowMerge {
         guard mayHaveUncapturedEdits, syncedColumns.contains(name) else { return }
         if isCurrent {
             reapplied[name] = here
+            newBases[name] = .some(there)
+        } else {
+            conflicts += 1
+            try log.add(table, key, field: name, base: .null, local: here, remote: there, .missedEdits)
+        }
+    }
+
+    /// Merges a column that the model reads from another key path now, which the record lacks. If the value at the former
+    /// key path differs, the column may have been edited while changes were not captured.
+    private mutating func mergeMissedEdit(ofRemapped name: String, _ here: DatabaseValue) throws {
+        guard mayHaveUncapturedEdits, let paths = formerPaths[name], let record = pulled?.record,
+            let column = table.columns.first(where: { $0.name == name }),
+            case .attribute(let slot) = column.field, let path = table.paths(of: column.field).first,
+            record.value(at: path) == nil, let former = paths.lazy.compactMap({ record.value(at: $0) }).first
+        else { return }
+        let attribute = engine.model.compiled[table.entity.table].attributes[slot]
+        let kind = try table.kind(of: key, engine.model.compiled, in: db)
+        let values = try AttributeMapper(record.setting(former, at: path), of: kind, in: engine.model).values
+        guard let value = values[attribute.name] else { return }
+        let there = ColumnValue.databaseValue(value, as: attribute.type)
+        guard !here.isExactly(there) else { return }
+        if isCurrent {
             newBases[name] = .some(there)
         } else {
             conflicts += 1
@@ -289,7 +316,7 @@ struct RowMerge {
             let set = sorted.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
             try db.run(
                 "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.sql) SET \(set) WHERE \(table.keySQL) = ?",
-                StatementArguments(sorted.map(\.value) + [key]))
+                list: sorted.map(\.value) + [key])
             guard db.changesCount > 0 else { return false }
         }
         for column in references {

@@ -116,11 +116,11 @@ extension SQLiteEngineStore {
                 let value = values[column.name] ?? .null
                 arguments.append(try isThere(value, column, in: db) ? value : .null)
             }
-            try db.execute(
-                sql: """
-                    INSERT INTO \(table.sql) (\(names))
-                    VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
-                    """, arguments: StatementArguments(arguments))
+            try db.run(
+                """
+                INSERT INTO \(table.sql) (\(names))
+                VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
+                """, list: arguments)
             for joinTable in table.joinTables {
                 try restore(
                     LinkedRowList.keys(values[joinTable.field] ?? .null), joinTable, of: table.key.k(of: free, in: db),

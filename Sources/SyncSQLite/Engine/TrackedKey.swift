@@ -122,7 +122,7 @@ struct TrackedKey: Sendable {
             """, k)
         guard let row else { return nil }
         return columns.isComposite
-            ? try columns.recordKey(row, at: 0) : try RowKey(row.wholeValue(at: 0))?.recordKey(type)
+            ? try columns.recordKey(row, at: 0) : RowKey(row[0])?.recordKey(type)
     }
 
     /// Returns the values of the key columns for a key. Throws ``SyncError`` `rowNotFound` if a part is the key of a

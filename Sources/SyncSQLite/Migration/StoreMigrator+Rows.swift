@@ -330,8 +330,13 @@ extension Row {
     func wholeValue(at index: Int) throws -> DatabaseValue {
         let value: DatabaseValue = self[index]
         guard case .string = value.storage else { return value }
-        return try withUnsafeData(atIndex: index) { data in
-            data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? value
-        }
+        return try withUnsafeData(atIndex: index) { ColumnValue.text($0) }
+    }
+
+    /// Returns the value of the first column with a name, like ``wholeValue(at:)``.
+    func wholeValue(named column: String) throws -> DatabaseValue {
+        let value: DatabaseValue = self[column]
+        guard case .string = value.storage else { return value }
+        return try withUnsafeData(named: column) { ColumnValue.text($0) }
     }
 }

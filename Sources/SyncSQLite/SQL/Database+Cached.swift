@@ -1,60 +1,127 @@
 import GRDB
 
 /// Methods that compile a statement once per connection and then reuse it.
+///
+/// GRDB ends text at the first NUL. These methods bind complete text, except as a named parameter, and read complete
+/// text, except as a `String`.
 extension Database {
     typealias Value = any DatabaseValueConvertible
 
-    func run(_ sql: String, _ values: Value?...) throws { try run(sql, StatementArguments(values)) }
+    func run(_ sql: String, _ values: Value?...) throws { try boundStatement(sql, values).execute() }
+
+    func run(_ sql: String, list values: [DatabaseValue]) throws { try boundStatement(sql, values).execute() }
 
     func run(_ sql: String, _ values: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: values)
     }
 
-    func rows(_ sql: String, _ values: Value?...) throws -> [Row] { try rows(sql, StatementArguments(values)) }
-
-    func rows(_ sql: String, _ values: StatementArguments) throws -> [Row] {
-        try Row.fetchAll(cachedStatement(sql: sql), arguments: values)
+    func rows(_ sql: String, _ values: Value?...) throws -> [ResultRow] {
+        try ResultRow.all(boundStatement(sql, values))
     }
 
-    func row(_ sql: String, _ values: Value?...) throws -> Row? { try row(sql, StatementArguments(values)) }
+    func rows(_ sql: String, list values: [DatabaseValue]) throws -> [ResultRow] {
+        try ResultRow.all(boundStatement(sql, values))
+    }
 
-    func row(_ sql: String, _ values: StatementArguments) throws -> Row? {
-        try Row.fetchOne(cachedStatement(sql: sql), arguments: values)
+    func rows(_ sql: String, _ values: StatementArguments) throws -> [ResultRow] {
+        try ResultRow.all(cachedStatement(sql: sql), values)
+    }
+
+    func row(_ sql: String, _ values: Value?...) throws -> ResultRow? {
+        try ResultRow.first(boundStatement(sql, values))
+    }
+
+    func row(_ sql: String, _ values: StatementArguments) throws -> ResultRow? {
+        try ResultRow.first(cachedStatement(sql: sql), values)
     }
 
     /// Returns the first column of the first row.
     func first<T: DatabaseValueConvertible & StatementColumnConvertible>(
         _ type: T.Type, _ sql: String, _ values: Value?...
-    ) throws -> T? { try T.fetchOne(cachedStatement(sql: sql), arguments: StatementArguments(values)) }
+    ) throws -> T? { try T.fetchOne(boundStatement(sql, values)) }
 
     /// Returns the first column of all rows.
     func all<T: DatabaseValueConvertible & StatementColumnConvertible>(
         _ type: T.Type, _ sql: String, _ values: Value?...
-    ) throws -> [T] { try T.fetchAll(cachedStatement(sql: sql), arguments: StatementArguments(values)) }
+    ) throws -> [T] { try T.fetchAll(boundStatement(sql, values)) }
 
     /// Returns the first column of the first row, without conversion.
     func value(_ sql: String, _ values: Value?...) throws -> DatabaseValue? {
-        try value(sql, StatementArguments(values))
+        try ResultRow.first(boundStatement(sql, values))?[0]
     }
 
-    func value(_ sql: String, _ values: StatementArguments) throws -> DatabaseValue? {
-        try DatabaseValue.fetchOne(cachedStatement(sql: sql), arguments: values)
-    }
+    func value(_ sql: String, _ values: StatementArguments) throws -> DatabaseValue? { try row(sql, values)?[0] }
 
     /// Returns the first column of all rows, without conversion.
     func values(_ sql: String, _ values: Value?...) throws -> [DatabaseValue] {
-        try self.values(sql, StatementArguments(values))
+        try ResultRow.all(boundStatement(sql, values)).map { $0[0] }
     }
 
     func values(_ sql: String, _ values: StatementArguments) throws -> [DatabaseValue] {
-        try DatabaseValue.fetchAll(cachedStatement(sql: sql), arguments: values)
+        try rows(sql, values).map { $0[0] }
     }
 
     /// Returns whether a query returns a row.
-    func finds(_ sql: String, _ values: Value?...) throws -> Bool { try finds(sql, StatementArguments(values)) }
+    func finds(_ sql: String, _ values: Value?...) throws -> Bool {
+        try Bool.fetchOne(boundStatement("SELECT EXISTS (\(sql))", values)) ?? false
+    }
+
+    func finds(_ sql: String, list values: [DatabaseValue]) throws -> Bool {
+        try Bool.fetchOne(boundStatement("SELECT EXISTS (\(sql))", values)) ?? false
+    }
 
     func finds(_ sql: String, _ values: StatementArguments) throws -> Bool {
         try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: values) ?? false
+    }
+
+    private func boundStatement(_ sql: String, _ values: [Value?]) throws -> Statement {
+        try boundStatement(sql, values.map { $0?.databaseValue ?? .null })
+    }
+
+    /// Returns a statement with values bound to its parameters, in their order.
+    private func boundStatement(_ sql: String, _ values: [DatabaseValue]) throws -> Statement {
+        let statement = try cachedStatement(sql: sql)
+        try statement.setArguments(StatementArguments(values))
+        for (index, value) in values.enumerated() where value.hasNUL {
+            RawStatement.bind(value, to: statement.sqliteStatement, at: index + 1)
+        }
+        return statement
+    }
+}
+
+/// A row of a query, with the complete text of each column.
+struct ResultRow: SelectedColumns {
+    private let values: [DatabaseValue]
+
+    private init(_ columns: StatementColumns) { values = (0..<columns.count).map { columns.wholeValue(at: $0) } }
+
+    subscript(index: Int) -> DatabaseValue { values[index] }
+
+    func wholeValue(at index: Int) -> DatabaseValue { values[index] }
+
+    /// Returns the rows of a query. `arguments`: nil if they are bound.
+    static func all(_ statement: Statement, _ arguments: StatementArguments? = nil) throws -> [ResultRow] {
+        var rows: [ResultRow] = []
+        try forEach(of: statement, arguments) { rows.append($0) }
+        return rows
+    }
+
+    /// Returns the first row of a query. `arguments`: nil if they are bound.
+    static func first(_ statement: Statement, _ arguments: StatementArguments? = nil) throws -> ResultRow? {
+        let cursor = try Row.fetchCursor(statement, arguments: arguments)
+        // The cursor resets the statement when it is released.
+        defer { withExtendedLifetime(cursor) {} }
+        guard try cursor.next() != nil else { return nil }
+        return ResultRow(StatementColumns(statement))
+    }
+
+    /// Calls `body` with each row of a query. `arguments`: nil if they are bound.
+    static func forEach(
+        of statement: Statement, _ arguments: StatementArguments?, _ body: (ResultRow) throws -> Void
+    ) throws {
+        let cursor = try Row.fetchCursor(statement, arguments: arguments)
+        let columns = StatementColumns(statement)
+        while try cursor.next() != nil { try body(ResultRow(columns)) }
     }
 }
 
@@ -64,12 +131,11 @@ extension Database {
     /// of it. `head` has the arguments before the keys.
     func forEachRow(
         _ select: String, head: StatementArguments = [], _ keys: [DatabaseValue], end: String = "",
-        _ body: (Row) throws -> Void
+        _ body: (ResultRow) throws -> Void
     ) throws {
         for list in KeyList.lists(of: keys) {
-            let rows = try Row.fetchCursor(
-                cachedStatement(sql: "\(select)(\(list.placeholders))\(end)"), arguments: head + list.arguments)
-            while let row = try rows.next() { try body(row) }
+            let statement = try cachedStatement(sql: "\(select)(\(list.placeholders))\(end)")
+            try ResultRow.forEach(of: statement, head + list.arguments, body)
         }
     }
 
@@ -88,11 +154,10 @@ extension Database {
 
     /// Calls `body` with the entries of rows, and possibly with those of rows with keys in between. `select` is a query
     /// that ends before the condition for the column `k`.
-    func forEachEntry(_ select: String, _ keys: [DatabaseValue], _ body: (Row) throws -> Void) throws {
+    func forEachEntry(_ select: String, _ keys: [DatabaseValue], _ body: (ResultRow) throws -> Void) throws {
         guard let range = KeyList.denseRange(of: keys) else { return try forEachRow("\(select)k IN ", keys, body) }
-        let rows = try Row.fetchCursor(
-            cachedStatement(sql: "\(select)k BETWEEN ? AND ?"), arguments: [range.lowerBound, range.upperBound])
-        while let row = try rows.next() { try body(row) }
+        let statement = try cachedStatement(sql: "\(select)k BETWEEN ? AND ?")
+        try ResultRow.forEach(of: statement, [range.lowerBound, range.upperBound], body)
     }
 
     /// Runs a statement that ends before a list of keys.

@@ -135,11 +135,10 @@ struct KeyColumns: Sendable {
         return try zip(parts, values).map { part, value in
             guard case .target(_, let target) = part else { return value.databaseValue }
             let bound = target.bound(value) ?? []
-            let found = try DatabaseValue.fetchOne(
-                db,
-                sql: "SELECT \(target.table.keyColumn.quoted) FROM \(target.table.name.quoted) WHERE "
+            let found = try db.value(
+                "SELECT \(target.table.keyColumn.quoted) FROM \(target.table.name.quoted) WHERE "
                     + target.condition(of: target.table.name, equals: bound.map(\.sql)),
-                arguments: StatementArguments(bound.map(\.value)))
+                StatementArguments(bound.map(\.value)))
             guard let found else {
                 throw SyncError(.rowNotFound, "a row referenced by the key is not stored", entity: entity)
             }

@@ -78,17 +78,28 @@ final class RawStatement {
         switch key {
         case .integer(let value): sqlite3_bind_int64(handle, index, value)
         case .real(let value): sqlite3_bind_double(handle, index, value)
-        case .text(let text):
-            let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-            _ = text.withCString {
-                sqlite3_bind_text(handle, index, $0, Int32(truncatingIfNeeded: text.utf8.count), copy)
-            }
+        case .text(let text): Self.bind(text, to: handle, at: index)
         }
     }
 
     /// Binds a value. Texts and blobs are copied.
-    func bind(_ value: DatabaseValue, at parameter: Int) {
-        _ = value.bind(to: handle, at: Int32(truncatingIfNeeded: parameter))
+    func bind(_ value: DatabaseValue, at parameter: Int) { Self.bind(value, to: handle, at: parameter) }
+
+    /// Binds a value to a parameter of a statement. Text is complete even if it contains a NUL.
+    static func bind(_ value: DatabaseValue, to handle: OpaquePointer, at parameter: Int) {
+        let index = Int32(truncatingIfNeeded: parameter)
+        guard case .string(let text) = value.storage else {
+            _ = value.bind(to: handle, at: index)
+            return
+        }
+        bind(text, to: handle, at: index)
+    }
+
+    private static func bind(_ text: String, to handle: OpaquePointer, at index: Int32) {
+        let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        _ = text.withCString {
+            sqlite3_bind_text(handle, index, $0, Int32(truncatingIfNeeded: text.utf8.count), copy)
+        }
     }
 
     func bind(copying blob: [UInt8], at parameter: Int) {

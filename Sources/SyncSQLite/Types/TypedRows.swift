@@ -60,38 +60,53 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     ) throws -> [TypedRow<Value>] {
         SQLFunctionInstaller.install(in: db)
         let columns = Self.columns(of: select)
-        let rows = try Row.fetchAll(db, sql: "SELECT \(columns) \(rest)", arguments: arguments)
-        let values = try decoded(Value.self, rows, select.entity, loaded, db)
-        return try zip(rows, values).compactMap { row, found in
-            guard let value = found.value else { return nil }
-            let (key, name): (DatabaseValue, String?) = (row["sync_row"], row[TableLayout.entityColumn])
-            let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? select.entity
+        let statement = try db.makeStatement(sql: "SELECT \(columns) \(rest)")
+        var rows: [DecodedRow<Value>] = []
+        try forEachRow(of: statement, arguments) { row, cells in
+            rows.append(try decoded(Value.self, row, cells, select.entity, db))
+        }
+        try load(loaded, into: &rows, select.entity, db)
+        return try rows.compactMap { row in
+            guard let value = row.value else { return nil }
+            let specific = try row.kind.map { try stack.model.compiled.entity(named: $0) } ?? select.entity
             return TypedRow(
-                element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: found.cells.map(\.exact))
+                element: value, identity: ListedRowIdentity(specific, rowKey: row.key), cells: row.cells.map(\.exact))
         }
     }
 
-    /// Decodes rows and the rows of relationships. The rows of a relationship are read together for all rows, level by
-    /// level. A row that is left out has no value.
+    /// Calls `body` with each row of a query, and with its columns. GRDB shortens the texts of copied rows, so `body`
+    /// decodes the row.
+    private func forEachRow(
+        of statement: Statement, _ arguments: StatementArguments, _ body: (Row, [DatabaseValue]) throws -> Void
+    ) throws {
+        let cursor = try Row.fetchCursor(statement, arguments: arguments)
+        let columns = StatementColumns(statement)
+        while let row = try cursor.next() { try body(row, (0..<columns.count).map { columns.wholeValue(at: $0) }) }
+    }
+
     private func decoded<Record: EntityRecord>(
-        _ type: Record.Type, _ rows: [Row], _ entity: CompiledEntity, _ loaded: [LoadedRelationship], _ db: Database
-    ) throws -> [DecodedRow<Record>] {
-        var values = try rows.map { row in
-            DecodedRow(value: try readable(type, row, row["sync_row"], entity, db), cells: Array(row.databaseValues))
-        }
-        guard !loaded.isEmpty else { return values }
-        let indexes = values.indices.filter { values[$0].value != nil }
-        let keys = indexes.map { index -> DatabaseValue in rows[index]["sync_row"] }
+        _ type: Record.Type, _ row: Row, _ cells: [DatabaseValue], _ entity: CompiledEntity, _ db: Database
+    ) throws -> DecodedRow<Record> {
+        let key = try row.wholeValue(named: "sync_row")
+        let value = try readable(type, row, key, entity, db)
+        return DecodedRow(value: value, key: key, kind: row[TableLayout.entityColumn], cells: cells)
+    }
+
+    /// Loads the rows of relationships. The rows of a relationship are read together for all rows, level by level.
+    private func load<Record: EntityRecord>(
+        _ loaded: [LoadedRelationship], into rows: inout [DecodedRow<Record>], _ entity: CompiledEntity, _ db: Database
+    ) throws {
+        let indexes = rows.indices.filter { rows[$0].value != nil }
+        let keys = indexes.map { rows[$0].key }
         for relationship in loaded {
             let found = try related(relationship.destination, of: keys, relationship, entity, db)
             for (index, key) in zip(indexes, keys) {
                 let targets = found[key.exact] ?? []
-                values[index].cells.append(targets.count.databaseValue)
-                for target in targets { values[index].cells += target.cells }
-                values[index].value?.setRelated(targets.compactMap(\.value), for: relationship.name)
+                rows[index].cells.append(targets.count.databaseValue)
+                for target in targets { rows[index].cells += target.cells }
+                rows[index].value?.setRelated(targets.compactMap(\.value), for: relationship.name)
             }
         }
-        return values
     }
 
     /// Reads and decodes the related rows of rows, in the order of the relationship.
@@ -109,15 +124,21 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         let columns = "\(Self.columns(of: target.select)), \(target.ownerKey) AS \("sync_owner".quoted)"
         let rest = try target.restOfSeveral
         var seen: Set<BinaryComparedValue> = []
-        var rows: [Row] = []
-        try db.forEachRow(
-            "SELECT \(columns) \(rest.before)", keys.filter { seen.insert($0.exact).inserted }, end: rest.after
-        ) { rows.append($0.copy()) }
-        let values = try decoded(type, rows, target.select.entity, relationship.loaded, db)
+        var rows: [DecodedRow<Record>] = []
+        var owners: [DatabaseValue] = []
+        for list in KeyList.lists(of: keys.filter { seen.insert($0.exact).inserted }) {
+            let statement = try db.cachedStatement(
+                sql: "SELECT \(columns) \(rest.before)(\(list.placeholders))\(rest.after)")
+            try forEachRow(of: statement, list.arguments) { row, cells in
+                rows.append(try decoded(type, row, cells, target.select.entity, db))
+                owners.append(try row.wholeValue(named: "sync_owner"))
+            }
+        }
+        try load(relationship.loaded, into: &rows, target.select.entity, db)
         var found: [BinaryComparedValue: [DecodedRow<any EntityRecord>]] = [:]
-        for (row, decoded) in zip(rows, values) {
-            let owner: DatabaseValue = row["sync_owner"]
-            found[owner.exact, default: []].append(DecodedRow(value: decoded.value, cells: decoded.cells))
+        for (row, owner) in zip(rows, owners) {
+            found[owner.exact, default: []].append(
+                DecodedRow(value: row.value, key: row.key, kind: row.kind, cells: row.cells))
         }
         return found
     }
@@ -156,6 +177,9 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 /// A decoded row. Its value is nil if the row is left out.
 private struct DecodedRow<Value> {
     var value: Value?
+    let key: DatabaseValue
+    /// The name of the row's entity; nil if the table has rows of one entity only.
+    let kind: String?
     /// The columns of the row and of its related rows.
     var cells: [DatabaseValue]
 }

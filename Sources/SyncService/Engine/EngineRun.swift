@@ -250,7 +250,7 @@ actor RetryBackoff {
             min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * configuration.clock.random()
         isRequestedByService = false
         if case .retryLater(let after?, _) = failure {
-            let requested = min(after.seconds, Self.mostAsked)
+            let requested = min(max(0, after.seconds), Self.mostAsked)
             seconds = isPostponement ? max(seconds, requested) : requested
             isRequestedByService = requested > 0
         }

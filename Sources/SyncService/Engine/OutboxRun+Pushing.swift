@@ -11,7 +11,7 @@ extension OutboxRun {
     func push() async throws {
         run.send(.phase(.pushing))
         try await recover()
-        var batchSize = max(1, service.capabilities.maxBatchSize)
+        var batchSize = maxBatchSize
         // A change may have been blocked because of a row that this run has deleted since.
         if run.report.value.total.pulledDeletes > 0 { _ = try await store.retryBlocked(entities, lease) }
         // The service may now have the rows that a blocked row references.
@@ -132,7 +132,7 @@ extension OutboxRun {
                     throw failed.error
                 }
                 if service.capabilities.pushesAtomically {
-                    batchSize = min(batchSize * 2, service.capabilities.maxBatchSize)
+                    batchSize = batchSize > maxBatchSize / 2 ? maxBatchSize : batchSize * 2
                 }
             } catch ServiceError.payloadTooLarge {
                 if batch.count == 1, let request = batch.first {

@@ -23,8 +23,11 @@ extension OutboxRun {
 
     /// The largest number of batches that are sent at the same time, at most 100.
     var maxConcurrentRequests: Int {
-        service.capabilities.pushesAtomically ? 1 : min(service.capabilities.maxConcurrentRequests, 100)
+        service.capabilities.pushesAtomically ? 1 : min(max(1, service.capabilities.maxConcurrentRequests), 100)
     }
+
+    /// The largest number of changes in one request, at least 1.
+    var maxBatchSize: Int { max(1, service.capabilities.maxBatchSize) }
 
     /// A batch whose outcomes were not stored, because its request or the handling of its response failed.
     struct FailedBatch {

@@ -21,9 +21,10 @@
             timeout: Duration = .seconds(60), totalTimeout: Duration? = nil,
             maxResponseSize: Int = ResponseSizeLimit.standard
         ) {
-            func whole(_ duration: Duration) -> Int { max(1, Int(min(duration.seconds, 1e9).rounded(.up))) }
+            func whole(_ seconds: Double) -> Int { max(1, Int(min(seconds, 1e9).rounded(.up))) }
             bounds = sync_curl_bounds(
-                silence: whole(timeout), whole: whole(totalTimeout ?? timeout * ResponseSizeLimit.totalFactor),
+                silence: whole(timeout.seconds),
+                whole: whole(ResponseSizeLimit.seconds(of: totalTimeout, timeout: timeout)),
                 bytes: max(0, maxResponseSize), head_bytes: ResponseSizeLimit.head)
         }
 

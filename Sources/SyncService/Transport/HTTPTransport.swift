@@ -46,11 +46,8 @@ public struct DefaultTransport: HTTPTransport {
 }
 
 extension Duration {
-    /// The duration in seconds.
-    var seconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
-    }
+    /// The duration in seconds, from -1e9 to 1e9 (about 31 years), because a duration of an option may be of any size.
+    var seconds: Double { min(max(self / Duration.seconds(1), -1e9), 1e9) }
 }
 
 /// Limits of responses. The limits prevent an endless response from blocking a run or using all memory.
@@ -63,8 +60,9 @@ package enum ResponseSizeLimit {
     /// The largest number of JSON values in a response: members of objects and elements of lists, at any depth. Even a
     /// short value takes about 100 bytes of memory.
     package static let values = 5_000_000
-    /// The default for the longest time of a request, as a multiple of its timeout.
-    static let totalFactor = 10
+
+    /// Returns the longest time of a request in seconds: `total`, or ten times its timeout.
+    static func seconds(of total: Duration?, timeout: Duration) -> Double { total?.seconds ?? timeout.seconds * 10 }
 
     static func exceeded(_ bytes: Int) -> ServiceError {
         .invalidResponse("the response has more than \(bytes) bytes; request smaller pages")

@@ -26,7 +26,7 @@
             configuration.urlCache = nil
             configuration.httpShouldSetCookies = false
             configuration.timeoutIntervalForRequest = timeout.seconds
-            configuration.timeoutIntervalForResource = (totalTimeout ?? timeout * ResponseSizeLimit.totalFactor).seconds
+            configuration.timeoutIntervalForResource = ResponseSizeLimit.seconds(of: totalTimeout, timeout: timeout)
             receiver = ResponseCollector(limit: maxResponseSize)
             session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
         }

@@ -182,7 +182,7 @@ struct EntityDiscovery {
     /// Returns whether a value at a place is the ID of an observed object; otherwise the values may be plain data.
     private func hasIDs(_ place: Member, of target: ObservedObject) -> Bool {
         objects[place.entity]?.things.values.values
-            .contains { $0[place.key]?.keyText.map { target.things.values[$0] != nil } ?? false } ?? false
+            .contains { $0[place.key]?.keyText.map { target.things.values[.text($0)] != nil } ?? false } ?? false
     }
 
     private static func haveKey(_ key: [String], _ object: ObservedObject) -> Bool {
@@ -332,8 +332,8 @@ extension JSONValue {
 
 /// The members of the objects of one place, by ID.
 struct SeenObjects {
-    /// The value of each key, by the ID of the object as text.
-    private(set) var values: [String: [String: JSONValue]] = [:]
+    /// The value of each key, by the ID of the object as text. IDs are compared by bytes, unlike Swift strings.
+    private(set) var values: [PrimaryKeyValue: [String: JSONValue]] = [:]
     /// The number of objects whose ID occurred before. `contradictions` counts those of them that are inconsistent with
     /// an earlier object.
     private(set) var repeats = 0
@@ -348,6 +348,7 @@ struct SeenObjects {
     private static let kindKeys: Set<String> = ["type", "__typename"]
 
     mutating func insert(_ members: [JSONValue.Member], id: String) {
+        let id = PrimaryKeyValue.text(id)
         guard var known = values[id] else {
             guard values.count < Self.maximum else { return }
             values[id] = Dictionary(members.map { ($0.key, $0.value) }, uniquingKeysWith: { _, later in later })
@@ -386,7 +387,7 @@ struct SeenObjects {
     }
 
     /// The scalar members of each object, by its ID.
-    var scalars: [String: [String: JSONValue]] { values.mapValues { $0.filter { $0.value.isScalar } } }
+    var scalars: [PrimaryKeyValue: [String: JSONValue]] { values.mapValues { $0.filter { $0.value.isScalar } } }
 }
 
 extension JSONValue {

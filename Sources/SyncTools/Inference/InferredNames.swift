@@ -69,13 +69,13 @@ struct DuplicateEntityFinder {
 
     private struct Row: Hashable {
         let shape: Int
-        let id: String
+        let id: PrimaryKeyValue
         let scalars: [String: JSONValue]
     }
 
     private struct Entity {
         let name: String
-        var rows: [String: [String: JSONValue]]
+        var rows: [PrimaryKeyValue: [String: JSONValue]]
     }
 
     /// The earlier entity that an entity duplicates, by entity.
@@ -109,7 +109,7 @@ struct DuplicateEntityFinder {
 
     /// Returns whether all rows with the same ID have equal scalar members.
     private static func agree(
-        _ known: [String: [String: JSONValue]], _ other: [String: [String: JSONValue]]
+        _ known: [PrimaryKeyValue: [String: JSONValue]], _ other: [PrimaryKeyValue: [String: JSONValue]]
     ) -> Bool {
         let (small, large) = known.count < other.count ? (known, other) : (other, known)
         return small.allSatisfy { id, scalars in large[id].map { $0 == scalars } ?? true }

@@ -27,6 +27,8 @@ package struct ModelEvolution: Sendable {
     private var counterparts: [String: String] = [:]
     /// The attributes that became relationships, by entity.
     private var replaced: [String: Set<String>] = [:]
+    /// The names of added attributes, by entity and by the key that the attribute is read from.
+    private var addedNames: [String: [String: String]] = [:]
     /// The destinations of added relationships, by entity and by the keys that the relationships are read from.
     private var addedKeys: [String: [String: String]] = [:]
     private let hasValues: @Sendable (_ entity: String, _ attribute: String) throws -> Bool
@@ -129,11 +131,37 @@ package struct ModelEvolution: Sendable {
         // An attribute with one of these names could become the primary key.
         if isWeaker, SyncModel.PrimaryKey.defaultNames.contains(attribute.name) { return }
         guard try !isRead(origin.key, of: entity) else { return }
-        var added = SyncModel.Attribute(
-            unusedName(attribute.name, in: entity), attribute.type, sourceType: attribute.sourceType)
-        setRemoteKey(&added.remoteKey, added.name, for: origin.key, of: entity)
+        let added: SyncModel.Attribute
+        if !isWeaker, let sibling = siblingAttribute(for: origin.key, attribute.type, in: entity) {
+            added = sibling
+        } else {
+            let name = unusedName(attribute.name, in: entity)
+            let key = remoteKey(ofAttribute: name, for: origin.key, of: entity)
+            added = SyncModel.Attribute(name, attribute.type, remoteKey: key, sourceType: attribute.sourceType)
+        }
+        addedNames[entity, default: [:]][origin.key] = added.name
         update(entity) { $0.attributes.append(added) }
         addNote("\(entity).\(added.name)", "\(added.type), new")
+    }
+
+    /// Returns the attribute of this type that a sibling in the inheritance hierarchy reads from a key; nil if there is
+    /// none. Siblings can have the same attribute, which is one column.
+    private func siblingAttribute(for key: String, _ type: AttributeType, in entity: String) -> SyncModel.Attribute? {
+        let compiled = model.compiled
+        guard let id = compiled.entityID(entity) else { return nil }
+        for other in compiled[compiled.entities[id].table].entities
+        where !compiled.entity(other, isKindOf: id) && !compiled.entity(id, isKindOf: other) {
+            let name = compiled.entities[other].name
+            guard let index = indexes[name] else { continue }
+            let names = [try? model.attribute(forKey: key, in: name), addedNames[name]?[key]]
+            for attribute in entities[index].attributes where names.contains(attribute.name) {
+                let remote = remoteKey(ofAttribute: attribute.name, for: key, of: entity)
+                let plain = SyncModel.Attribute(
+                    attribute.name, type, remoteKey: remote, sourceType: attribute.sourceType, column: attribute.column)
+                if attribute == plain { return attribute }
+            }
+        }
+        return nil
     }
 
     private mutating func widen(_ name: String, of entity: String, to found: SyncModel.Attribute) {
@@ -164,9 +192,9 @@ package struct ModelEvolution: Sendable {
         let table = model.compiled.entityID(entity).map { model.compiled.entities[$0].table }
         let relatives = table.map { model.compiled[$0].entities.map { model.compiled.entities[$0].name } } ?? [entity]
         for relative in relatives {
-            guard let index = indexes[relative], let place = attributeIndex(name, of: relative, at: index) else {
-                continue
-            }
+            guard let index = indexes[relative],
+                let place = entities[index].attributes.firstIndex(where: { $0.name == name })
+            else { continue }
             let attribute = entities[index].attributes[place]
             if attribute.isTypeOpen { entities[index].attributes[place].sourceType = nil }
             entities[index].attributes[place].type = type
@@ -337,14 +365,14 @@ package struct ModelEvolution: Sendable {
         }
     }
 
-    /// Sets the remote key of an attribute, unless the naming rules read the key into the attribute and export the
+    /// Returns the remote key of an attribute; nil if the naming rules read the key into the attribute and export the
     /// attribute under the key.
-    private func setRemoteKey(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
+    private func remoteKey(ofAttribute name: String, for key: String, of entity: String) -> String? {
         let alone = [(0, SyncModel.Attribute("id", .integer)), (1, SyncModel.Attribute(name, .string))]
         let rule = try? rule(of: entity)
         let names = EntityKeyMap(alone, [], lineage: ["Sample"], keyCase: rule)
         let isOther = (rule ?? .snake).key(for: name) != key
-        if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = self.remoteKey(for: key, of: entity) }
+        return isOther || names.attribute(forKey: key)?.slot != 1 ? remoteKey(for: key, of: entity) : nil
     }
 
     private func rule(of entity: String) throws -> KeyCase? {

@@ -16,7 +16,7 @@ final class ObservedValue {
     /// The objects outside of lists and in lists of objects.
     private(set) var object: ObservedObject?
     /// The ID of the row with the list, by listed ID.
-    private(set) var owners: [String: String] = [:]
+    private(set) var owners: [PrimaryKeyValue: PrimaryKeyValue] = [:]
     /// Whether two rows list the same ID.
     private(set) var isShared = false
     /// The order of the IDs in lists.
@@ -70,7 +70,7 @@ final class ObservedValue {
                 nested.observe(value)
                 guard let id = nested.id(of: value) else { continue }
                 ids.append(id)
-                if let owner { own(id, by: owner) }
+                if let owner { own(.text(id), by: .text(owner)) }
             }
             order.observe(ids)
         case scalars:
@@ -81,7 +81,7 @@ final class ObservedValue {
         }
     }
 
-    private func own(_ id: String, by owner: String) {
+    private func own(_ id: PrimaryKeyValue, by owner: PrimaryKeyValue) {
         if let known = owners[id], known != owner { isShared = true }
         owners[id] = owner
     }
@@ -358,7 +358,7 @@ struct ObservedOrder {
         var previous: String?
         for id in ids {
             guard isOfNumbers || isOfTexts else { return }
-            if let previous, previous != id { compare(previous, id) }
+            if let previous, !previous.utf8.elementsEqual(id.utf8) { compare(previous, id) }
             previous = id
         }
     }

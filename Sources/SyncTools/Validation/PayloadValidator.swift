@@ -89,8 +89,22 @@ struct PayloadValidator {
 
     /// Returns all diagnostics, including those of a plan of the same payload.
     func findings(with result: SyncResult) -> [SyncDiagnostic] {
-        advised + neverSeen + result.diagnostics.map { advising($0.withSuggestion) }
+        advised + neverSeen + result.diagnostics.map { advising(correcting($0, result).withSuggestion) }
             + result.pendingReferences.map { SyncDiagnostic($0, path: references.path(of: $0) ?? "") }
+    }
+
+    /// Adds the suggestion to correct a record without a key, if other records of its entity have one. Then the primary
+    /// key of the model is right.
+    private func correcting(_ finding: SyncDiagnostic, _ result: SyncResult) -> SyncDiagnostic {
+        guard finding.kind == .missingPrimaryKey, let entity = finding.entity.flatMap(model.entityID),
+            model.entities[entity].family.contains(where: { result[model.entities[$0].name].describesRows })
+        else { return finding }
+        var finding = finding
+        let records =
+            finding.count == 1
+            ? "the record at \(finding.path)" : "the \(finding.count) records, the first of which is at \(finding.path)"
+        finding.suggestion = "add the key to \(records); other records of \(finding.entity ?? "") have one"
+        return finding
     }
 
     /// Adds the suggestion to name a parent, if a root record lacks the part of its key that references its owner.
@@ -321,4 +335,9 @@ struct PendingReferenceLocator {
     func path(of unresolved: SyncResult.Link) -> String? {
         reference(unresolved).flatMap { paths[$0] }
     }
+}
+
+extension SyncResult.EntityChanges {
+    /// Whether the payload describes rows of the entity.
+    fileprivate var describesRows: Bool { insertedCount > 0 || updatedCount > 0 || unchangedCount > 0 }
 }

@@ -14,6 +14,9 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
 
     @OptionGroup var chosen: EntitySelection
 
+    @Flag(help: "List only open conflicts.")
+    var open = false
+
     @Flag(help: "Print the result as JSON.")
     var json = false
 
@@ -25,9 +28,10 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
             if json { return try Terminal.write(json: "[]") }
             return try Terminal.write("\(UnsyncedDatabase.message)")
         }
-        let conflicts = try await engine(stack, makesRequests: false).conflicts(only: chosen.names)
+        let logged = try await engine(stack, makesRequests: false).conflicts(only: chosen.names)
+        let conflicts = open ? logged.filter(\.isOpen) : logged
         if json { return try Terminal.write(json: Self.json(conflicts)) }
-        guard !conflicts.isEmpty else { return try Terminal.write("no conflicts") }
+        guard !conflicts.isEmpty else { return try Terminal.write(open ? "no open conflicts" : "no conflicts") }
         var table = TablePrinter(
             ["entity", "key", "field", "base", "local", "remote", "resolution", "reason", "date"].map {
                 .init(title: $0)

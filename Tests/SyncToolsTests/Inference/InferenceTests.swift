@@ -99,6 +99,14 @@ struct InferenceTests {
         #expect(try names(contradicting) == ["Author", "Editor", "User"])
     }
 
+    @Test("IDs are compared by bytes, so that é in two encodings is two rows")
+    func comparesIDsByBytes() throws {
+        let objects = #"""
+            [{"id": 1, "tag": {"id": "\u00e9", "name": "A"}}, {"id": 2, "tag": {"id": "e\u0301", "name": "B"}}]
+            """#
+        #expect(try names(objects) == ["Tag", "User"])
+    }
+
     private func names(_ json: String) throws -> [String] {
         try SyncModel(inferredFrom: Data(json.utf8), entity: "User").entities.map(\.name)
     }

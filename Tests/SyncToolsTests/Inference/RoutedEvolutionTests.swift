@@ -51,11 +51,35 @@ struct RoutedEvolutionTests {
             (#"{"id": 1, "w": 1}, {"id": 2, "type": "s", "w": 2}"#, ["P.w: integer, new"]),
             (#"{"id": 1, "type": "q", "x": "a"}"#, ["Q.x: string, was integer"]),
             (#"{"id": 1, "type": "s", "n": {"a": 1}}"#, ["P.n: json, was string"]),
-            (#"{"id": 1, "type": "q", "z": 1}"#, ["Q.z2: integer, new"]),
+            (#"{"id": 1, "type": "q", "z": 1}"#, ["Q.z: integer, new"]),
+            (#"{"id": 1, "type": "q", "z": "a"}"#, ["Q.z2: string, new"]),
         ])
     func addsKeysToSubentities(records: String, expected: [String]) throws {
         #expect(try notes(Self.kinds, "[\(records)]", "P") == expected)
         #expect(try notes(Self.kinds, #"[{"id": 1, "ps": [\#(records)]}]"#, "O") == expected)
+    }
+
+    @Test(
+        "Subentities with a key that a sibling reads have one attribute, that of the sibling if it has the type",
+        arguments: [("1", "2", "x: integer, new"), (#""a""#, #""b""#, "x2: string, new")])
+    func sharesAttributes(first: String, second: String, added: String) throws {
+        let model = """
+            {"entities": {
+              "P": {"attributes": {"id": "integer"},
+                "discriminator": {"key": "type", "values": {"q": "Q", "r": "R", "s": "S"}}},
+              "Q": {"parent": "P"}, "R": {"parent": "P"}, "S": {"parent": "P", "attributes": {"x": "integer"}}}}
+            """
+        let json = #"[{"id": 1, "type": "q", "x": \#(first)}, {"id": 2, "type": "r", "x": \#(second)}]"#
+        #expect(try notes(model, json, "P").sorted() == ["Q.\(added)", "R.\(added)"])
+    }
+
+    @Test("An attribute that a subentity gets from a sibling is widened with it")
+    func widensAddedAttributes() throws {
+        let json = #"[{"id": 1, "type": "q", "x": "a", "z": 1}, {"id": 2, "type": "s", "z": 1.5}]"#
+        #expect(
+            try notes(Self.kinds, json, "P").sorted() == [
+                "Q.x: string, was integer", "Q.z: integer, new", "S.z: double, was integer",
+            ])
     }
 
     @Test("In GraphQL, __typename can be the discriminator, and is never a new key")
