@@ -126,7 +126,7 @@ struct Doctor: AsyncParsableCommand, InputCommand {
                     data, inEntity: entity, model: source.loaded(), parent: parent, options: options)
             }
             return try await Sync.validate(
-                data, inEntity: entity, stack: .existing(at: database), parent: parent, options: options)
+                data, inEntity: entity, stack: DataStack.existing(at: database), parent: parent, options: options)
         }
     }
 

@@ -26,10 +26,12 @@ package final class MemoryReader: StoreReader {
     }
 
     package func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship, of owner: CompiledEntity) throws
-        -> RelatedRows
+        -> LinkedRows
     {
         StoredRows(current()).rows(relatedTo: rows, by: relationship)
     }
+
+    package func hasPendingReferences() throws -> Bool { !current().pendingReferences.isEmpty }
 
     package func pendingRelationships(of rows: [RowKey], in table: TableID) throws -> Set<PendingRelationship> {
         let (contents, owners) = (current(), Set(rows))
@@ -86,9 +88,9 @@ struct StoredRows {
         return rows.dropFirst(max(query.offset, 0)).prefix(count).compactMap { syncRow($0.row) }
     }
 
-    func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship) -> RelatedRows {
+    func rows(relatedTo rows: [RowKey], by relationship: CompiledRelationship) -> LinkedRows {
         let table = contents.model[relationship.link].side(relationship.end.other).table
-        var related = RelatedRows()
+        var related = LinkedRows()
         var known: [RowKey: Int] = [:]
         for (index, row) in rows.enumerated() {
             for target in sortedTargets(of: row, relationship, in: table) {

@@ -152,9 +152,9 @@ struct CreationID {
     func text(of length: Int?) -> String {
         guard let length, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
         else { return uuid }
-        let length = min(max(1, length), 255)
+        let count = min(max(1, length), 255)
         // Each half of the hexadecimal digits fits a UInt64 and determines half of the characters.
-        return Self.digits(high, length - length / 2) + Self.digits(low, length / 2)
+        return Self.digits(high, count - count / 2) + Self.digits(low, count / 2)
     }
 
     private static func digits(_ number: UInt64, _ count: Int) -> String {
