@@ -85,7 +85,8 @@ struct RestoredListTests {
         let service = InMemoryService(
             ServiceCapabilities(
                 idAssignment: ids, deletionDetection: .tombstones,
-                createIdempotency: ids == .client ? .clientID : .idempotencyKey, supportsPreconditions: true))
+                createIdempotency: ids == .client ? .clientID : .idempotencyKey, supportsPreconditions: true,
+                providesModificationTimes: true))
         await service.set("Tag", 1, ["name": "red"])
         await service.set("Tag", 2, ["name": "blue"])
         await service.set("Project", 1, ["name": "p"])

@@ -89,7 +89,7 @@ final class NewRows {
 
     /// Finds the new row with the natural key of a pulled record, and gives it the key of the record. Another new row
     /// with that key gets a temporary key. `key` is the key of the pulled row in the engine's tables. Returns the key of
-    /// the new row afterwards. Nil if no new row matches, or if the store has the pulled row already.
+    /// the new row afterwards. Nil if no new row matches, or if the pulled row is known, stored or deleted locally.
     func matchNaturalKey(
         of row: RemoteRecord, _ key: DatabaseValue, _ engine: SQLiteEngineStore, _ db: Database
     ) throws -> DatabaseValue? {
@@ -109,9 +109,11 @@ final class NewRows {
         guard let own = new.first(where: { $0.isExactly(key) }) ?? new.last else { return nil }
         if own.isExactly(key) { return key }
         let replacement = KeyReplacement(engine, table, db)
-        if try table.isStored(key, in: db) {
-            guard try LocalRowState(of: key, table, RowEntries(db)).state == .created else { return nil }
-            try replacement.giveLocalKey(to: key)
+        let isStored = try table.isStored(key, in: db)
+        switch try LocalRowState(of: key, table, RowEntries(db)).state {
+        case .absent where !isStored: break
+        case .created where isStored: try replacement.giveLocalKey(to: key)
+        case .absent, .clean, .created, .updated, .deleted: return nil
         }
         return try replacement.rekey(own, to: id)
     }
