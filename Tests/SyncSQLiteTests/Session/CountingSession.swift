@@ -36,7 +36,7 @@ final class CountingSession: StoreSession {
         try count { try session.checkLinks() }
     }
 
-    func notifyObservers(of tables: [TableID], andLinks: Bool) throws {
+    func notifyObservers(of tables: [ChangedTable], andLinks: Bool) throws {
         try count { try session.notifyObservers(of: tables, andLinks: andLinks) }
     }
 
