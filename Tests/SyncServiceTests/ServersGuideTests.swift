@@ -67,6 +67,7 @@ func openStore(_ file: URL, _ model: SyncModel) throws -> DataStack {
 }
 
 func closeStore(_ stack: DataStack) throws {
+    try stack.close()
     (stack.writer as? DatabasePool)?.invalidateReadOnlyConnections()
     try stack.writer.close()
 }
@@ -277,6 +278,20 @@ struct ServersGuideTests {
         #expect(names.filter { $0 == "a" }.count == 2, "\(names)")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(files.allSatisfy { $0.hasSuffix(".sqlite") }, "\(files)")
+    }
+
+    @Test("The close of a store ends its observations")
+    func observations() async throws {
+        try createFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stack = try openStore(folder.appendingPathComponent("a.sqlite"), model)
+        let results = stack.syncResults
+        var counts = stack.observeCount("Product").makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        try closeStore(stack)
+        let error = await #expect(throws: SyncError.self) { _ = try await counts.next() }
+        #expect(error?.code == .storeClosed)
+        for await _ in results { Issue.record("a result without a sync") }
     }
 
     @Test("A store that cannot be opened is opened again by the next request")

@@ -230,7 +230,7 @@ extension DataStack {
     /// The database for reads and observations with GRDB.
     package var reader: any DatabaseReader { database.writer }
 
-    /// The database for writes with GRDB. Do not use the database after ``close()``.
+    /// The database for writes with GRDB. After ``close()``, do not use the database, unless it is an app database.
     ///
     /// You can write rows to the tables of the model. A sync treats these rows like all other rows.
     public var writer: any DatabaseWriter { database.writer }
