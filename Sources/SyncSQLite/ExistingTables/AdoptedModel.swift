@@ -147,11 +147,29 @@ struct IntrospectedTables {
         return column
     }
 
-    /// Leaves out the column of a problem if the column can be left out; otherwise, leaves out its table.
+    /// Leaves out the columns that a trigger writes, if they can be left out.
+    ///
+    /// - Returns: Whether the problem is solved.
+    private mutating func excludeColumns(_ found: TableIncompatibilities.Found, _ keys: [String: Set<String>]) -> Bool {
+        guard let (columns, name, trigger) = found.omission,
+            let table = tables.first(where: { $0.name.foldedForSQL == name.foldedForSQL })
+        else { return false }
+        let written = columns.compactMap { Self.droppable($0, of: table, keys) }
+        guard written.count == columns.count else { return false }
+        for column in written
+        where excludedColumns[table.name, default: []].insert(column.name.foldedForSQL).inserted {
+            addNote(
+                "tables.\(table.name).\(column.name)", "the column is excluded: the trigger \(trigger) writes it")
+        }
+        return true
+    }
+
+    /// Leaves out the columns of a problem if they can be left out; otherwise, leaves out its table.
     private mutating func exclude(
         _ found: TableIncompatibilities.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
     ) {
         guard let table = tables.first(where: { $0.name == found.table }) else { return }
+        if excludeColumns(found, keys) { return }
         let column = found.column.flatMap(table.column)
         if let column, before[table.name]?.contains(column.name.foldedForSQL) != true,
             excludedColumns[table.name]?.contains(column.name.foldedForSQL) ?? false
