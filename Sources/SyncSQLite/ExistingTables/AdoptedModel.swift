@@ -25,8 +25,8 @@ package struct AdoptedModel: Sendable {
     ///
     /// - Parameter tables: The names of the tables to read; empty for all tables except those with the prefix
     ///   `sqlite_`, `sync_` or `grdb_`.
-    /// - Throws: ``SyncError`` `databaseError`. `incompatibleTables` if one of `tables` does not exist, or if no table
-    ///   is suitable.
+    /// - Throws: ``SyncError`` `databaseError`. `incompatibleTables` if the database has no tables, if one of `tables`
+    ///   does not exist, or if no table is suitable.
     package init(of reader: some DatabaseReader, tables: [String] = []) throws {
         (model, notes) = try DatabaseErrorMapper.mapped(.databaseError, "cannot read the tables of the database") {
             try reader.read { db in
@@ -68,6 +68,10 @@ struct IntrospectedTables {
         self.db = db
         let known = try Row.fetchAll(
             db, sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main' ORDER BY name")
+        guard known.contains(where: { !($0[0] as String).foldedForSQL.hasPrefix("sqlite_") }) else {
+            throw SyncError(
+                .incompatibleTables, "the database has no tables; a copy of an open database needs its -wal file too")
+        }
         let unknown = names.filter { name in !known.contains { ($0[0] as String).foldedForSQL == name.foldedForSQL } }
         guard unknown.isEmpty else {
             throw SyncError(

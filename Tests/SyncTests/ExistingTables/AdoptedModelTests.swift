@@ -187,6 +187,13 @@ struct AdoptedModelTests {
             ])
     }
 
+    @Test("A database without tables is an error that names the -wal file", arguments: [[], ["authors"]])
+    func noTables(tables: [String]) throws {
+        let error = try #require(throws: SyncError.self) { try AdoptedModel(of: DatabaseQueue(), tables: tables) }
+        #expect(error.code == .incompatibleTables)
+        #expect(error.message == "the database has no tables; a copy of an open database needs its -wal file too")
+    }
+
     @Test("A model may be of some of the existing tables")
     func modelOfSomeTables() throws {
         let queue = try database()
