@@ -99,7 +99,7 @@ struct IndirectWriteTests {
         func lookups(_ id: Int) async throws -> Int {
             let work = try await stack.counting {
                 try await queue.write { db throws in
-                    try Sync.changes(
+                    _ = try Sync.changes(
                         [["id": 11], ["id": 12], ["id": JSONValue(id)]] as JSONValue, inEntity: "Task", stack: stack,
                         operations: .insert, in: db)
                 }
@@ -111,7 +111,7 @@ struct IndirectWriteTests {
         #expect(try await lookups(21) == 0)
         let sql = "CREATE TRIGGER seen AFTER INSERT ON task BEGIN DELETE FROM other; END"
         await #expect(throws: CancellationError.self) {
-            try await queue.write { db throws in
+            try await queue.write { db throws -> Void in
                 try db.execute(sql: sql)
                 try Sync.changes(
                     [["id": 22]] as JSONValue, inEntity: "Task", stack: stack, operations: .insert, in: db)
