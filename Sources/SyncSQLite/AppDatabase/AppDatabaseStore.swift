@@ -188,7 +188,7 @@ extension DataStack {
     /// specifies.
     ///
     /// - Parameters:
-    ///   - writer: A pool or a queue, which must stay open as long as the stack exists.
+    ///   - writer: A pool or a queue, which must stay open until the stack is closed or released.
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
     ///   - transformers: Whether every transformer that the model names must be built in, or registered with the model.
     /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the stack requires.
