@@ -31,6 +31,13 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ]),
+        // The tests are those of `Docs/Servers.md`, in `Tests/SyncServiceTests` of Sync.
+        .target(
+            name: "TenantServer",
+            dependencies: [
+                .product(name: "Sync", package: "Sync"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "ObservabilityTests",
             dependencies: [

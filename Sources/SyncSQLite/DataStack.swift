@@ -150,14 +150,18 @@ public final class DataStack: Sendable {
     /// Closes the store. If no other connection to the file is open, SQLite writes the write-ahead log into the file.
     ///
     /// After this call, reads and writes throw `storeClosed`. Observations fail with this error, and each sequence of
-    /// ``SyncStack/syncResults`` ends. For an app database, this method does nothing.
+    /// ``SyncStack/syncResults`` ends. An app database stays open, and the app closes it after the stack. Calls on its connections
+    /// (`in: db`) still work.
     ///
     /// - Throws: ``SyncError`` `databaseBusy` if a connection of the stack is still in use. The stack then stays open,
     ///   but the observations have ended.
     public func close() throws {
-        if isAppDatabase { return }
-        releaseReaders()
-        try DatabaseErrorMapper.mapped(.databaseError, "cannot close the store") { try database.close() }
+        if isAppDatabase {
+            database.endAccess()
+        } else {
+            releaseReaders()
+            try DatabaseErrorMapper.mapped(.databaseError, "cannot close the store") { try database.close() }
+        }
         feed.finish()
     }
 

@@ -2,7 +2,7 @@ import Foundation
 package import GRDB
 import SyncCore
 
-/// The database of a stack. After ``close()``, every access fails with `storeClosed`.
+/// The database of a stack. After ``close()`` or ``endAccess()``, every access fails with `storeClosed`.
 ///
 /// GRDB does not check whether a connection is closed, and SQLite may crash on a closed connection. Therefore, each
 /// access checks that the database is open before the access uses a connection.
@@ -180,6 +180,19 @@ package final class StoreDatabase: @unchecked Sendable {
                 state.withLock { isClosed = false }
                 throw error
             }
+        }
+    }
+
+    /// Ends the observations and makes later accesses fail. The connections, which belong to the app, stay open.
+    func endAccess() {
+        let ended = state.withLock {
+            isClosed = true
+            defer { observations = [:] }
+            return observations
+        }
+        for observation in ended.values {
+            observation.running.cancel()
+            observation.end(Self.closed)
         }
     }
 

@@ -5,8 +5,8 @@ import SyncStore
 
 /// The facts about a database that a stack keeps between transactions. Each fact is valid until a certain event:
 ///
-/// - Whether the tables match the model, and which unique indexes other programs added. Valid until `schema_version`
-///   changes.
+/// - Whether the tables match the model, which unique indexes other programs added, and which tables triggers and
+///   foreign-key actions write. Valid until `schema_version` changes.
 /// - The resolved tables: no pending reference waits for a row that they already contain. Valid until a write that is
 ///   not part of a sync or an engine run.
 /// - The associations whose links all lead to stored rows. Valid until a transaction commits that may have had foreign
@@ -68,6 +68,7 @@ final class StoreMonitor: Sendable {
     /// Whether the tables are existing tables, which the app may change.
     private let hasExistingTables: Bool
     private let memory: Locked<Memory>
+    private let indirectWrites = IndirectWrites()
     let transactionEnd: TransactionEndObserver
 
     /// - Parameter schemaVersion: The version of the schema whose tables match the model.
@@ -151,13 +152,14 @@ final class StoreMonitor: Sendable {
         try AppConnectionCheck.check(db)
         let version = try check(db, isOwn: isOwn)
         return Visit(
-            db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()),
+            db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()), indirectWrites: indirectWrites,
             transactionEnd: isOwn ? transactionEnd : nil)
     }
 
     /// Returns a visit that keeps no facts, for changes of single rows.
     static func unwatched(_ db: Database) -> Visit {
-        Visit(db: db, schemaVersion: nil, memory: Locked(Memory()), transactionEnd: nil)
+        Visit(
+            db: db, schemaVersion: nil, memory: Locked(Memory()), indirectWrites: IndirectWrites(), transactionEnd: nil)
     }
 
     /// Runs the part of an engine's transaction in which only syncs insert rows. Its other writes do not change the
@@ -193,6 +195,7 @@ final class StoreMonitor: Sendable {
         /// The version of the schema when the visit began; nil for ``StoreMonitor/unwatched(_:)``.
         fileprivate let schemaVersion: Int?
         fileprivate let memory: Locked<Memory>
+        fileprivate let indirectWrites: IndirectWrites
         /// Nil for a visit whose facts are dropped.
         fileprivate let transactionEnd: TransactionEndObserver?
 
@@ -235,6 +238,19 @@ final class StoreMonitor: Sendable {
             }
             transactionEnd?.afterTransaction(
                 of: db, onRollback: { [memory] _ in memory.withLock { $0.links.links = ValidLinks() } })
+        }
+
+        // MARK: Indirect writes
+
+        /// Returns the tables that triggers and foreign-key actions may have written because of the changes of a sync.
+        func tables(
+            writtenWith changed: [ChangedTable], andLinks: Bool, _ layout: StoreLayout
+        ) throws -> Set<String> {
+            let schema = IndirectWrites.Schema(
+                file: StoreMonitor.file(of: db), connection: ObjectIdentifier(db), version: schemaVersion,
+                temporaryVersion: try Int.fetchOne(db.cachedStatement(sql: "PRAGMA temp.schema_version")))
+            return try indirectWrites.tables(
+                writtenWith: changed, andLinks: andLinks, layout, schema, isOwn: transactionEnd != nil, in: db)
         }
 
         // MARK: Unique indexes

@@ -128,6 +128,31 @@ struct AdoptingGuideTests {
         }
     }
 
+    @Test("A scope does not limit nested lists, and an operation keeps the rows that they omit")
+    func nestedLists() throws {
+        func plan(_ operations: SyncOperations) throws -> SyncResult {
+            let json = Data(#"{"authors": [{"id": 7, "blog_posts": [{"id": 1}]}]}"#.utf8)
+            var options = SyncOptions()
+            options.keyPath = "authors"
+            return try queue.write { db in
+                try Sync.plan(
+                    json, inEntity: "Author", stack: stack, predicate: "id == 99", operations: operations,
+                    options: options, in: db)
+            }
+        }
+        #expect(try plan(.all)["BlogPost"].deleted.map(\.description) == ["2"])
+        #expect(try plan(.all.subtracting(.deleteRelationships)).isEmpty)
+    }
+
+    @Test("A payload without most rows of an entity exceeds the deletion limit")
+    func deletionLimit() throws {
+        try queue.write { db in
+            for id in 10..<20 { try BlogPost(id: Int64(id), title: "Bob").insert(db) }
+        }
+        let error = try #require(throws: SyncError.self) { try changes(#"[{"id": 1}, {"id": 2}]"#) }
+        #expect(error.code == .deletionLimitExceeded)
+    }
+
     @Test("A day is a string in a TEXT column, and no date")
     func days() throws {
         let result = try changes(#"[{"id": 1, "published": "2024-02-29"}, {"id": 2, "published": "2024-03-01"}]"#)

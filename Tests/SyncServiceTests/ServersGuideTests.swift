@@ -1,160 +1,6 @@
 import Foundation
-import GRDB
 import Sync
 import Testing
-
-// MARK: - Paged feeds
-
-/// Imports the pages of a feed as one snapshot.
-struct FeedImport: Sendable {
-    /// Fetches a page by its number, from 1; nil after the last page.
-    let fetch: @Sendable (_ page: Int) async throws -> Data?
-
-    func run(into stack: DataStack) async throws -> SyncResult {
-        let pages = PagedImport()
-        var options = SyncOptions(
-            payloadKind: .page(of: pages), deletionLimit: .fraction(0.3), resultDetail: .counts)
-        options.keyPath = "items"
-        var number = 1
-        while let page = try await fetch(number) {
-            let result = try await Sync.changes(page, inEntity: "Product", stack: stack, options: options)
-            if let record = result.diagnostics.first(where: { $0.kind == .missingPrimaryKey }) {
-                throw FeedFailure.recordWithoutKey(page: number, path: record.path)
-            }
-            number += 1
-        }
-        return try await pages.finish()
-    }
-}
-
-enum FeedFailure: Error {
-    case status(Int)
-    case recordWithoutKey(page: Int, path: String)
-}
-
-enum NextStep { case retryAtOnce, retryLater, callPerson, stop }
-
-func nextStep(after error: any Error) -> NextStep {
-    switch error {
-    case is CancellationError: return .stop
-    case let error as URLError: return error.code == .cancelled ? .stop : .retryLater
-    case FeedFailure.status(let status): return status == 429 || status >= 500 ? .retryLater : .callPerson
-    case let error as SyncError:
-        switch error.code {
-        case .malformedJSON, .invalidUTF8: return .retryAtOnce
-        case .noRecords, .recordExpected, .keyPathNotFound, .errorDocument: return .retryLater
-        default: return error.isTransient ? .retryLater : .callPerson
-        }
-    default: return .callPerson
-    }
-}
-
-// MARK: - Stores
-
-/// Runs work that waits, and does not block the threads of tasks.
-func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }
-    }
-}
-
-func openStore(_ file: URL, _ model: SyncModel) throws -> DataStack {
-    var configuration = Configuration()
-    configuration.maximumReaderCount = 2
-    configuration.busyMode = .timeout(10)
-    let pool = try DatabasePool(path: file.path, configuration: configuration)
-    return try DataStack(model: model, in: pool)
-}
-
-func closeStore(_ stack: DataStack) throws {
-    (stack.writer as? DatabasePool)?.invalidateReadOnlyConnections()
-    try stack.writer.close()
-}
-
-/// The open stores of the tenants.
-actor StoreCache {
-    private final class Entry {
-        let stack: Task<DataStack, any Error>
-        var leases = 0
-        var lastUse = ContinuousClock.now
-
-        init(_ stack: Task<DataStack, any Error>) { self.stack = stack }
-    }
-
-    private let open: @Sendable (_ tenant: String) throws -> DataStack
-    private var entries: [String: Entry] = [:]
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-    private var isShutDown = false
-
-    init(open: @escaping @Sendable (_ tenant: String) throws -> DataStack) { self.open = open }
-
-    /// Leases the store of a tenant. The cache closes no leased store.
-    func withStore<Value: Sendable>(
-        of tenant: String, _ body: @Sendable (DataStack) async throws -> Value
-    ) async throws -> Value {
-        if isShutDown { throw CancellationError() }
-        let entry = entries[tenant] ?? Entry(Task { [open] in try await blocking { try open(tenant) } })
-        entries[tenant] = entry
-        entry.leases += 1
-        defer { release(entry) }
-        let stack: DataStack
-        do { stack = try await entry.stack.value } catch {
-            if entries[tenant] === entry { entries[tenant] = nil }
-            throw error
-        }
-        return try await body(stack)
-    }
-
-    private func release(_ entry: Entry) {
-        entry.leases -= 1
-        entry.lastUse = .now
-        for waiter in waiters { waiter.resume() }
-        waiters = []
-    }
-
-    /// Closes the stores without a lease that were not used for a time.
-    func close(unusedFor time: Duration) async throws {
-        for (tenant, entry) in entries
-        where entry.leases == 0 && entries[tenant] === entry && entry.lastUse.duration(to: .now) >= time {
-            entries[tenant] = nil
-            let stack = try await entry.stack.value
-            try await blocking { try closeStore(stack) }
-        }
-    }
-
-    /// Waits for all leases, and closes all stores.
-    func shutDown() async throws {
-        isShutDown = true
-        while entries.values.contains(where: { $0.leases > 0 }) {
-            await withCheckedContinuation { waiters.append($0) }
-        }
-        try await close(unusedFor: .zero)
-    }
-}
-
-// MARK: - Limits
-
-func limitSyncs(of stack: DataStack) {
-    Sync.maxConcurrentSyncs = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)  // of this process
-    stack.maxConcurrentSyncs = 2  // of one store
-}
-
-// MARK: - Files
-
-func backUp(_ stack: DataStack, to file: URL) async throws {
-    try await stack.writer.vacuum(into: file.path)
-}
-
-func export(_ stack: DataStack, to file: URL) async throws {
-    try await blocking {
-        try Data().write(to: file)
-        let handle = try FileHandle(forWritingTo: file)
-        defer { try? handle.close() }
-        try stack.writeExport("Product", as: .ndjson) { try handle.write(contentsOf: $0) }
-    }
-}
-
-// MARK: - Tests
 
 /// The code that `Docs/Servers.md` shows or links to.
 @Suite("Guide to servers")
@@ -178,10 +24,10 @@ struct ServersGuideTests {
         FeedImport { $0 <= pages.count ? pages[$0 - 1] : nil }
     }
 
-    @Test("The page shows code of this file")
+    @Test("The page shows code of the example")
     func shown() throws {
         let page = try GuidePage("Servers.md")
-        #expect(!page.fences.isEmpty)
+        #expect(Set(page.fences.map(\.file)) == ["FeedImport.swift", "StoreCache.swift", "StoreFiles.swift"])
         for fence in page.fences { #expect(try GuidePage.source(fence.file).contains(fence.text), "\(fence.text)") }
     }
 
@@ -277,6 +123,47 @@ struct ServersGuideTests {
         #expect(names.filter { $0 == "a" }.count == 2, "\(names)")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(files.allSatisfy { $0.hasSuffix(".sqlite") }, "\(files)")
+    }
+
+    @Test("A shutdown cancels syncs that take too long, and closes the stores")
+    func deadline() async throws {
+        try createFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stores = StoreCache { [model, folder] in
+            try openStore(folder.appendingPathComponent("\($0).sqlite"), model)
+        }
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let syncs = Task { [page = page(1...3)] in
+            while true {
+                try Task.checkCancellation()
+                try await stores.withStore(of: "a") { stack in
+                    var options = SyncOptions()
+                    options.keyPath = "items"
+                    try await Sync.changes(page, inEntity: "Product", stack: stack, options: options)
+                }
+                start.finish()
+            }
+        }
+        for await _ in started {}
+        try await shutDown(stores, syncs, grace: .zero)
+        let error = await #expect(throws: (any Error).self) { try await syncs.value }
+        #expect(error is CancellationError)
+        await #expect(throws: CancellationError.self) { try await stores.withStore(of: "a") { _ in } }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.sqlite"])
+    }
+
+    @Test("The close of a store ends its observations")
+    func observations() async throws {
+        try createFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stack = try openStore(folder.appendingPathComponent("a.sqlite"), model)
+        let results = stack.syncResults
+        var counts = stack.observeCount("Product").makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        try closeStore(stack)
+        let error = await #expect(throws: SyncError.self) { _ = try await counts.next() }
+        #expect(error?.code == .storeClosed)
+        for await _ in results { Issue.record("a result without a sync") }
     }
 
     @Test("A store that cannot be opened is opened again by the next request")

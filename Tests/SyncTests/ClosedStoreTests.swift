@@ -14,6 +14,8 @@ struct ClosedStoreTests {
         case file
         /// A queue that cannot write.
         case reading
+        /// A pool of an app.
+        case app
     }
 
     private static let json = Data(#"[{"id": 1, "stage": "open"}]"#.utf8)
@@ -23,11 +25,23 @@ struct ClosedStoreTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let model = try SyncModel(Job.self, Chore.self)
+        if kind == .app { return try await withStack(in: DatabasePool(path: folder.database.path), model, body) }
         let stack = try kind == .memory ? DataStack.inMemory(model) : DataStack(model: model, at: folder.database)
         try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
         guard kind == .reading else { return try await body(stack) }
         try stack.close()
         try await body(DataStack(reading: folder.database))
+    }
+
+    /// Makes a stack in a pool, which must stay open.
+    private func withStack(
+        in pool: DatabasePool, _ model: SyncModel, _ body: (DataStack) async throws -> Void
+    ) async throws {
+        let stack = try DataStack(model: model, in: pool)
+        try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
+        try await body(stack)
+        let count = try await pool.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM Job") }
+        #expect(count == 1)
     }
 
     @Test("Synchronous calls on a closed store fail with storeClosed", arguments: StoreKind.allCases)

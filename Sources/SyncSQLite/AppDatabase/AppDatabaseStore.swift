@@ -188,7 +188,7 @@ extension DataStack {
     /// specifies.
     ///
     /// - Parameters:
-    ///   - writer: A pool or a queue, which must stay open as long as the stack exists.
+    ///   - writer: A pool or a queue, which must stay open until the stack is closed or released.
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
     ///   - transformers: Whether every transformer that the model names must be built in, or registered with the model.
     /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the stack requires.
@@ -230,7 +230,7 @@ extension DataStack {
     /// The database for reads and observations with GRDB.
     package var reader: any DatabaseReader { database.writer }
 
-    /// The database for writes with GRDB. Do not use the database after ``close()``.
+    /// The database for writes with GRDB. After ``close()``, do not use the database, unless it is an app database.
     ///
     /// You can write rows to the tables of the model. A sync treats these rows like all other rows.
     public var writer: any DatabaseWriter { database.writer }

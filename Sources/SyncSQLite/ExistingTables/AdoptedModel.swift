@@ -25,8 +25,8 @@ package struct AdoptedModel: Sendable {
     ///
     /// - Parameter tables: The names of the tables to read; empty for all tables except those with the prefix
     ///   `sqlite_`, `sync_` or `grdb_`.
-    /// - Throws: ``SyncError`` `databaseError`. `incompatibleTables` if one of `tables` does not exist, or if no table
-    ///   is suitable.
+    /// - Throws: ``SyncError`` `databaseError`. `incompatibleTables` if the database has no tables, if one of `tables`
+    ///   does not exist, or if no table is suitable.
     package init(of reader: some DatabaseReader, tables: [String] = []) throws {
         (model, notes) = try DatabaseErrorMapper.mapped(.databaseError, "cannot read the tables of the database") {
             try reader.read { db in
@@ -68,6 +68,10 @@ struct IntrospectedTables {
         self.db = db
         let known = try Row.fetchAll(
             db, sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main' ORDER BY name")
+        guard known.contains(where: { !($0[0] as String).foldedForSQL.hasPrefix("sqlite_") }) else {
+            throw SyncError(
+                .incompatibleTables, "the database has no tables; a copy of an open database needs its -wal file too")
+        }
         let unknown = names.filter { name in !known.contains { ($0[0] as String).foldedForSQL == name.foldedForSQL } }
         guard unknown.isEmpty else {
             throw SyncError(
@@ -147,11 +151,29 @@ struct IntrospectedTables {
         return column
     }
 
-    /// Leaves out the column of a problem if the column can be left out; otherwise, leaves out its table.
+    /// Leaves out the columns that a trigger writes, if they can be left out.
+    ///
+    /// - Returns: Whether the problem is solved.
+    private mutating func excludeColumns(_ found: TableIncompatibilities.Found, _ keys: [String: Set<String>]) -> Bool {
+        guard let (columns, name, trigger) = found.omission,
+            let table = tables.first(where: { $0.name.foldedForSQL == name.foldedForSQL })
+        else { return false }
+        let written = columns.compactMap { Self.droppable($0, of: table, keys) }
+        guard written.count == columns.count else { return false }
+        for column in written
+        where excludedColumns[table.name, default: []].insert(column.name.foldedForSQL).inserted {
+            addNote(
+                "tables.\(table.name).\(column.name)", "the column is excluded: the trigger \(trigger) writes it")
+        }
+        return true
+    }
+
+    /// Leaves out the columns of a problem if they can be left out; otherwise, leaves out its table.
     private mutating func exclude(
         _ found: TableIncompatibilities.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
     ) {
         guard let table = tables.first(where: { $0.name == found.table }) else { return }
+        if excludeColumns(found, keys) { return }
         let column = found.column.flatMap(table.column)
         if let column, before[table.name]?.contains(column.name.foldedForSQL) != true,
             excludedColumns[table.name]?.contains(column.name.foldedForSQL) ?? false

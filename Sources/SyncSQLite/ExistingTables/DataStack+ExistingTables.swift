@@ -26,7 +26,7 @@ extension DataStack {
     /// stack.
     ///
     /// - Parameters:
-    ///   - writer: A pool or a queue, which must stay open as long as the stack exists.
+    ///   - writer: A pool or a queue, which must stay open until the stack is closed or released.
     ///   - transformers: Whether every transformer that the model names must be built in, or registered with the model.
     /// - Throws: ``SyncError`` `incompatibleTables` if the tables do not fit the model. ``SyncError/problems`` lists
     ///   the incompatibilities, and ``SyncError/fixes`` lists the known corrections in SQL. `modelMismatch` if the

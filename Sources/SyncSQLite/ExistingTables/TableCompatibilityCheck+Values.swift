@@ -137,10 +137,34 @@ extension TableCompatibilityCheck {
         for trigger in try TableTrigger.all(of: found.table.name, in: db) {
             if trigger.cancelsWrites {
                 found.add(trigger.cancellation, .statement(trigger.removal))
-            } else if let message = Self.problem(trigger.words, columns) {
-                found.add("the trigger \(trigger.name) \(message)", .statement(trigger.removal))
+                continue
+            }
+            guard let effect = Self.effect(trigger.words, columns) else { continue }
+            switch effect {
+            case .writes(let table, let columns) where columns.allSatisfy { canOmit($0, from: table) }:
+                let them = columns.count == 1 ? "this column" : "these columns"
+                found.add(
+                    "the trigger \(trigger.name) \(effect); leave \(them) out of the model, or drop the trigger",
+                    .omission(columns, of: table, trigger: trigger.name))
+            case .writes, .insertsRows, .deletesRows:
+                found.add("the trigger \(trigger.name) \(effect)", .statement(trigger.removal))
             }
         }
+    }
+
+    /// Returns whether the model can omit a column: it is an attribute that is part of no key, and a row can be
+    /// inserted without it.
+    private func canOmit(_ column: String, from table: String) -> Bool {
+        let model = layout.model
+        guard
+            let hierarchy = model.hierarchies.first(where: {
+                layout[$0.id].name.foldedForSQL == table.foldedForSQL
+            }),
+            let slot = layout[hierarchy.id].columns.firstIndex(where: { $0.foldedForSQL == column.foldedForSQL }),
+            !hierarchy.entities.contains(where: { model.entities[$0].keySlots.contains(slot) }),
+            let stored = tables[hierarchy.id]?.column(column)
+        else { return false }
+        return !stored.isNotNull || stored.defaultValue != nil
     }
 
     /// Returns the columns that a sync writes, by table.
@@ -156,7 +180,23 @@ extension TableCompatibilityCheck {
         return columns
     }
 
-    private static func problem(_ words: [String], _ columns: [String: Set<String>]) -> String? {
+    /// A write of a trigger that changes the result of a sync.
+    private enum TriggerEffect: CustomStringConvertible {
+        case insertsRows(table: String)
+        case deletesRows(table: String)
+        case writes(table: String, columns: [String])
+
+        var description: String {
+            switch self {
+            case .insertsRows(let table): "inserts into \(table), whose rows only the sync may insert or delete"
+            case .deletesRows(let table): "deletes from \(table), whose rows only the sync may insert or delete"
+            case .writes(let table, let columns): "writes to \(table).\(columns.joined(separator: ", "))"
+            }
+        }
+    }
+
+    /// Returns the first such write of a trigger.
+    private static func effect(_ words: [String], _ columns: [String: Set<String>]) -> TriggerEffect? {
         let upper = words.map { $0.uppercased() }
         let begin = upper.firstIndex(of: "BEGIN") ?? 0
         func known(_ index: Int) -> (name: String, columns: Set<String>)? {
@@ -169,15 +209,13 @@ extension TableCompatibilityCheck {
             case "INTO", "FROM":
                 let isDelete = word == "FROM" && upper[index - 1] == "DELETE"
                 guard word == "INTO" || isDelete, let table = known(index + 1) else { continue }
-                return
-                    "\(isDelete ? "deletes from" : "inserts into") \(table.name), whose rows only the sync "
-                    + "may insert or delete"
+                return isDelete ? .deletesRows(table: table.name) : .insertsRows(table: table.name)
             case "SET":
                 guard let update = upper[..<index].lastIndex(of: "UPDATE"),
                     let table = known(upper[update + 1] == "OR" ? update + 3 : update + 1)
                 else { continue }
                 let written = assigned(words, after: index).filter { table.columns.contains($0.foldedForSQL) }
-                if !written.isEmpty { return "writes to \(table.name).\(written.joined(separator: ", "))" }
+                if !written.isEmpty { return .writes(table: table.name, columns: written) }
             default: continue
             }
         }

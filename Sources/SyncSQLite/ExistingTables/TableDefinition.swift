@@ -247,6 +247,8 @@ struct TableIncompatibilities {
         /// A column to add.
         case column(String)
         case statement(String)
+        /// The omission of columns, which a trigger writes, from the model.
+        case omission([String], of: String, trigger: String)
         case none
     }
 
@@ -262,6 +264,8 @@ struct TableIncompatibilities {
         let table: String
         let column: String?
         var problem: SyncDiagnostic
+        /// The columns that the model can omit instead, and the trigger that writes them; nil if there are none.
+        var omission: (columns: [String], table: String, trigger: String)?
     }
 
     /// - Parameter known: The columns that the model uses, in folded case.
@@ -327,6 +331,9 @@ struct TableIncompatibilities {
             case .statement(let sql):
                 found.problem.fixSQL = sql
                 rest.append(found)
+            case .omission(let columns, let table, let trigger):
+                found.omission = (columns, table, trigger)
+                rest.append(found)
             case .none: rest.append(found)
             }
         }
@@ -338,7 +345,7 @@ struct TableIncompatibilities {
         let isNeeded = fixes.contains {
             switch $0 {
             case .definition, .lookup: true
-            case .column, .values, .statement, .none: false
+            case .column, .values, .statement, .omission, .none: false
             }
         }
         guard isNeeded, var definition = TableDefinition(table.sql) else { return nil }
@@ -346,7 +353,7 @@ struct TableIncompatibilities {
             switch fix {
             case .definition(let change), .lookup(_, let change): change(&definition)
             case .column(let column): definition.add(column: column)
-            case .values, .statement, .none: break
+            case .values, .statement, .omission, .none: break
             }
         }
         return definition

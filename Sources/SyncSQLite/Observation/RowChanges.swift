@@ -7,7 +7,7 @@ import SyncStore
 /// Each row is a ``SyncRow`` or a value of a Swift type.
 public struct RowChanges<Row: Sendable>: Sendable {
     /// The old and the new index of a row.
-    public struct IndexChange: Sendable, Hashable {
+    public struct IndexChange: Sendable, Hashable, CustomStringConvertible {
         /// The index in the old list.
         public let old: Int
         /// The index in the new list.
@@ -18,6 +18,9 @@ public struct RowChanges<Row: Sendable>: Sendable {
             self.old = old
             self.new = new
         }
+
+        /// The old and the new index: `3 → 0`.
+        public var description: String { "\(old) → \(new)" }
     }
 
     /// All rows of the new list.

@@ -103,8 +103,10 @@ extension SQLiteSession: StoreSession {
 
     private static let tablesPerNotice = 64
 
-    package func notifyObservers(of tables: [TableID], andLinks: Bool) throws {
-        let names = tables.map { layout[$0].name } + (andLinks ? layout.joinTables : [])
+    package func notifyObservers(of tables: [ChangedTable], andLinks: Bool) throws {
+        let own = tables.map { layout[$0.table].name } + (andLinks ? layout.joinTables : [])
+        let others = try visit.tables(writtenWith: tables, andLinks: andLinks, layout).subtracting(own)
+        let names = own + others.sorted()
         // GRDB copies a region each time a table is added to it, so build several small regions.
         for start in stride(from: 0, to: names.count, by: Self.tablesPerNotice) {
             var region = DatabaseRegion()

@@ -34,8 +34,8 @@ package protocol StoreSession: AnyObject {
     func checkLinks() throws
 
     /// Notifies observers, once the transaction is committed, that rows of these tables changed, and join rows if links
-    /// changed.
-    func notifyObservers(of tables: [TableID], andLinks: Bool) throws
+    /// changed. Also notifies observers of the tables that triggers and foreign-key actions may have written.
+    func notifyObservers(of tables: [ChangedTable], andLinks: Bool) throws
 
     // MARK: Matching
 
@@ -220,4 +220,26 @@ package struct UnmatchedRowFilter {
     package let scope: Int?
     /// Whether the payload is a snapshot of all rows. Links to rows that it omits are then rare.
     package let coversAll: Bool
+}
+
+/// A table in which a sync changed rows.
+package struct ChangedTable: Hashable, Sendable {
+    package let table: TableID
+    package let changes: RowChangeKinds
+
+    package init(table: TableID, changes: RowChangeKinds) {
+        self.table = table
+        self.changes = changes
+    }
+}
+
+/// The kinds of changes of the rows of one table.
+package struct RowChangeKinds: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let insertion = RowChangeKinds(rawValue: 1)
+    package static let update = RowChangeKinds(rawValue: 2)
+    package static let deletion = RowChangeKinds(rawValue: 4)
 }

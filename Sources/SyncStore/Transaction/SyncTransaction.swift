@@ -294,10 +294,17 @@ extension SyncTransaction {
     /// Notifies observers once of the tables that changed, or of all tables if links changed.
     private func notifyObservers() throws {
         let wroteLinks = report.linksAdded + report.linksRemoved > 0
-        let changed = model.hierarchies.filter { hierarchy in
-            wroteLinks || hierarchy.entities.contains { !report.entities[$0].isEmpty }
+        let changed = model.hierarchies.compactMap { hierarchy -> ChangedTable? in
+            var changes: RowChangeKinds = wroteLinks ? .update : []
+            for entity in hierarchy.entities {
+                let reported = report.entities[entity]
+                if reported.insertedCount > 0 { changes.insert(.insertion) }
+                if reported.updatedCount > 0 { changes.insert(.update) }
+                if reported.deletedCount > 0 { changes.insert(.deletion) }
+            }
+            return changes.isEmpty ? nil : ChangedTable(table: hierarchy.id, changes: changes)
         }
         guard !changed.isEmpty else { return }
-        try store.notifyObservers(of: changed.map(\.id), andLinks: wroteLinks)
+        try store.notifyObservers(of: changed, andLinks: wroteLinks)
     }
 }

@@ -51,7 +51,7 @@ package final class CheckedSession: StoreSession {
 
     package func checkLinks() throws { try run { try session.checkLinks() } }
 
-    package func notifyObservers(of tables: [TableID], andLinks: Bool) throws {
+    package func notifyObservers(of tables: [ChangedTable], andLinks: Bool) throws {
         try run { try session.notifyObservers(of: tables, andLinks: andLinks) }
     }
 

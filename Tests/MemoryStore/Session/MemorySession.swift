@@ -47,7 +47,7 @@ extension MemorySession: StoreSession {
         }
     }
 
-    package func notifyObservers(of tables: [TableID], andLinks: Bool) throws {}
+    package func notifyObservers(of tables: [ChangedTable], andLinks: Bool) throws {}
 
     // MARK: Reading rows
 

@@ -11,7 +11,7 @@ extension FakeStore {
     func end(awaits: Bool) { unexpected() }
     func reserveCapacity(forInserting count: Int) { unexpected() }
     func checkLinks() { unexpected() }
-    func notifyObservers(of tables: [TableID], andLinks: Bool) { unexpected() }
+    func notifyObservers(of tables: [ChangedTable], andLinks: Bool) { unexpected() }
 
     func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) { unexpected() }
     func match(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) { unexpected() }

@@ -72,7 +72,10 @@ struct AppDatabaseStoreTests {
             let stack = try DataStack(model: Fixtures.model("company"), in: pool)
             try await sync("day1", into: stack)
             try stack.close()
-            #expect(try await stack.count("User") > 0)
+            let result = try await pool.write { db throws in
+                try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, operations: .insert, in: db)
+            }
+            #expect(result.isEmpty)
         }
         #expect(try await pool.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") } ?? 0 > 0)
     }

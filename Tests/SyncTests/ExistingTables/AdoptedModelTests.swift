@@ -136,6 +136,64 @@ struct AdoptedModelTests {
         _ = try DataStack(model: again.model, existingTablesIn: queue)
     }
 
+    @Test("A column that triggers write is left out of the model, and the triggers stay")
+    func writtenColumnsAreOmitted() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE project (id INTEGER PRIMARY KEY, name TEXT, openTasks INTEGER NOT NULL DEFAULT 0);
+                    CREATE TABLE task (id INTEGER PRIMARY KEY, done BOOLEAN,
+                      project_id INTEGER REFERENCES project ON DELETE CASCADE);
+                    CREATE TRIGGER task_inserted AFTER INSERT ON task BEGIN
+                      UPDATE project SET openTasks = openTasks + 1 WHERE id = NEW.project_id;
+                    END;
+                    CREATE TRIGGER task_deleted AFTER DELETE ON task BEGIN
+                      UPDATE project SET openTasks = openTasks - 1 WHERE id = OLD.project_id;
+                    END;
+                    INSERT INTO project (id) VALUES (1);
+                    """)
+        }
+        let adopted = try AdoptedModel(of: queue)
+        #expect(adopted.model.entities.map(\.name) == ["Project", "Task"])
+        #expect(adopted.model.entity(named: "Project")?.attributes.map(\.name) == ["id", "name"])
+        #expect(
+            adopted.notes.map { $0.prefix(while: { $0 != "_" }) } == [
+                "tables.project.openTasks: the column is excluded: the trigger task"
+            ], "\(adopted.notes)")
+        #expect(adopted.notes.allSatisfy { !$0.contains("DROP") && $0.hasSuffix(" writes it") })
+        let stack = try DataStack(model: adopted.model, existingTablesIn: queue)
+        try await Sync.changes(Data(#"[{"id": 7, "project_id": 1}]"#.utf8), inEntity: "Task", stack: stack)
+        #expect(try queue.lines("SELECT openTasks FROM project") == ["1"])
+    }
+
+    @Test("A table of a trigger that writes a required column is left out, and the fix drops the trigger")
+    func writtenRequiredColumns() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE project (id INTEGER PRIMARY KEY, state TEXT NOT NULL);
+                    CREATE TABLE task (id INTEGER PRIMARY KEY);
+                    CREATE TRIGGER t AFTER INSERT ON task BEGIN UPDATE project SET state = 'x'; END
+                    """)
+        }
+        let adopted = try AdoptedModel(of: queue)
+        #expect(adopted.model.entities.map(\.name) == ["Project"])
+        #expect(
+            adopted.notes == [
+                "tables.task: the table is excluded: the trigger t writes to project.state\n"
+                    + "DROP TRIGGER IF EXISTS main.\"t\";"
+            ])
+    }
+
+    @Test("A database without tables is an error that names the -wal file", arguments: [[], ["authors"]])
+    func noTables(tables: [String]) throws {
+        let error = try #require(throws: SyncError.self) { try AdoptedModel(of: DatabaseQueue(), tables: tables) }
+        #expect(error.code == .incompatibleTables)
+        #expect(error.message == "the database has no tables; a copy of an open database needs its -wal file too")
+    }
+
     @Test("A model may be of some of the existing tables")
     func modelOfSomeTables() throws {
         let queue = try database()

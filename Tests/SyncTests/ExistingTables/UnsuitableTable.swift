@@ -282,7 +282,17 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
                 CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, touched TEXT);
                 CREATE TRIGGER one AFTER UPDATE ON I BEGIN UPDATE I SET touched = 'now', A = lower(a) WHERE id = new.id; END;
                 CREATE TRIGGER two AFTER UPDATE ON I BEGIN UPDATE I SET touched = 'now' WHERE id = new.id; END;
-                """, entities: item, problems: ["tables.I: the trigger one writes to I.A"],
+                """, entities: item,
+            problems: [
+                "tables.I: the trigger one writes to I.A; leave this column out of the model, or drop the trigger"
+            ], needsSQL: false),
+        .init(
+            name: "trigger that deletes what is synced",
+            sql: """
+                CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, touched TEXT);
+                CREATE TRIGGER one AFTER UPDATE ON I BEGIN DELETE FROM I WHERE id = 9; END;
+                CREATE TRIGGER two AFTER UPDATE ON I BEGIN UPDATE I SET touched = 'now' WHERE id = new.id; END;
+                """, entities: item, problems: ["tables.I: the trigger one deletes from I, whose rows only the sync"],
             kept: ("SELECT name FROM sqlite_schema WHERE type = 'trigger'", ["two"])),
         .init(
             name: "view", sql: "CREATE VIEW I AS SELECT 1 AS id, 2 AS a", entities: item,

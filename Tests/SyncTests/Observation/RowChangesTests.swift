@@ -35,6 +35,7 @@ struct RowChangesTests {
         #expect(second.inserted == [2])
         #expect(second.moved == [.init(old: 3, new: 0)])
         #expect(second.updated == [.init(old: 3, new: 0), .init(old: 2, new: 3)])
+        #expect("\(second.updated)" == "[3 → 0, 2 → 3]")
     }
 
     @Test("Observed changes lead from any list to the next, with as few moves as possible")

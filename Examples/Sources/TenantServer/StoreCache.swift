@@ -1,0 +1,106 @@
+import Foundation
+import GRDB
+import Sync
+
+/// The open stores of the tenants.
+actor StoreCache {
+    private final class Entry {
+        let stack: Task<DataStack, any Error>
+        var leases = 0
+        var lastUse = ContinuousClock.now
+
+        init(_ stack: Task<DataStack, any Error>) { self.stack = stack }
+    }
+
+    private let open: @Sendable (_ tenant: String) throws -> DataStack
+    private var entries: [String: Entry] = [:]
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var isShutDown = false
+
+    init(open: @escaping @Sendable (_ tenant: String) throws -> DataStack) { self.open = open }
+
+    /// Leases the store of a tenant. The cache closes no leased store.
+    func withStore<Value: Sendable>(
+        of tenant: String, _ body: @Sendable (DataStack) async throws -> Value
+    ) async throws -> Value {
+        if isShutDown { throw CancellationError() }
+        let entry = entries[tenant] ?? Entry(Task { [open] in try await blocking { try open(tenant) } })
+        entries[tenant] = entry
+        entry.leases += 1
+        defer { release(entry) }
+        let stack: DataStack
+        do { stack = try await entry.stack.value } catch {
+            if entries[tenant] === entry { entries[tenant] = nil }
+            throw error
+        }
+        return try await body(stack)
+    }
+
+    private func release(_ entry: Entry) {
+        entry.leases -= 1
+        entry.lastUse = .now
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    /// Closes the stores without a lease that were not used for a time.
+    func close(unusedFor time: Duration) async throws {
+        for (tenant, entry) in entries
+        where entry.leases == 0 && entries[tenant] === entry && entry.lastUse.duration(to: .now) >= time {
+            entries[tenant] = nil
+            let stack = try await entry.stack.value
+            try await blocking { try closeStore(stack) }
+        }
+    }
+
+    /// Waits for all leases, and closes all stores.
+    func shutDown() async throws {
+        isShutDown = true
+        while entries.values.contains(where: { $0.leases > 0 }) {
+            await withCheckedContinuation { waiters.append($0) }
+        }
+        try await close(unusedFor: .zero)
+    }
+}
+
+// MARK: - Stores
+
+/// Opens the store of a tenant in a pool with few connections.
+func openStore(_ file: URL, _ model: SyncModel) throws -> DataStack {
+    var configuration = Configuration()
+    configuration.maximumReaderCount = 2
+    configuration.busyMode = .timeout(10)
+    let pool = try DatabasePool(path: file.path, configuration: configuration)
+    return try DataStack(model: model, in: pool)
+}
+
+/// Closes a store and its pool, so that only the `.sqlite` file remains.
+func closeStore(_ stack: DataStack) throws {
+    try stack.close()
+    (stack.writer as? DatabasePool)?.invalidateReadOnlyConnections()
+    try stack.writer.close()
+}
+
+/// Waits for the running syncs, cancels them after a time, and closes all stores.
+func shutDown(_ stores: StoreCache, _ syncs: Task<Void, any Error>, grace: Duration) async throws {
+    let timer = Task {
+        try await Task.sleep(for: grace)
+        syncs.cancel()
+    }
+    _ = await syncs.result
+    timer.cancel()
+    try await stores.shutDown()
+}
+
+/// Limits the syncs that run at the same time.
+func limitSyncs(of stack: DataStack) {
+    Sync.maxConcurrentSyncs = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)  // of this process
+    stack.maxConcurrentSyncs = 2  // of one store
+}
+
+/// Runs work that waits, and does not block the threads of tasks.
+func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }
+    }
+}

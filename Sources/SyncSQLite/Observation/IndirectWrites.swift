@@ -1,0 +1,137 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The tables that triggers and foreign-key actions write when a sync changes the tables of a model, found once for
+/// each version of the schema.
+final class IndirectWrites: Sendable {
+    /// Identifies the schema that a connection sees.
+    struct Schema: Hashable {
+        let file: String
+        let connection: ObjectIdentifier
+        let version: Int?
+        /// The version of the temporary schema, which may contain triggers.
+        let temporaryVersion: Int?
+    }
+
+    private struct Known: Equatable {
+        let schema: Schema
+        /// Whether the schema has triggers of the app, or foreign keys of tables that are not in the model.
+        let mayExist: Bool
+        /// By table, and one kind of change.
+        var ofTables: [ChangedTable: Set<String>] = [:]
+        var ofJoinTables: Set<String>?
+    }
+
+    private let known = Locked<Known?>(nil)
+
+    /// Returns the tables that may have been written because a sync changed rows of tables, and links if `andLinks`.
+    ///
+    /// - Parameter isOwn: Whether the schema is committed. The schema of a caller's transaction is recorded when the
+    ///   transaction commits.
+    func tables(
+        writtenWith changed: [ChangedTable], andLinks: Bool, _ layout: StoreLayout, _ schema: Schema, isOwn: Bool,
+        in db: Database
+    ) throws -> Set<String> {
+        let former = known.value.flatMap { $0.schema == schema ? $0 : nil }
+        var current = try former ?? Known(schema: schema, mayExist: Self.mayExist(layout, db))
+        var written: Set<String> = []
+        if current.mayExist {
+            for change in changed.flatMap(\.kinds) {
+                let found = try current.ofTables[change] ?? Self.find(change.statements(layout), in: db)
+                current.ofTables[change] = found
+                written.formUnion(found)
+            }
+            if andLinks {
+                let found = try current.ofJoinTables ?? Self.find(layout.joinTableStatements, in: db)
+                current.ofJoinTables = found
+                written.formUnion(found)
+            }
+        }
+        guard current != former else { return written }
+        if isOwn {
+            known.withLock { $0 = current }
+        } else {
+            db.afterNextTransaction(onCommit: { [known, current] _ in known.withLock { $0 = current } })
+        }
+        return written
+    }
+
+    private static func mayExist(_ layout: StoreLayout, _ db: Database) throws -> Bool {
+        let tables = (layout.tables.map(\.name) + layout.joinTables).map(\.literal).joined(separator: ", ")
+        return try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (
+                  SELECT 1 FROM main.sqlite_schema
+                  WHERE name NOT GLOB 'sync_*' AND (type = 'trigger'
+                    OR type = 'table' AND sql LIKE '%references%' AND name COLLATE NOCASE NOT IN (\(tables)))
+                  UNION ALL SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger')
+                """) ?? false
+    }
+
+    /// Returns the tables that statements would write, with their triggers and foreign-key actions. SQLite reports
+    /// these tables when it compiles a statement, and GRDB passes them to each observer. `EXPLAIN` writes nothing.
+    private static func find(_ statements: [String], in db: Database) throws -> Set<String> {
+        let recorder = WriteRecorder()
+        db.add(transactionObserver: recorder, extent: .databaseLifetime)
+        defer { db.remove(transactionObserver: recorder) }
+        for sql in statements { try db.execute(sql: "EXPLAIN \(sql)") }
+        return recorder.tables.filter { !$0.foldedForSQL.hasPrefix("sync_") }
+    }
+}
+
+/// Records the tables that statements write.
+private final class WriteRecorder: TransactionObserver {
+    private(set) var tables: Set<String> = []
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
+        tables.insert(eventKind.tableName)
+        return false
+    }
+
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) {}
+    func databaseDidRollback(_ db: Database) {}
+}
+
+extension ChangedTable {
+    /// The changes, each with one kind.
+    fileprivate var kinds: [ChangedTable] {
+        [RowChangeKinds.insertion, .update, .deletion].filter(changes.contains)
+            .map { ChangedTable(table: table, changes: $0) }
+    }
+
+    /// Statements that fire the triggers and foreign-key actions of the changes.
+    fileprivate func statements(_ layout: StoreLayout) -> [String] {
+        let names = layout[table]
+        let quoted = names.name.quoted
+        var statements: [String] = []
+        if changes.contains(.insertion) { statements.append("INSERT INTO \(quoted) DEFAULT VALUES") }
+        if changes.contains(.deletion) { statements.append("DELETE FROM \(quoted)") }
+        if changes.contains(.update) {
+            // A sync does not change keys, so it does not fire `ON UPDATE` of foreign keys that reference them.
+            let hierarchy = layout.model[table]
+            let keys = Set(layout.model.entities[hierarchy.root].keySlots)
+            var columns = hierarchy.attributes.indices.filter { !keys.contains($0) }.map { names.columns[$0] }
+            for (column, order) in layout.foreignKeyColumns(of: hierarchy) {
+                columns += [column] + [order].compactMap(\.self)
+            }
+            let assignments = columns.map { "\($0.quoted) = \($0.quoted)" }.joined(separator: ", ")
+            if !columns.isEmpty { statements.append("UPDATE \(quoted) SET \(assignments)") }
+        }
+        return statements
+    }
+}
+
+extension StoreLayout {
+    fileprivate var joinTableStatements: [String] {
+        links.flatMap { link -> [String] in
+            guard case .joinTable(let name, _, _, let firstOrder, let secondOrder) = link else { return [] }
+            let orders = [firstOrder, secondOrder].compactMap { $0?.quoted }
+            let update = "UPDATE \(name.quoted) SET " + orders.map { "\($0) = \($0)" }.joined(separator: ", ")
+            return ["INSERT INTO \(name.quoted) DEFAULT VALUES", "DELETE FROM \(name.quoted)"]
+                + (orders.isEmpty ? [] : [update])
+        }
+    }
+}

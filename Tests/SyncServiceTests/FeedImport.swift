@@ -1,0 +1,1 @@
+../../Examples/Sources/TenantServer/FeedImport.swift
