@@ -141,9 +141,11 @@ struct EngineMigrationTests {
             let rows = await service.contents(of: "Task")
             #expect(rows[1]?["start"] == "2026-12-01T00:00:00Z")
             #expect(rows[2]?["start"] == nil && rows[3]?["start"] == nil)
-            #expect(try await device.engine.conflicts().isEmpty)
-            #expect(try await device.leftovers() == [])
-            #expect(try await device.engine.sync().isEmpty)
+            let (conflicts, leftovers) = (try await device.engine.conflicts(), try await device.leftovers())
+            #expect(conflicts.isEmpty)
+            #expect(leftovers == [])
+            let report = try await device.engine.sync()
+            #expect(report.isEmpty)
         }
     }
 
