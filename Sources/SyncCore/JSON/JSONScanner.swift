@@ -2,7 +2,6 @@
 struct JSONScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
-    private let isStart: Bool
     var position = 0
     private let tokens = TokenBuffer()
 
@@ -12,7 +11,6 @@ struct JSONScanner {
     init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, isStart: Bool = true) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
-        self.isStart = isStart
         if isStart, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
     }
 
@@ -340,7 +338,7 @@ extension JSONScanner {
     /// Returns the error for an unexpected byte or end at the current position.
     func failure(expected: String) -> SyncError {
         guard position < bytes.count else {
-            return failure("expected \(expected), found the end of the text\(unclosedContainer)", at: position)
+            return failure("expected \(expected), found the end of the text", at: position)
         }
         let byte = bytes[position]
         if byte >= 0x80, !startsCharacter { return failure(.invalidUTF8, "the text is not UTF-8", at: position) }
@@ -351,32 +349,6 @@ extension JSONScanner {
         return failure("expected \(expected), found \(found)", at: position)
     }
 
-    /// The beginning of the innermost object or array that is not closed, as a clause of an error. It is empty if there is
-    /// none, and in a later chunk of a document, whose location the scanner does not know.
-    private var unclosedContainer: String {
-        guard isStart, let offset = unclosedOffset else { return "" }
-        let (line, column) = location(of: offset)
-        let kind = bytes[offset] == .openBrace ? "object" : "array"
-        return "; the \(kind) that begins at line \(line), column \(column) is not closed"
-    }
-
-    /// The offset of the innermost object or array that is not closed, in text without other errors.
-    private var unclosedOffset: Int? {
-        var open: [Int] = []
-        var (offset, isInString) = (0, false)
-        while offset < bytes.count {
-            switch bytes[offset] {
-            case .backslash where isInString: offset += 1
-            case .quote: isInString.toggle()
-            case .openBrace where !isInString, .openBracket where !isInString: open.append(offset)
-            case .closeBrace where !isInString, .closeBracket where !isInString: _ = open.popLast()
-            default: break
-            }
-            offset += 1
-        }
-        return open.last
-    }
-
     private var startsCharacter: Bool {
         var copy = self
         return (try? copy.multibyte()) != nil
@@ -385,13 +357,12 @@ extension JSONScanner {
     func failure(_ message: String, at offset: Int) -> SyncError { failure(.malformedJSON, message, at: offset) }
 
     func failure(_ code: SyncError.Code, _ message: String, at offset: Int) -> SyncError {
-        let (line, column) = location(of: offset)
-        return SyncError(code, message, line: line, column: column)
-    }
-
-    private func location(of offset: Int) -> (line: Int, column: Int) {
-        let before = bytes[..<min(offset, bytes.count)]
-        let lineStart = before.lastIndex(of: .newline).map { $0 + 1 } ?? 0
-        return (before.count { $0 == .newline } + 1, offset - lineStart + 1)
+        var line = 1
+        var lineStart = 0
+        for index in 0..<min(offset, bytes.count) where bytes[index] == .newline {
+            line += 1
+            lineStart = index + 1
+        }
+        return SyncError(code, message, line: line, column: offset - lineStart + 1)
     }
 }

@@ -53,23 +53,6 @@ struct StrictJSONTests {
         #expect(fromText?.message.isEmpty == false)
     }
 
-    @Test(
-        "The error of truncated JSON locates the innermost object or array that is not closed",
-        arguments: [
-            (
-                "[{}, {\"a\": [1],\n \"b\": {\"c\": \"]}\\\"\",",
-                "the object that begins at line 2, column 7 is not closed"
-            ),
-            ("{\"a\": 1, \"b\": [[2, 3", "the array that begins at line 1, column 16 is not closed"),
-            ("[", "the array that begins at line 1, column 1 is not closed"),
-        ])
-    func locatesUnclosedContainers(_ text: String, _ clause: String) {
-        let error = #expect(throws: SyncError.self) { try JSONValue(parsing: text) }
-        #expect(error?.message.hasSuffix("found the end of the text; \(clause)") == true, "\(error?.message ?? "")")
-        let empty = #expect(throws: SyncError.self) { try JSONValue(parsing: " ") }
-        #expect(empty?.message.hasSuffix("found the end of the text") == true)
-    }
-
     @Test("A malformed record is rejected at the same column of its line", arguments: malformed)
     func rejectsMalformedRecords(_ text: String, _ place: String) throws {
         // These texts are valid, or fail elsewhere, inside a record.
