@@ -82,11 +82,17 @@ extension SyncTransaction {
         for row in rows { try unlink(row, deletionCandidates[row].unlinked) }
     }
 
-    /// Loads the foreign keys of deletion candidates, for the associations that a closure returns for each.
+    /// Loads the foreign keys of deletion candidates, for the associations that a closure returns for each. Also loads
+    /// the identities of the referenced rows, if the result contains links.
     func loadTargets(of rows: Set<StoredRow>, _ wanted: (DeletionCandidates.Reasons) -> Set<AssociationID>) throws {
         var keys: [AssociationID: [RowKey]] = [:]
         for row in rows { for link in wanted(deletionCandidates[row]) { keys[link, default: []].append(row.key) } }
-        for (link, keys) in keys { try links.load(keys, link, from: .first) }
+        for (link, keys) in keys.sorted(by: { $0.key < $1.key }) {
+            try links.load(keys, link, from: .first)
+            guard previousValues != nil else { continue }
+            let targets = try keys.compactMap { try links.target(of: $0, link) }
+            try identities.load(targets.lazy.map { StoredRow(table: model[link].second.table, key: $0) })
+        }
     }
 
     /// Removes links of a row, except those that are part of its composite key.

@@ -51,9 +51,10 @@ struct QueryPlans {
         (details[sql] ?? []).filter { step in
             step.contains("AUTOMATIC")
                 || step.hasPrefix("SCAN ")
-                    && !["SCAN CONSTANT ROW", "SCAN (subquery", "SCAN json_each", "SCAN sqlite_"].contains {
-                        step.hasPrefix($0)
-                    }
+                    && !["SCAN CONSTANT ROW", "SCAN (subquery", "SCAN json_each", "SCAN sqlite_", "SCAN main.sqlite_"]
+                        .contains {
+                            step.hasPrefix($0)
+                        }
         }
     }
 
