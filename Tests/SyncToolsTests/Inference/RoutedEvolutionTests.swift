@@ -58,6 +58,19 @@ struct RoutedEvolutionTests {
         #expect(try notes(Self.kinds, #"[{"id": 1, "ps": [\#(records)]}]"#, "O") == expected)
     }
 
+    @Test("The discriminator of an ancestor is not a new key of a subentity with its own discriminator")
+    func knowsDiscriminatorsOfAncestors() throws {
+        let model = """
+            {"entities": {
+              "P": {"attributes": {"id": "integer"}, "discriminator": {"key": "type", "values": {"q": "Q"}}},
+              "Q": {"parent": "P", "discriminator": {"key": "rank.name", "values": {"r": "R"}, "otherwise": "parent"}},
+              "R": {"parent": "Q", "attributes": {"y": "integer"}}}}
+            """
+        let json = #"[{"id": 1, "type": "q", "rank": {"name": "r"}, "y": 1}, {"id": 2, "type": "q"}]"#
+        #expect(try notes(model, json, "P") == [])
+        #expect(try notes(model, json, "Q") == [])
+    }
+
     @Test("In GraphQL, __typename can be the discriminator, and is never a new key")
     func readsTypeNames() throws {
         let model = Self.kinds.replacing(#""key": "type""#, with: #""key": "__typename""#)
