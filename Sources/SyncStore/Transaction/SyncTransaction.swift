@@ -22,6 +22,8 @@ struct SyncTransaction {
     /// References of the payload to rows that are not stored.
     private(set) var unresolvedLinks = UnresolvedLinks()
     var report: ResultBuilder
+    /// The rows that a page of a paged import updated as a side effect.
+    var updatedRows: [ResultBuilder.Identity: StoredRow] = [:]
     var deletionCandidates = DeletionCandidates()
     /// Nodes without a key that matched the row of another node, each with that other node.
     var duplicates: [PayloadGraph.RowReference: NodeID] = [:]
@@ -279,6 +281,7 @@ extension SyncTransaction {
     /// Writes the remaining links, checks the written state, notifies observers and creates the result.
     mutating func finish() throws -> SyncResult {
         try reportRepairedRows()
+        try countUpdatedRowsOnce()
         try writeLinks()
         try store.checkLinks()
         try checkDeletionLimit()
