@@ -176,6 +176,7 @@ extension SyncTransaction {
     /// Records an added link between two stored rows.
     mutating func recordAddedLink(_ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow) throws {
         report.countLinks(added: 1)
+        resolvedLinks.append(.init(link: link.id, rows: JoinKey(first: first.key, second: second.key)))
         guard let previousValues else { return }
         previousValues.recordAdded(
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
@@ -190,6 +191,16 @@ extension SyncTransaction {
         let other = StoredRow(table: link.side(end.other).table, key: key)
         let (first, second) = end == .first ? (row, other) : (other, row)
         previousValues.recordRemoved(
+            named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
+    }
+
+    /// Removes a link that this sync has added from the result, because the sync deletes one of its rows.
+    mutating func recordUndoneLink(_ link: CompiledAssociation, _ rows: JoinKey) throws {
+        report.countLinks(added: -1)
+        guard let previousValues else { return }
+        let first = StoredRow(table: link.first.table, key: rows.first)
+        let second = StoredRow(table: link.second.table, key: rows.second)
+        previousValues.recordUndone(
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 

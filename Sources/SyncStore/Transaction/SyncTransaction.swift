@@ -30,9 +30,17 @@ struct SyncTransaction {
     /// The row keys of the parent's children before the sync, or before the paged import.
     var parentRows: [RowKey] = []
     var pendingReferences: [SyncResult.Link] = []
+    /// The links that this sync added because the rows of pending references arrived.
+    var resolvedLinks: [ResolvedLink] = []
     /// The number of omitted rows of each entity that are not deleted, because a record with an unreadable key may
     /// describe them.
     var skippedDeletions: [Int: Int] = [:]
+
+    /// A link between two stored rows.
+    struct ResolvedLink: Hashable {
+        let link: AssociationID
+        let rows: JoinKey
+    }
 
     /// Runs all stages of the sync, and returns the change set.
     mutating func apply() throws -> SyncResult {
