@@ -209,14 +209,24 @@ extension SyncTransaction {
         // A foreign key between two deleted rows is visited from both ends, a join row from one end only.
         let isRecordedAtOtherEnd = end.end == .second && !isJoinTable
         for other in targets where !isRecordedAtOtherEnd || !going.contains(other) {
-            let rows = TrackedLinks.key(row.key, other.key, end.end)
-            if added.contains(.init(link: link.id, rows: rows)) {
-                try recordUndoneLink(link, rows)
-            } else {
-                try recordRemovedLink(link, of: row, at: end.end, to: other.key)
+            try recordDetachedLink(end, of: row, to: other, added)
+            // The join table of a symmetric association has the link in the other direction too.
+            if isJoinTable, link.isSymmetric, !going.contains(other) {
+                try recordDetachedLink(end, of: other, to: row, added)
             }
         }
         if isJoinTable { try links.removeJoinRows(of: row.key, link.id, at: end.end) }
+    }
+
+    private mutating func recordDetachedLink(
+        _ end: LinkEnd, of row: StoredRow, to other: StoredRow, _ added: Set<ResolvedLink>
+    ) throws {
+        let rows = TrackedLinks.key(row.key, other.key, end.end)
+        if added.contains(.init(link: end.link.id, rows: rows)) {
+            try recordUndoneLink(end.link, rows)
+        } else {
+            try recordRemovedLink(end.link, of: row, at: end.end, to: other.key)
+        }
     }
 
     /// Deletes rows, owned rows before their owners. Reports all of them first, because deleting a row can delete rows
