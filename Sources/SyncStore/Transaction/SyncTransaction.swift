@@ -30,6 +30,8 @@ struct SyncTransaction {
     /// The row keys of the parent's children before the sync, or before the paged import.
     var parentRows: [RowKey] = []
     var pendingReferences: [SyncResult.Link] = []
+    /// Whether join rows of ordered lists got other positions.
+    var reordersJoinRows = false
     /// The links that this sync added because the rows of pending references arrived.
     var resolvedLinks: [ResolvedLink] = []
     /// The number of omitted rows of each entity that are not deleted, because a record with an unreadable key may
@@ -304,7 +306,7 @@ extension SyncTransaction {
 
     /// Notifies observers once of the tables that changed, or of all tables if links changed.
     private func notifyObservers() throws {
-        let wroteLinks = report.linksAdded + report.linksRemoved > 0
+        let wroteLinks = reordersJoinRows || report.linksAdded + report.linksRemoved > 0
         let changed = model.hierarchies.filter { hierarchy in
             wroteLinks || hierarchy.entities.contains { !report.entities[$0].isEmpty }
         }
