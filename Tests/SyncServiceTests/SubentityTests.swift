@@ -164,6 +164,36 @@ struct SubentityTests {
         }
     }
 
+    @Test("In a shared list, a row has the discriminators of its entity and its ancestors")
+    func nestedDiscriminators() async throws {
+        let service = InMemoryService(pageSize: 10)
+        await service.set("Media", 10, ["name": "a", "kind": "video", "rank": "clip", "length": 4])
+        await service.set("Media", 11, ["name": "b", "kind": "video"])
+        let schema = """
+            {"entities": {
+              "Media": {"attributes": {"remoteID": "integer", "name": "string"},
+                "discriminator": {"key": "kind", "values": {"video": "Video"}}},
+              "Video": {"parent": "Media",
+                "discriminator": {"key": "rank", "values": {"clip": "Clip"}, "otherwise": "parent"}},
+              "Clip": {"parent": "Video", "attributes": {"length": "integer"}}}}
+            """
+        let one = try Device(service, schema: schema, entities: ["Media"], configuration)
+        let two = try Device(service, schema: schema, entities: ["Media"], configuration)
+        for device in [one, two] { try await device.engine.sync() }
+        try await one.stack.insert("Clip", values: ["name": "c", "length": 5])
+        await service.set("Media", 10, ["name": "a", "kind": "video", "rank": .null, "length": .null])
+        await service.set("Media", 11, ["name": "b", "kind": "video", "rank": "clip", "length": 6])
+        for device in [one, two] { try await device.engine.sync() }
+        let made = await service.contents(of: "Media").values.first { $0["name"] == "c" }
+        #expect(made?["kind"] == "video" && made?["rank"] == "clip")
+        for device in [one, two] {
+            #expect(
+                try await device.rows("SELECT sync_entity, name, length FROM Media ORDER BY name")
+                    == ["Video a nil", "Clip b 6", "Clip c 5"])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
     @Test("Subentities with their own keys may have equal IDs")
     func ownKeys() async throws {
         let service = InMemoryService(pageSize: 10)

@@ -61,6 +61,37 @@ struct ChunkTests {
         }
     }
 
+    @Test(
+        "A row is counted once if a chunk writes it and a later chunk links it by a pending reference",
+        arguments: [
+            #"[{"id": 2, "boss_id": 3}, {"id": 3}]"#, #"[{"id": 1, "boss_id": 3}, {"id": 3}]"#,
+            #"[{"id": 1, "name": "b", "boss_id": 3}, {"id": 3}]"#,
+            #"[{"id": 1, "boss_id": 3}, {"id": 3, "friends": [{"id": 1, "name": "a"}]}]"#,
+            #"[{"id": 1, "name": "b", "boss_id": 3}, {"id": 3, "friends": [{"id": 1, "name": "b"}]}]"#,
+            #"[{"id": 2, "boss_id": 3}, {"id": 3, "friends": [{"id": 2}]}, {"id": 2, "boss_id": 3}]"#,
+        ], [true, false])
+    func countsLinkedRowsOnce(payload: String, remembersInMemory: Bool) async throws {
+        let schema = """
+            {"entities": {"Ant": {"attributes": {"id": "integer", "name": "string"},
+              "relationships": {"boss": {"entity": "Ant", "inverse": "reports"},
+                "reports": {"entity": "Ant", "many": true, "inverse": "boss"},
+                "friends": {"entity": "Ant", "many": true, "inverse": "friends"}}}}}
+            """
+        var results: [SyncResult.EntityChanges] = []
+        for (size, detail) in [(1_000_000, .keys), (1, .keys), (1, .counts)] as [(Int, SyncOptions.ResultDetail)] {
+            let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+            try await Sync.changes([["id": 1, "name": "a"]], inEntity: "Ant", stack: stack)
+            var options = SyncOptions(resultDetail: detail)
+            options.chunkSize = size
+            if !remembersInMemory { options.rowFlagLimit = 0 }
+            let chunks = Self.chunks(Data(payload.utf8))
+            results.append(
+                try await Sync.changes(.buffers(chunks), inEntity: "Ant", stack: stack, options: options)["Ant"])
+        }
+        #expect(results[1] == results[0])
+        #expect(results[2].description == results[0].description)
+    }
+
     @Test("A second sync in chunks writes nothing, and neither does a plan, which equals its sync", arguments: sizes)
     func secondSyncWritesNothing(size: Int) async throws {
         let stack = try await store()

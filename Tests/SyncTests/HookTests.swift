@@ -201,6 +201,34 @@ struct HookTests {
         #expect(try await stack.count("User") == 0)
     }
 
+    @Test("The insert hook may return a record that names another owner than its list, but may not change the key")
+    func hookMayKeepAnotherOwner() async throws {
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Repository", primaryKey: ["owner", "name"],
+                attributes: [SyncModel.Attribute("owner", .string), SyncModel.Attribute("name", .string)],
+                relationships: [SyncModel.Relationship("issues", to: "Issue", many: true, inverse: "repository")]),
+            SyncModel.Entity(
+                "Issue", primaryKey: ["repository", "number"], attributes: [SyncModel.Attribute("number", .integer)],
+                relationships: [SyncModel.Relationship("repository", to: "Repository", inverse: "issues")]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        let json: JSONValue = [["owner": "a", "name": "x", "issues": [["number": 1, "repository": ["b", "y"]]]]]
+        for change in [["number": 2], ["repository": ["c", "z"]]] as [JSONValue] {
+            let options = changing { insertion in
+                guard insertion.entity == "Issue", case .object(let members) = change else { return insertion.record }
+                return members.reduce(insertion.record) { Self.adding($1.key, $1.value, to: $0) }
+            }
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.changes(json, inEntity: "Repository", stack: stack, options: options)
+            }
+            #expect(error?.code == .invalidOption)
+        }
+        let result = try await Sync.changes(
+            json, inEntity: "Repository", stack: stack, options: changing { $0.record })
+        #expect(result["Issue"].inserted == [.composite([.composite([.text("a"), .text("x")]), .integer(1)])])
+    }
+
     @Test("The insert hook works for bytes, NDJSON, dictionaries and single rows")
     func hookWorksInEveryFormat() async throws {
         let options = changing { Self.adding("first_name", "hook", to: $0.record) }

@@ -78,6 +78,43 @@ struct ResultValuesTests {
         #expect(changed.removedLinks?.map(Self.text) == ["User 1 company 7", "User 1 tags 6"])
     }
 
+    @Test("A result omits the links that a pending reference adds to a deleted row", arguments: [true, false])
+    func linksOfDeletedRowsAreOmitted(hasValues: Bool) async throws {
+        let schema = """
+            {"entities": {"Ant": {"attributes": {"id": "integer"},
+              "relationships": {"boss": {"entity": "Ant", "inverse": "reports"},
+                "reports": {"entity": "Ant", "many": true, "inverse": "boss"},
+                "likes": {"entity": "Ant", "many": true, "inverse": "likedBy"},
+                "likedBy": {"entity": "Ant", "many": true, "inverse": "likes"},
+                "friends": {"entity": "Ant", "many": true, "inverse": "friends"}}}}}
+            """
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        try await Sync.changes(
+            [["id": 5, "report_ids": [9], "like_ids": [9], "friend_ids": [9]], ["id": 6, "likes": [["id": 5]]]],
+            inEntity: "Ant", stack: stack)
+        let options = hasValues ? Self.asked : SyncOptions()
+        let result = try await Sync.changes([["id": 9], ["id": 6]], inEntity: "Ant", stack: stack, options: options)
+        #expect(result["Ant"].inserted == [.integer(9)] && result["Ant"].deleted == [.integer(5)])
+        #expect(result.linksAdded == 0 && result.linksRemoved == 1)
+        #expect(result.addedLinks == (hasValues ? [] : nil))
+        #expect(result.removedLinks?.map(Self.text) == (hasValues ? ["Ant 6 likes 5"] : nil))
+        #expect(try await stack.count("Ant", where: "boss != nil") == 0)
+    }
+
+    @Test("A link of a relationship that is its own inverse is removed in both directions with one of its rows")
+    func symmetricLinksOfDeletedRowsAreListed() async throws {
+        let schema = """
+            {"entities": {"Ant": {"attributes": {"id": "integer"},
+              "relationships": {"friends": {"entity": "Ant", "many": true, "inverse": "friends"}}}}}
+            """
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        let json: JSONValue = [["id": 1, "friends": [["id": 1], ["id": 2]]], ["id": 2]]
+        let added = try await Sync.changes(json, inEntity: "Ant", stack: stack, options: Self.asked)
+        let removed = try await Sync.changes([["id": 2]], inEntity: "Ant", stack: stack, options: Self.asked)
+        #expect(added.linksAdded == 3 && removed.linksRemoved == 3)
+        #expect(removed.removedLinks == added.addedLinks)
+    }
+
     private static func text(_ link: SyncResult.Link) -> String {
         "\(link.entity) \(link.key) \(link.relationship) \(link.target)"
     }

@@ -12,7 +12,7 @@ package struct ExportSchema {
         case attribute(slot: Int, conversion: ValueConversion?, isLink: Bool)
         case relationship(CompiledRelationship)
         case object([Field])
-        /// The discriminator, with the value of the entity.
+        /// A discriminator, with the value that leads to the entity.
         case kind(String)
     }
 
@@ -88,7 +88,7 @@ package struct ExportSchemaBuilder {
             let isLink = linkKeys.contains(RemoteKeyPath.text(free))
             insert(.attribute(slot: attribute.slot, conversion: attribute.conversion, isLink: isLink), at: free)
         }
-        addDiscriminator()
+        addDiscriminators()
         // Always export relationships that are part of the primary key, because they identify the row.
         let relationships =
             options.relationships == .none
@@ -104,13 +104,20 @@ package struct ExportSchemaBuilder {
         return ExportSchema(fields: fields, omissions: omissions)
     }
 
-    /// Adds the discriminator if it has a value for the entity and no attribute uses its key.
-    private mutating func addDiscriminator() {
-        guard let found = model.compiled.discriminator(of: entity.id),
-            let kind = found.discriminator.kinds.first(where: { $0.entity == entity.name })
-        else { return }
-        let path = Self.path(found.discriminator.key)
-        if isFree(path) { insert(.kind(kind.value), at: path) }
+    /// Adds the discriminators that lead to the entity, nearest first, unless an attribute uses the key.
+    ///
+    /// The value of a discriminator names the entity, or an ancestor from which nearer discriminators lead to it.
+    private mutating func addDiscriminators() {
+        let ancestry = model.compiled.ancestry(of: entity.id).map { model.compiled.entities[$0] }
+        // The entities that a value may name. The entity itself is preferred.
+        var targets = ancestry.prefix(1)
+        for (discriminator, owner) in model.compiled.discriminators(of: entity.id) {
+            let kinds = targets.compactMap { target in discriminator.kinds.first { $0.entity == target.name } }
+            guard let kind = kinds.first else { continue }
+            let path = Self.path(discriminator.key)
+            if isFree(path) { insert(.kind(kind.value), at: path) }
+            if let index = ancestry.firstIndex(where: { $0.id == owner }) { targets = ancestry.prefix(through: index) }
+        }
     }
 
     // MARK: Keys

@@ -1,9 +1,10 @@
-/// The members of the records that an engine sends for an entity: the fields, the primary key and the discriminator.
+/// The members of the records that an engine sends for an entity: the fields, the primary key and the
+/// discriminators.
 package struct OutgoingSchema: Sendable {
     /// A part of a row that the engine merges and sends separately.
     package enum Field: Sendable, Hashable {
         case attribute(slot: Int)
-        /// The discriminator, if the entity has one.
+        /// The discriminators, if the entity has any.
         case kind
         /// The foreign key of a to-one relationship, sent as an ID.
         case toOne(AssociationID)
@@ -22,8 +23,8 @@ package struct OutgoingSchema: Sendable {
     package let members: [Member]
     /// The path of each part of the primary key, in the order of the model. Most keys have one part.
     package let keyPaths: [[String]]
-    /// The path and value of the discriminator; nil if the entity has none.
-    package let kind: (path: [String], value: String)?
+    /// The path and value of each discriminator.
+    package let kinds: [(path: [String], value: String)]
 
     /// Creates the schema of an entity.
     ///
@@ -33,7 +34,7 @@ package struct OutgoingSchema: Sendable {
         let key = ExportSchemaKey(entity: entity.id, destination: entity.id, isNested: false)
         var members: [Member] = []
         var keyPaths: [CompositeKey.Part: [String]] = [:]
-        var kind: (path: [String], value: String)?
+        var kinds: [(path: [String], value: String)] = []
         func add(_ fields: [ExportSchema.Field], below path: [String]) {
             for field in fields {
                 let path = path + [field.key]
@@ -45,7 +46,7 @@ package struct OutgoingSchema: Sendable {
                         members.append(Member(path: path, field: .attribute(slot: slot), destination: nil))
                     }
                 case .object(let inner): add(inner, below: path)
-                case .kind(let value): kind = (path, value)
+                case .kind(let value): kinds.append((path, value))
                 case .relationship: break
                 }
             }
@@ -63,7 +64,7 @@ package struct OutgoingSchema: Sendable {
         }
         let parts = entity.keySlot.map { [.attribute($0)] } ?? entity.compositeKey?.parts ?? []
         self.members = members
-        self.kind = kind
+        self.kinds = kinds
         self.keyPaths = parts.compactMap { keyPaths[$0] }
         guard !parts.isEmpty, self.keyPaths.count == parts.count else {
             throw SyncError(

@@ -93,7 +93,9 @@ extension InsertHookMapper {
         _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
         _ plan: PayloadGraph
     ) throws {
-        guard let slot = entity.keySlot else { return try checkCompositeKey(answer, of: row, entity, plan) }
+        guard let slot = entity.keySlot else {
+            return try checkCompositeKey(answer, for: record, of: row, entity, plan)
+        }
         let attribute = plan.model[entity.table].attributes[slot]
         let before = plan.withTexts { StoredValue(plan[row.table].nodes[row.node.index].key, as: attribute.type, $0) }
         let after = try AttributeMapper(answer, of: entity, in: model).values[attribute.name] ?? .null
@@ -108,13 +110,16 @@ extension InsertHookMapper {
 }
 
 extension InsertHookMapper {
-    /// Checks a composite key. A record in a list may omit its owner, although the owner is a part of its key.
+    /// Checks that the hook did not change a composite key. In a list of its owner, a record may omit the owner, or name
+    /// another one, so it is enough that both records agree.
     private func checkCompositeKey(
-        _ answer: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity, _ plan: PayloadGraph
+        _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
+        _ plan: PayloadGraph
     ) throws {
-        guard entity.isKeyed, let before = plan.withTexts({ RowKey(plan[row.table].nodes[row.node.index].key, $0) }),
-            plan.model.key(of: entity, in: answer, else: before) != before
+        guard entity.isKeyed, let before = plan.withTexts({ RowKey(plan[row.table].nodes[row.node.index].key, $0) })
         else { return }
+        let after = plan.model.key(of: entity, in: answer, else: before)
+        if after == before || after == plan.model.key(of: entity, in: record, else: before) { return }
         throw SyncError(.invalidOption, "the insert hook must not change the key of a record", entity: entity.name)
     }
 }

@@ -136,23 +136,29 @@ extension CompiledModel {
     /// Returns the discriminator of an entity or of its nearest ancestor with a discriminator, and the declaring
     /// entity; nil if there is no discriminator.
     package func discriminator(of entity: Int) -> (discriminator: SyncModel.Discriminator, owner: Int)? {
-        var next: Int? = entity
-        while let id = next {
-            if let found = declarations[id].discriminator { return (found, id) }
-            next = entities[id].parent
-        }
-        return nil
+        discriminators(of: entity).first
+    }
+
+    /// Returns the discriminators of an entity and of its ancestors, nearest first, with the declaring entities.
+    package func discriminators(of entity: Int) -> [(discriminator: SyncModel.Discriminator, owner: Int)] {
+        ancestry(of: entity).compactMap { id in declarations[id].discriminator.map { ($0, id) } }
+    }
+
+    /// Returns an entity and its ancestors, nearest first.
+    package func ancestry(of entity: Int) -> some Sequence<Int> {
+        sequence(first: entity) { [entities] in entities[$0].parent }
     }
 }
 
 /// The JSON keys of an entity that are discriminators. A discriminator states the entity of the record itself, or of a
 /// row that it references: `commentable_type` next to `commentable_id`.
 struct DiscriminatorKeys {
-    private let own: String?
+    /// The keys of the discriminators of the entity and its ancestors.
+    private let own: [String]
     private let relationships: [String: [Int]]
 
     init(_ entity: CompiledEntity, of model: CompiledModel) {
-        own = model.discriminator(of: entity.id)?.discriminator.key
+        own = model.discriminators(of: entity.id).map(\.discriminator.key)
         var relationships: [String: [Int]] = [:]
         for (index, relationship) in entity.relationships.enumerated() where !relationship.isToMany {
             guard model.discriminator(of: relationship.destination) != nil else { continue }
@@ -163,11 +169,12 @@ struct DiscriminatorKeys {
 
     /// Returns the discriminator targets of a dotted key path; empty if it is not the path of a discriminator.
     func targets(of key: String) -> [KeyTable.Target] {
-        (relationships[key] ?? []).map { .kind(relationship: $0) } + (key == own ? [.kind(relationship: -1)] : [])
+        (relationships[key] ?? []).map { .kind(relationship: $0) }
+            + (own.contains(key) ? [.kind(relationship: -1)] : [])
     }
 
-    /// Returns whether the record's discriminator is inside the object at a dotted key path.
-    func isAbove(_ key: String) -> Bool { own?.hasPrefix(key + ".") ?? false }
+    /// Returns whether a discriminator of the record is inside the object at a dotted key path.
+    func isAbove(_ key: String) -> Bool { own.contains { $0.hasPrefix(key + ".") } }
 
     private static func keys(beside relationship: SyncModel.Relationship) -> [String] {
         guard let remote = relationship.remoteKey else {

@@ -79,7 +79,10 @@ package struct KeyTables {
         var targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: all[table].path,
             nested: { path, members in
-                nestedTable(path, members, isKept: isKept || keepsWhole(path, names, of: entity), of: entity)
+                nestedTable(
+                    path, members,
+                    isKept: isKept || keepsWhole(path, names, of: entity) || isRecord(path, names, of: entity),
+                    of: entity)
             })
         if readsConnections { readConnection(String(decoding: key, as: UTF8.self), table, &targets) }
         if targets.isEmpty, isKept { targets = [.ignored] }
@@ -168,6 +171,19 @@ package struct KeyTables {
         let attributes = model[model.entities[entity].table].attributes
         return slots.contains { attributes[$0].type == .json || attributes[$0].transformer != nil }
     }
+
+    // MARK: Relationships
+
+    /// Returns whether a relationship reads the object at the end of a path. The unmapped keys of the object are then
+    /// those of the destination. False for a GraphQL connection, which is no record.
+    private func isRecord(_ path: [String], _ names: EntityKeyMap, of entity: Int) -> Bool {
+        let found =
+            path.count == 1
+            ? names.relationships(readFrom: path[0])
+            : names.relationships(readFromPath: RemoteKeyPath.text(path))
+        let relationships = model.entities[entity].relationships
+        return found.contains { !$0.isForIDs && !(readsConnections && relationships[$0.index].isToMany) }
+    }
 }
 
 /// The JSON keys of one type of object, with the attributes and relationships that they fill.
@@ -215,7 +231,7 @@ package struct KeyTable {
     package let path: [String]
     /// The members that dotted remote keys read from this object. Null in place of the object is null for each of them.
     package let members: EntityKeyMap.NestedMembers
-    /// Whether an attribute takes the whole object, so that its unmapped keys are not reported.
+    /// Whether an attribute or a relationship takes the whole object, so that its unmapped keys are not reported.
     let isKept: Bool
     package private(set) var entries: [Entry] = []
     package private(set) var names: [[UInt8]] = []

@@ -5,7 +5,8 @@ public struct SyncResult: Sendable, Hashable, Codable {
         /// The key of the row.
         public var key: PrimaryKeyValue
         /// The names of the attributes and to-one relationships that were written. The array is empty if only the
-        /// position of the row in an ordered relationship changed.
+        /// position of the row in an ordered one-to-many relationship changed, or the order of an ordered many-to-many
+        /// relationship of the row.
         public var changedAttributes: [String]
         /// The old and new values of the written attributes and relationships, by name; nil unless
         /// ``SyncOptions/resultDetail`` is ``SyncOptions/ResultDetail/values``.

@@ -129,9 +129,9 @@ package enum DateParser {
     /// Parses a date in ISO 8601, such as `2015-06-23T14:40:08.123+02:00`, or a Unix time. Returns milliseconds since
     /// 1970.
     ///
-    /// A date without a zone is in UTC, and a date without a time is at midnight. Fractions are truncated to
-    /// milliseconds. Returns nil for any other text, for a date or time that does not exist (including leap seconds),
-    /// and for a year outside 1 to 9999.
+    /// A date without a zone is in UTC, and a date without a time is at midnight. A time may omit its seconds. Fractions
+    /// are truncated to milliseconds. Returns nil for any other text, for a date or time that does not exist (including
+    /// leap seconds), and for a year outside 1 to 9999.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return unixTime(text) }
         let century = twoDigits(text, 0)
@@ -162,18 +162,22 @@ package enum DateParser {
     /// is invalid.
     @inline(__always)
     private static func time(_ text: Text) -> Int64? {
-        guard text.count >= 19, text[10] == UInt8(ascii: "T") || text[10] == .blank, text[13] == .colon,
-            text[16] == .colon
-        else {
+        guard text.count >= 16, text[10] == UInt8(ascii: "T") || text[10] == .blank, text[13] == .colon else {
             return nil
         }
-        let (hour, minute, second) = (twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17))
-        guard hour < 24, minute < 60, second < 60 else { return nil }
-        var milliseconds = Int64(hour &* 3600 &+ minute &* 60 &+ second) &* 1000
-        var index = 19
-        if index < text.count, text[index] == .point {
-            guard let fraction = fraction(text, &index) else { return nil }
-            milliseconds += fraction
+        let (hour, minute) = (twoDigits(text, 11), twoDigits(text, 14))
+        guard hour < 24, minute < 60 else { return nil }
+        var milliseconds = Int64(hour &* 3600 &+ minute &* 60) &* 1000
+        var index = 16
+        if index < text.count, text[index] == .colon {
+            let second = twoDigits(text, 17)
+            guard second < 60 else { return nil }
+            milliseconds &+= Int64(second) &* 1000
+            index = 19
+            if index < text.count, text[index] == .point {
+                guard let fraction = fraction(text, &index) else { return nil }
+                milliseconds += fraction
+            }
         }
         guard let zone = zone(text, index) else { return nil }
         return milliseconds - zone

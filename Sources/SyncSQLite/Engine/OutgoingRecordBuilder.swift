@@ -121,8 +121,8 @@ extension OutgoingRecordBuilder {
         let unread = UnreadableValues(engine, table, db)
         var body = JSONValue.object([])
         if isNew, let newID { body = shape.naming(body, newID) }
-        if let kind = shape.kind, fields.contains(where: { $0.column?.field == .kind }) {
-            body = body.setting(.string(kind.value), at: kind.path)
+        if fields.contains(where: { $0.column?.field == .kind }) {
+            for kind in shape.kinds { body = body.setting(.string(kind.value), at: kind.path) }
         }
         for member in shape.members {
             guard let field = fields.first(where: { $0.matches(member.field) }) else { continue }

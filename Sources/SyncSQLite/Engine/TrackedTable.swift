@@ -89,7 +89,7 @@ final class TrackedTable: Sendable {
                 "the subentity '\(other.name)' has a different primary key; register the subentities separately")
         }
         let shapes = try family.map { try OutgoingSchema($0, of: model) }
-        let members = (shapes.contains { $0.kind != nil } ? [.kind] : []) + Self.fields(of: shapes)
+        let members = (shapes.contains { !$0.kinds.isEmpty } ? [.kind] : []) + Self.fields(of: shapes)
         (self.number, self.registration, self.entity, self.key) = (number, registration, entity, key)
         self.shapes = Dictionary(zip(family.map(\.id), shapes)) { first, _ in first }
         table = layout[entity.table]
@@ -220,13 +220,17 @@ final class TrackedTable: Sendable {
         return model.entities[id]
     }
 
-    /// Returns the entity that the discriminator of a record states; nil if it states neither the entity nor a
-    /// subentity.
+    /// Returns the entity that the discriminators of a record state; nil if they state neither the entity nor a
+    /// subentity. A record may lack discriminators of ancestors of the entity.
     func kind(of record: JSONValue, _ model: CompiledModel) -> CompiledEntity? {
-        shapes.first { _, shape in
-            guard let kind = shape.kind else { return false }
-            return record.value(at: kind.path) == .string(kind.value)
-        }.map { model.entities[$0.key] }
+        let stated = shapes.compactMap { id, shape -> (entity: Int, given: Int, lacking: Int)? in
+            let given = shape.kinds.filter { record.value(at: $0.path) ?? .null != .null }
+            guard !given.isEmpty, given.allSatisfy({ record.value(at: $0.path) == .string($0.value) }) else {
+                return nil
+            }
+            return (id, given.count, shape.kinds.count - given.count)
+        }
+        return stated.max { ($0.given, $1.lacking) < ($1.given, $0.lacking) }.map { model.entities[$0.entity] }
     }
 
     /// Returns the names of the columns that an entity does not have, because they belong to other subentities.
@@ -241,7 +245,7 @@ final class TrackedTable: Sendable {
         for (_, shape) in shapes.sorted(by: { $0.key < $1.key }) {
             paths += shape.keyPaths
             paths += shape.members.map(\.path)
-            if let kind = shape.kind { paths.append(kind.path) }
+            paths += shape.kinds.map(\.path)
         }
         var seen: Set<[String]> = []
         return paths.filter { seen.insert($0).inserted }
@@ -252,10 +256,12 @@ final class TrackedTable: Sendable {
         JSONValue.array(paths(of: field).map { .array($0.map(JSONValue.string)) }).text
     }
 
-    /// Returns the key path of a field in the records of each entity that has it.
+    /// Returns the key path of a field in the records of each entity that has it. An entity may have several
+    /// discriminators.
     func paths(of field: OutgoingSchema.Field) -> [[String]] {
-        shapes.sorted { $0.key < $1.key }.compactMap { _, shape in
-            field == .kind ? shape.kind?.path : shape.members.first { $0.field == field }?.path
+        shapes.sorted { $0.key < $1.key }.flatMap { _, shape in
+            field == .kind
+                ? shape.kinds.map(\.path) : shape.members.first { $0.field == field }.map { [$0.path] } ?? []
         }
     }
 

@@ -16,6 +16,8 @@ final class PreviousValues {
     private var rows: [ResultBuilder.Identity: StoredRow] = [:]
     private var addedLinks: [SyncResult.Link] = []
     private var removedLinks: [SyncResult.Link] = []
+    /// The added links that the sync has removed again, each with its number.
+    private var undoneLinks: [SyncResult.Link: Int] = [:]
 
     init(_ store: any StoreSession, _ model: CompiledModel, _ identities: RowIdentityCache) {
         self.store = store
@@ -26,6 +28,7 @@ final class PreviousValues {
     func record(_ row: StoredRow, as identity: ResultBuilder.Identity) { rows[identity] = row }
     func recordAdded(_ link: SyncResult.Link) { addedLinks.append(link) }
     func recordRemoved(_ link: SyncResult.Link) { removedLinks.append(link) }
+    func recordUndone(_ link: SyncResult.Link) { undoneLinks[link, default: 0] += 1 }
 
     /// Reads and keeps the values of stored rows. Call it before each write; later calls for a row have no effect.
     func capture(_ wanted: some Sequence<StoredRow>) throws {
@@ -43,7 +46,7 @@ final class PreviousValues {
 
     /// Adds the values and links to a result.
     func add(to result: inout SyncResult) throws {
-        result.addedLinks = addedLinks.sorted(by: <)
+        result.addedLinks = remainingAddedLinks().sorted(by: <)
         result.removedLinks = removedLinks.sorted(by: <)
         for entity in model.entities {
             guard var changes = result.entities[entity.name] else { continue }
@@ -57,6 +60,15 @@ final class PreviousValues {
                 .init(key: $0, values: valuesBefore(.init(entity: entity.id, key: $0)))
             }
             result.entities[entity.name] = changes
+        }
+    }
+
+    private func remainingAddedLinks() -> [SyncResult.Link] {
+        var undone = undoneLinks
+        return addedLinks.filter { link in
+            guard let count = undone[link], count > 0 else { return true }
+            undone[link] = count - 1
+            return false
         }
     }
 

@@ -10,8 +10,8 @@ struct ResultBuilder {
 
     private struct LateUpdate {
         var changed: Set<String> = []
-        /// Whether the row is already counted as inserted or updated.
-        let isCounted: Bool
+        /// How the payload graph affects the row. A written row is already counted as inserted or updated.
+        let outcome: RowOutcome
     }
 
     /// How the payload graph affects a row.
@@ -101,8 +101,11 @@ struct ResultBuilder {
 
     mutating func updated(_ row: Identity, _ changed: [String], inPlan fate: RowOutcome) {
         if lateUpdates[row] == nil, fate == .unchanged { entities[row.entity].unchangedCount -= 1 }
-        lateUpdates[row, default: LateUpdate(isCounted: fate == .written)].changed.formUnion(changed)
+        lateUpdates[row, default: LateUpdate(outcome: fate)].changed.formUnion(changed)
     }
+
+    /// Returns how the payload graph affects a row that is updated as a side effect; nil for other rows.
+    func outcome(ofUpdated row: Identity) -> RowOutcome? { lateUpdates[row]?.outcome }
 
     mutating func deleted(_ row: Identity, isRoot: Bool) {
         entities[row.entity].deletedCount += 1
@@ -143,7 +146,7 @@ struct ResultBuilder {
 
     private mutating func mergeLateUpdates() {
         for (entity, rows) in Dictionary(grouping: lateUpdates, by: \.key.entity) {
-            entities[entity].updatedCount += rows.count { !$0.value.isCounted }
+            entities[entity].updatedCount += rows.count { $0.value.outcome != .written }
             guard collectsKeys else { continue }
             var places: [PrimaryKeyValue: Int] = [:]
             for (place, update) in entities[entity].updated.enumerated() { places[update.key] = place }
@@ -173,6 +176,7 @@ extension SyncTransaction {
     /// Records an added link between two stored rows.
     mutating func recordAddedLink(_ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow) throws {
         report.countLinks(added: 1)
+        resolvedLinks.append(.init(link: link.id, rows: JoinKey(first: first.key, second: second.key)))
         guard let previousValues else { return }
         previousValues.recordAdded(
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
@@ -187,6 +191,16 @@ extension SyncTransaction {
         let other = StoredRow(table: link.side(end.other).table, key: key)
         let (first, second) = end == .first ? (row, other) : (other, row)
         previousValues.recordRemoved(
+            named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
+    }
+
+    /// Removes a link that this sync has added from the result, because the sync deletes one of its rows.
+    mutating func recordUndoneLink(_ link: CompiledAssociation, _ rows: JoinKey) throws {
+        report.countLinks(added: -1)
+        guard let previousValues else { return }
+        let first = StoredRow(table: link.first.table, key: rows.first)
+        let second = StoredRow(table: link.second.table, key: rows.second)
+        previousValues.recordUndone(
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 

@@ -174,9 +174,10 @@ extension SyncTransaction {
         try load(closure, ends)
         try loadIdentities(of: closure, ends)
         let going = Set(closure)
+        let added = closure.isEmpty ? [] : Set(resolvedLinks)
         for row in closure {
             try progress.advance()
-            for end in ends[row.table.index] { try detach(row, end, going) }
+            for end in ends[row.table.index] { try detach(row, end, going, added) }
         }
     }
 
@@ -191,7 +192,14 @@ extension SyncTransaction {
         try identities.load(others)
     }
 
-    private mutating func detach(_ row: StoredRow, _ end: LinkEnd, _ going: Set<StoredRow>) throws {
+    /// Removes the links of a deleted row at one end of an association.
+    ///
+    /// - Parameters:
+    ///   - going: All deleted rows.
+    ///   - added: The links that this sync has added. The result omits them.
+    private mutating func detach(
+        _ row: StoredRow, _ end: LinkEnd, _ going: Set<StoredRow>, _ added: Set<ResolvedLink>
+    ) throws {
         let (link, isJoinTable) = (end.link, end.link.storage == .joinTable)
         let targets = try targets(of: row, end)
         for other in targets where !going.contains(other) {
@@ -201,9 +209,24 @@ extension SyncTransaction {
         // A foreign key between two deleted rows is visited from both ends, a join row from one end only.
         let isRecordedAtOtherEnd = end.end == .second && !isJoinTable
         for other in targets where !isRecordedAtOtherEnd || !going.contains(other) {
-            try recordRemovedLink(link, of: row, at: end.end, to: other.key)
+            try recordDetachedLink(end, of: row, to: other, added)
+            // The join table of a symmetric association has the link in the other direction too.
+            if isJoinTable, link.isSymmetric, !going.contains(other) {
+                try recordDetachedLink(end, of: other, to: row, added)
+            }
         }
         if isJoinTable { try links.removeJoinRows(of: row.key, link.id, at: end.end) }
+    }
+
+    private mutating func recordDetachedLink(
+        _ end: LinkEnd, of row: StoredRow, to other: StoredRow, _ added: Set<ResolvedLink>
+    ) throws {
+        let rows = TrackedLinks.key(row.key, other.key, end.end)
+        if added.contains(.init(link: end.link.id, rows: rows)) {
+            try recordUndoneLink(end.link, rows)
+        } else {
+            try recordRemovedLink(end.link, of: row, at: end.end, to: other.key)
+        }
     }
 
     /// Deletes rows, owned rows before their owners. Reports all of them first, because deleting a row can delete rows

@@ -31,6 +31,7 @@ extension SyncTransaction {
             if hasPositions { changes.positions.append(LinkPositions(asserted: row)) }
         }
         try recordLinkChanges(changes)
+        recordReorderedLists(changes, joinRows)
         return changes
     }
 
@@ -60,6 +61,23 @@ extension SyncTransaction {
             reserved: reservedPositions(link, end))
         for index in compared.moved.indices {
             if let position = positions[compared.moved[index].index] { compared.moved[index].positions[end] = position }
+        }
+    }
+
+    /// Reports the rows whose lists get another order as updated, without attributes.
+    private mutating func recordReorderedLists(_ changes: JoinTableChanges, _ joinRows: ResolvedJoinRows) {
+        if !changes.moved.isEmpty { reordersJoinRows = true }
+        for end in [CompiledAssociation.End.first, .second] {
+            let table = tables[changes.link.side(end).table]
+            var owners: Set<NodeID> = []
+            for moved in changes.moved where moved.positions[end] != moved.stored[end] {
+                let joinRow = joinRows.rows[moved.index]
+                owners.insert(end == .first ? joinRow.first : joinRow.second)
+            }
+            for owner in owners {
+                guard let row = table.row(owner) else { continue }
+                recordUpdate(table.identity(of: owner), row, [])
+            }
         }
     }
 

@@ -111,6 +111,25 @@ extension SyncTransaction {
         }
     }
 
+    /// Counts the rows that the page updated as a side effect as repeated if an earlier page counted them.
+    mutating func countUpdatedRowsOnce() throws {
+        guard !updatedRows.isEmpty else { return }
+        try loadRowFlags(of: updatedRows.values)
+        for (identity, row) in updatedRows {
+            // A written row has its flags from ``recordFlags(_:_:)``. The report drops the updates of deleted rows.
+            guard let outcome = report.outcome(ofUpdated: identity), outcome != .written else { continue }
+            let before = try add([.counted, .written], to: row)
+            let entity = model.entities[identity.entity].name
+            if before.contains(.written) {
+                pagedImport?.changes.repeats[entity, default: .init()].updated += 1
+                // ``recordFlags(_:_:)`` counted the row as an unchanged repeat, but it is an update of this page.
+                if outcome == .unchanged { pagedImport?.changes.repeats[entity, default: .init()].unchanged -= 1 }
+            } else if before.contains(.counted), outcome == .notGiven {
+                pagedImport?.changes.repeats[entity, default: .init()].unchanged += 1
+            }
+        }
+    }
+
     /// Removes a postponed row from the state if this page asserts the link to its owner. An assertion that becomes a
     /// pending reference does not count.
     private mutating func removeRelistedEntries() {

@@ -11,7 +11,7 @@ extension SyncTransaction {
         }
     }
 
-    private func resolvePositions(_ link: CompiledAssociation, _ end: CompiledAssociation.End) throws {
+    private mutating func resolvePositions(_ link: CompiledAssociation, _ end: CompiledAssociation.End) throws {
         let lists = listsToReorder(link, end)
         guard !lists.isEmpty else { return }
         try links.load(lists.keys, link.id, from: end)
@@ -21,9 +21,20 @@ extension SyncTransaction {
                 of: lists.keys.map { try links.targets(of: $0, link.id, from: end) }.joined()
                     .map { StoredRow(table: table, key: $0) })
         }
+        var moved: Set<StoredRow> = []
         for (owner, listed) in lists {
             try progress.advance()
-            try resolvePositions(of: owner, link, end, listed: listed)
+            let others = try resolvePositions(of: owner, link, end, listed: listed)
+            if link.storage == .foreignKey {
+                for row in others { moved.insert(StoredRow(table: link.first.table, key: row)) }
+            } else if !others.isEmpty {
+                reordersJoinRows = true
+                moved.insert(StoredRow(table: link.side(end).table, key: owner))
+            }
+        }
+        try identities.load(moved)
+        for row in moved {
+            if let found = try identities[row] { recordUpdate(found, row, []) }
         }
     }
 
@@ -62,9 +73,12 @@ extension SyncTransaction {
         return Set(keys.compactMap { tables[link.second.table].node(of: $0) })
     }
 
+    /// Moves the rows of a list that the payload omits.
+    ///
+    /// - Returns: The rows whose position changes.
     private func resolvePositions(
         of owner: RowKey, _ link: CompiledAssociation, _ end: CompiledAssociation.End, listed names: Set<RowKey>
-    ) throws {
+    ) throws -> [RowKey] {
         let isParent = link.id == plan.parent?.link && end == plan.parent?.end
         let table = link.side(end.other).table
         let list = try links.list(of: owner, link.id, end)
@@ -73,6 +87,7 @@ extension SyncTransaction {
         }
         let positions = ListOrdering.movingOthers(behind: named, in: list.map(\.position))
         try links.setPositions(positions, of: list, in: owner, link.id, end)
+        return zip(list, positions).filter { $1 != nil && $1 != $0.position }.map(\.0.row)
     }
 }
 

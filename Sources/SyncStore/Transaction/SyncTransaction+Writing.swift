@@ -113,6 +113,7 @@ extension SyncTransaction {
     /// Reports the update of a row as a side effect, such as the loss of a link to a deleted row.
     mutating func recordUpdate(_ found: ResultBuilder.Identity, _ row: StoredRow, _ changed: [String]) {
         let table = tables[row.table]
+        if pagedImport != nil { updatedRows[found] = row }
         report.updated(found, changed, inPlan: table.node(of: row.key).map(table.outcome) ?? .notGiven)
     }
 

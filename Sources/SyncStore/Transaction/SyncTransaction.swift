@@ -22,15 +22,27 @@ struct SyncTransaction {
     /// References of the payload to rows that are not stored.
     private(set) var unresolvedLinks = UnresolvedLinks()
     var report: ResultBuilder
+    /// The rows that a page of a paged import updated as a side effect.
+    var updatedRows: [ResultBuilder.Identity: StoredRow] = [:]
     var deletionCandidates = DeletionCandidates()
     /// Nodes without a key that matched the row of another node, each with that other node.
     var duplicates: [PayloadGraph.RowReference: NodeID] = [:]
     /// The row keys of the parent's children before the sync, or before the paged import.
     var parentRows: [RowKey] = []
     var pendingReferences: [SyncResult.Link] = []
+    /// Whether join rows of ordered lists got other positions.
+    var reordersJoinRows = false
+    /// The links that this sync added because the rows of pending references arrived.
+    var resolvedLinks: [ResolvedLink] = []
     /// The number of omitted rows of each entity that are not deleted, because a record with an unreadable key may
     /// describe them.
     var skippedDeletions: [Int: Int] = [:]
+
+    /// A link between two stored rows.
+    struct ResolvedLink: Hashable {
+        let link: AssociationID
+        let rows: JoinKey
+    }
 
     /// Runs all stages of the sync, and returns the change set.
     mutating func apply() throws -> SyncResult {
@@ -279,6 +291,7 @@ extension SyncTransaction {
     /// Writes the remaining links, checks the written state, notifies observers and creates the result.
     mutating func finish() throws -> SyncResult {
         try reportRepairedRows()
+        try countUpdatedRowsOnce()
         try writeLinks()
         try store.checkLinks()
         try checkDeletionLimit()
@@ -293,7 +306,7 @@ extension SyncTransaction {
 
     /// Notifies observers once of the tables that changed, or of all tables if links changed.
     private func notifyObservers() throws {
-        let wroteLinks = report.linksAdded + report.linksRemoved > 0
+        let wroteLinks = reordersJoinRows || report.linksAdded + report.linksRemoved > 0
         let changed = model.hierarchies.compactMap { hierarchy -> ChangedTable? in
             var changes: RowChangeKinds = wroteLinks ? .update : []
             for entity in hierarchy.entities {

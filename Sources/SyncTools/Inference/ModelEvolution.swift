@@ -324,13 +324,14 @@ package struct ModelEvolution: Sendable {
         return nil
     }
 
-    /// Returns whether the key is read into a relationship or is the discriminator, or whether a path inside its object
-    /// is read.
+    /// Returns whether the key is read into a relationship or is a discriminator, or whether a path inside its object is
+    /// read.
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         return try family(of: entity).contains { relative in
-            let kind = model.compiled.discriminator(of: relative.id)?.discriminator.key
-            return kind == key || kind?.hasPrefix(key + ".") == true
+            model.compiled.discriminators(of: relative.id).contains {
+                $0.discriminator.key == key || $0.discriminator.key.hasPrefix(key + ".")
+            }
                 || model.compiled.names(of: relative).members(below: RemoteKeyPath.escaped(key)) != nil
         }
     }
@@ -343,7 +344,7 @@ package struct ModelEvolution: Sendable {
         let path = RemoteKeyPath.text(keys.dropLast())
         let isInside =
             model.compiled.names(of: model.compiled.entities[id]).members(below: path) != nil
-            || model.compiled.discriminator(of: id)?.discriminator.key.hasPrefix(path + ".") == true
+            || model.compiled.discriminators(of: id).contains { $0.discriminator.key.hasPrefix(path + ".") }
         return isInside ? RemoteKeyPath.text(keys) : RemoteKeyPath.escaped(key)
     }
 

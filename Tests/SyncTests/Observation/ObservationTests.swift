@@ -112,7 +112,7 @@ struct ObservationTests {
     func observersOfGRDBAreNotified() async throws {
         let queue = try DatabaseQueue()
         let stack = try await stack(in: queue)
-        let observer = Commits()
+        let observer = Commits("User")
         queue.add(transactionObserver: observer)
         var users = ValueObservation.tracking { db in try Row.fetchAll(db, sql: "SELECT * FROM User").count }
             .values(in: queue).makeAsyncIterator()
@@ -126,6 +126,58 @@ struct ObservationTests {
         #expect(observer.changes == 1)
         #expect(observer.rows == 0)
         #expect(try await users.next() == 8)
+    }
+
+    @Test("A new order of a many-to-many list is an update of its row, and observers of GRDB are notified")
+    func newOrderIsAnUpdate() async throws {
+        let schema = """
+            {"entities": {
+              "User": {"attributes": {"id": "integer"},
+                "relationships": {"tags": {"entity": "Tag", "many": true, "ordered": true}}},
+              "Tag": {"attributes": {"id": "integer"}}}}
+            """
+        let queue = try DatabaseQueue()
+        let stack = try DataStack(model: SyncModel(schemaData: Data(schema.utf8)), in: queue)
+        func sync(_ tags: JSONValue, _ operations: SyncOperations = .all) async throws -> SyncResult {
+            try await Sync.changes(
+                [["id": 1, "tags": tags]], inEntity: "User", stack: stack, operations: operations)
+        }
+        func order() async throws -> [StoredValue?] {
+            let user = try #require(try await stack.fetch("User").first)
+            return try await stack.fetchRelated("tags", of: user).map { $0["id"] }
+        }
+        _ = try await sync([["id": 1], ["id": 2], ["id": 3]])
+        let observer = Commits("User_tags")
+        queue.add(transactionObserver: observer)
+        for (tags, operations, expected) in [
+            ([["id": 2], ["id": 1], ["id": 3]], .all, [2, 1, 3]), ([["id": 1], ["id": 3]], .allButDelete, [1, 3, 2]),
+        ] as [(JSONValue, SyncOperations, [Int64])] {
+            let before = observer.changes
+            let result = try await sync(tags, operations)
+            #expect(result["User"].updated.map(\.key) == [.integer(1)] && result["User"].updatedCount == 1)
+            #expect(result["User"].unchangedCount == 0 && result.linksAdded == 0 && result.linksRemoved == 0)
+            #expect(observer.changes == before + 1)
+            #expect(try await order() == expected.map { .integer($0) })
+            #expect(try await sync(tags, operations).isEmpty)
+        }
+        #expect(observer.changes == 2)
+    }
+
+    @Test("Rows that move behind those of a one-to-many list are updated")
+    func movedRowsAreUpdated() async throws {
+        let schema = """
+            {"entities": {
+              "User": {"attributes": {"id": "integer"},
+                "relationships": {"notes": {"entity": "Note", "many": true, "ordered": true, "inverse": "user"}}},
+              "Note": {"attributes": {"id": "integer"}, "relationships": {"user": {"entity": "User"}}}}}
+            """
+        let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+        try await Sync.changes(
+            [["id": 1, "notes": [["id": 1], ["id": 2]]]] as JSONValue, inEntity: "User", stack: stack)
+        let result = try await Sync.changes(
+            [["id": 1, "notes": [["id": 2]]]] as JSONValue, inEntity: "User", stack: stack,
+            operations: .allButDelete)
+        #expect(result["Note"].updated.contains(.init(key: .integer(1), changedAttributes: [])))
     }
 
     @Test("Several fetches in one read see the same rows while a sync runs")
@@ -173,15 +225,18 @@ struct ObservationTests {
     }
 }
 
-/// A transaction observer of the app that counts changes of the user table.
+/// A transaction observer of the app that counts changes of a table.
 private final class Commits: TransactionObserver, @unchecked Sendable {
+    private let table: String
     private let lock = NSLock()
     private var counts = (changes: 0, rows: 0)
 
     var changes: Int { lock.withLock { counts.changes } }
     var rows: Int { lock.withLock { counts.rows } }
 
-    func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { kind.tableName == "User" }
+    init(_ table: String) { self.table = table }
+
+    func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { kind.tableName == table }
     func databaseDidChange() { lock.withLock { counts.changes += 1 } }
     func databaseDidChange(with event: DatabaseEvent) { lock.withLock { counts.rows += 1 } }
     func databaseDidCommit(_ db: Database) {}

@@ -82,6 +82,35 @@ struct RoutedEvolutionTests {
             ])
     }
 
+    @Test("The discriminator of an ancestor is not a new key of a subentity with its own discriminator")
+    func knowsDiscriminatorsOfAncestors() throws {
+        let model = """
+            {"entities": {
+              "P": {"attributes": {"id": "integer"}, "discriminator": {"key": "type", "values": {"q": "Q"}}},
+              "Q": {"parent": "P", "discriminator": {"key": "rank.name", "values": {"r": "R"}, "otherwise": "parent"}},
+              "R": {"parent": "Q", "attributes": {"y": "integer"}}}}
+            """
+        let json = #"[{"id": 1, "type": "q", "rank": {"name": "r"}, "y": 1}, {"id": 2, "type": "q"}]"#
+        #expect(try notes(model, json, "P") == [])
+        #expect(try notes(model, json, "Q") == [])
+    }
+
+    @Test("Keys of a record that remote keys of its owner also lead into are keys of the record only")
+    func knowsKeysOfRecordsWithRemoteKeys() throws {
+        let model = """
+            {"entities": {
+              "P": {
+                "attributes": {"id": "integer", "n": {"type": "string", "remoteKey": "o.n"},
+                  "k": {"type": "string", "remoteKey": "o.s.n"}},
+                "relationships": {"o": {"entity": "O"}, "s": {"entity": "O", "remoteKey": "o.s"}}},
+              "O": {"attributes": {"id": "integer", "n": "string"}, "relationships": {"s": {"entity": "O"}}}}}
+            """
+        let json = #"[{"id": 1, "o": {"id": 7, "n": "a", "s": {"id": 8, "n": "b"}}}]"#
+        #expect(try notes(model, json, "P") == [])
+        let more = #"[{"id": 1, "o": {"id": 7, "x": 1, "s": {"id": 8, "y": 2}}}]"#
+        #expect(try notes(model, more, "P") == ["O.x: integer, new", "O.y: integer, new"])
+    }
+
     @Test("In GraphQL, __typename can be the discriminator, and is never a new key")
     func readsTypeNames() throws {
         let model = Self.kinds.replacing(#""key": "type""#, with: #""key": "__typename""#)
