@@ -90,7 +90,8 @@ struct TextWithNULTests {
         await service.set("Task", 1, ["points": 2])
         try await migrated.engine.sync()
         let fields = try await migrated.engine.conflicts().map(\.field)
-        #expect(fields == ["x"])
+        // Edits after the migration may not have been captured, so the engine logs the overwritten value.
+        #expect(fields == ["points"])
         #expect(await service.contents(of: "Task")[1]?["title"] == "x\u{0}y")
     }
 
