@@ -185,7 +185,8 @@ struct PageMerge {
         }
     }
 
-    /// Changes the entity of a stored row if the record has another one. Clears the columns that the new entity lacks.
+    /// Changes the entity of a stored row if the record has another one. Clears the columns and deletes the links that
+    /// the new entity lacks.
     private func migrateKind(_ row: RemoteRecord, _ standing: LocalRowState) throws {
         guard table.table.hasEntityColumn, let record = row.record,
             let kind = table.kind(of: record, engine.model.compiled), try table.isStored(standing.key, in: db),
@@ -196,6 +197,7 @@ struct PageMerge {
         try db.run(
             "UPDATE \(table.sql) SET \(columns.joined(separator: ", ")) WHERE \(table.keySQL) = ?", kind.name,
             standing.key)
+        try engine.deleteLinks(of: standing.key, table, foreignTo: kind, in: db)
     }
 
     func recorded(_ row: RemoteRecord, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
