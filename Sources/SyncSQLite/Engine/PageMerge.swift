@@ -142,6 +142,7 @@ struct PageMerge {
     private mutating func write(_ rows: [PulledRow], _ editedRows: [PulledRow]) throws {
         let records = rows.compactMap(\.row.record)
         let plan = try graph(of: records)
+        try KeyCollisions(engine, db).removeKeys(namedIn: plan)
         let nested = try NestedRecordMerge(plan, engine, db)
         var references = try OneToOneEdits(plan, engine, clock: clock, db)
         var edits = EditRebase(engine, db, clock: clock)
@@ -290,9 +291,6 @@ struct NestedRecordMerge {
     func revertEdits(_ edits: inout EditRebase) throws {
         for (table, _, row) in rows {
             switch row.state {
-            case .created where !engine.registration.clientAssignsIDs && !table.key.hasParts:
-                // The app chose this key for a new row, and the service assigned it to another row.
-                try KeyReplacement(engine, table, db).giveLocalKey(to: row.key)
             case .absent, .deleted: break
             case .clean where !row.mayHaveUncapturedEdits: break
             case .created, .updated, .clean: try edits.revert(row.key, of: table, row)
