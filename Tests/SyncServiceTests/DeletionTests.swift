@@ -312,6 +312,55 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test(
+        "A remote deletion that removes a row from lists sends the lists, with rows that the service added",
+        arguments: [false, true], [false, true])
+    func unlisted(_ isChangedThere: Bool, _ isEdited: Bool) async throws {
+        let service = Self.service(sendsCascades: true)
+        for id in 1...4 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1, 2]])
+        await service.set("Task", 2, ["title": "other", "tag_ids": [2]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        if isEdited {
+            try await Sync.update(id: 1, with: ["tag_ids": [1, 2, 4]], inEntity: "Task", stack: device.stack)
+        }
+        if isChangedThere { await service.set("Task", 1, ["tag_ids": [1, 2, 3]]) }
+        await service.remove("Tag", 1)
+        try await device.engine.sync(only: ["Tag"])
+        await service.deleteRequests()
+        for _ in 0..<2 { try await device.engine.sync() }
+        let tags = [2] + (isChangedThere ? [3] : []) + (isEdited ? [4] : [])
+        guard case .array(let sent)? = await service.contents(of: "Task")[1]?["tag_ids"] else {
+            Issue.record("no list")
+            return
+        }
+        #expect(Set(sent) == Set(tags.map { JSONValue($0) }))
+        #expect(
+            try await device.rows("SELECT tagID FROM Tag_tasks WHERE taskID = 1 ORDER BY 1") == tags.map { "\($0)" })
+        let pushed = await service.requests.flatMap { request -> [PushOperation] in
+            guard case .push(let operations) = request else { return [] }
+            return operations
+        }
+        #expect(pushed.map(\.id) == [1])
+        #expect(try await device.engine.conflicts().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("If the service cascades, lists that lose a deleted row are not sent")
+    func unlistedByService() async throws {
+        let service = Self.service()
+        await service.set("Tag", 1, ["name": "g"])
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        await service.remove("Tag", 1)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT * FROM Tag_tasks") == [])
+        #expect(await service.contents(of: "Task")[1]?["tag_ids"] == [1])
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("Rows of cascades whose keys SQLite reused are all restored once")
     func keysGivenAgain() async throws {
         let service = Self.service()

@@ -194,6 +194,31 @@ struct SubentityTests {
         }
     }
 
+    @Test("A row that changes its entity loses the links that only its former entity has", arguments: [false, true])
+    func losesLinks(_ isEdited: Bool) async throws {
+        let service = InMemoryService(pageSize: 10)
+        for id in 1...2 { await service.set("Person", JSONValue(id), ["name": "p"]) }
+        // Person 3 is not stored yet.
+        await service.set("Event", 10, ["name": "Ada's", "type": "birthday", "guest_ids": [1, 3]])
+        let device = try Device(service, schema: Self.kinds, entities: ["Event", "Person"], configuration)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT personID FROM Birthday_guests") == ["1"])
+        if isEdited {
+            try await Sync.update(id: 10, with: ["guest_ids": [1, 2, 3]], inEntity: "Birthday", stack: device.stack)
+        }
+        await service.set("Event", 10, ["name": "Ada's day", "type": "holiday", "country": "DE"])
+        await service.set("Person", 3, ["name": "late"])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT sync_entity, name FROM Event") == ["Holiday Ada's day"])
+        #expect(try await device.rows("SELECT * FROM Birthday_guests") == [])
+        #expect(try await device.rows("SELECT * FROM sync_pending") == [])
+        let logged = try await device.engine.conflicts()
+        #expect(logged.map(\.local) == (isEdited ? [[2]] : []))
+        #expect(logged.allSatisfy { $0.outcome?.reason == .entityChanged })
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
     @Test("Subentities with their own keys may have equal IDs")
     func ownKeys() async throws {
         let service = InMemoryService(pageSize: 10)

@@ -130,6 +130,8 @@ public struct SyncConflict: Sendable, Hashable {
         case deletedWhileUncaptured = "deleted by the service; possibly edited while change capture was off"
         /// The service has another version of the row. The row may have been edited while change capture was off.
         case editedWhileUncaptured = "edits may not have been captured, and the service has another version"
+        /// The row has another entity now, which does not have the list.
+        case entityChanged = "the entity of the row changed"
         /// The row referenced a row that is not stored.
         case danglingReference = "the referenced row does not exist"
         /// Another local row belongs to the same record of the service, for example because both rows have the same

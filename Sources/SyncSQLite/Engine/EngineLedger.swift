@@ -201,6 +201,10 @@ extension EngineLedger {
             new)
     }
 
+    func deleteFormerKey(_ old: DatabaseValue, of table: TrackedTable) throws {
+        try db.run("DELETE FROM sync_former_key WHERE e = ? AND old = ?", table.number, old)
+    }
+
     /// Returns the current key of the row that had this key before; nil if no row had it. `entities` is the SQL of the
     /// numbers of the entities that the row may belong to: a list or a query.
     func laterKey(

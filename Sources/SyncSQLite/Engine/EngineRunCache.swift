@@ -9,6 +9,7 @@ final class EngineRunCache: @unchecked Sendable {
     private let lock = NSLock()
     private var point: StoreMonitor.Moment?
     private var newRows: [Int: NewRows] = [:]
+    private var areKeysFree = false
     let outboxScan = OutboxScan()
 
     /// Runs `body`, inside a transaction. Discards the state first if it is out of date. `start` is the current moment.
@@ -32,6 +33,13 @@ final class EngineRunCache: @unchecked Sendable {
     private func clear() {
         outboxScan.clear()
         newRows = [:]
+        areKeysFree = false
+    }
+
+    /// Whether no new row has the key of a pending reference of the service. See ``KeyCollisions/removeAwaitedKeys()``.
+    var areAwaitedKeysFree: Bool {
+        get { lock.withLock { areKeysFree } }
+        set { lock.withLock { areKeysFree = newValue } }
     }
 
     func newRows(of table: Int, _ make: () -> NewRows) -> NewRows {

@@ -82,6 +82,7 @@ extension RowMerge {
     // MARK: Reapplying edits
 
     mutating func reapplyLists() throws {
+        try discardForeignLists()
         for index in lists.indices where lists[index].isCompared {
             lists[index].remote = try linkedRows(lists[index].joinTable)
         }
@@ -98,6 +99,28 @@ extension RowMerge {
             }
             try mergeOrder(list)
         }
+    }
+
+    /// Discards the edits of lists that the entity of the row lacks, because one side changed the entity. Logs the added
+    /// rows.
+    private mutating func discardForeignLists() throws {
+        guard table.table.hasEntityColumn, !lists.isEmpty else { return }
+        let kind = try table.kind(of: key, engine.model.compiled, in: db)
+        let foreign = lists.filter { !table.has($0.joinTable, in: kind) }
+        guard !foreign.isEmpty else { return }
+        lists = lists.filter { table.has($0.joinTable, in: kind) }
+        for list in foreign {
+            let added = list.changes.filter(\.isAdded).map(\.other)
+            for other in added { try ledger.deleteJoinEdit(other, of: key, list.joinTable) }
+            for change in list.changes where !change.isAdded { try reapply(change, list.joinTable) }
+            try ledger.setBaseOrder(nil, of: list.joinTable, key, table)
+            guard !added.isEmpty else { continue }
+            conflicts += 1
+            try log.add(
+                table, key, field: list.joinTable.field, base: .null, local: LinkedRowList.text(added),
+                remote: LinkedRowList.text([]), ConflictOutcome(winner: .remote, reason: .entityChanged))
+        }
+        try engine.deleteLinks(of: key, table, foreignTo: kind, in: db)
     }
 
     private func reapply(_ change: JoinRowEdits.Change, _ joinTable: TrackedTable.JoinTable) throws {
@@ -239,5 +262,28 @@ extension RowMerge {
         let references = references(joinTable)
         if try references.isStored(other) || references.isDeletedLocally(other) { return }
         try references.insert(other, at: nil)
+    }
+}
+
+extension SQLiteEngineStore {
+    /// Deletes the join rows and the pending references of a row that an entity lacks. The row has that entity now.
+    func deleteLinks(
+        of key: DatabaseValue, _ table: TrackedTable, foreignTo kind: CompiledEntity, in db: Database
+    ) throws {
+        let compiled = model.compiled
+        for link in compiled.links where link.storage == .joinTable {
+            for end in [CompiledAssociation.End.first, .second] {
+                let side = link.side(end)
+                guard side.table == kind.table, !compiled.entity(kind.id, isKindOf: side.entity) else { continue }
+                let names = LinkTable(link, end, stack.layout)
+                try db.run("DELETE FROM \(names.table) WHERE \(names.mine) = ?", key)
+            }
+        }
+        let own = kind.relationships.map(\.name.literal).joined(separator: ", ")
+        try db.run(
+            """
+            DELETE FROM sync_pending WHERE owner_entity IN (\(table.family)) AND owner_key = ?
+              AND relationship NOT IN (\(own))
+            """, key)
     }
 }

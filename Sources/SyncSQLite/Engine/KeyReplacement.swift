@@ -69,6 +69,8 @@ struct KeyReplacement {
     func giveLocalKey(to k: DatabaseValue) throws {
         guard let key = try RowKey(engine.stack.makeTemporaryKey(for: table.entity, in: db)) else { return }
         try engine.insertNew(rekey(k, to: key), table, in: db)
+        // In sent lists, the former key means the other row.
+        try ledger.deleteFormerKey(k, of: table)
     }
 
     /// Replaces the key of a row. Returns the key of the row in the engine's tables afterwards.

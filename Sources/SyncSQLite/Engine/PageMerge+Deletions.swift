@@ -183,15 +183,32 @@ extension PageMerge {
     }
 
     private func deleteByRules(_ rows: Set<StoredRow>) throws -> SyncResult {
-        if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
-            try CaptureSuppression.cascading.set(in: db)
-        }
+        let sendsCascades =
+            table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades)
+        if sendsCascades { try CaptureSuppression.cascading.set(in: db) }
         try CaptureSuppression.deleting.set(in: db)
         let visit = try engine.stack.watch.visit(db, isOwn: false)
         let result = try engine.stack.session(visit, SyncRequest()).delete(rows, of: table.entity)
         for checksum in [CaptureSuppression.cascading, .deleting] { try checksum.clear(in: db) }
+        if sendsCascades { try insertCascadedRemovals() }
         try ledger.deleteRemovedJoinRows()
         return result
+    }
+
+    /// Records the deleted join rows as removed from the lists of rows that stay. Call this method if the service does not
+    /// cascade.
+    private func insertCascadedRemovals() throws {
+        let owners = (engine.tables + engine.otherTables).filter {
+            $0.registration.sendsCascades && !$0.joinTables.isEmpty
+        }
+        guard !owners.isEmpty, try ledger.hasRemovedJoinRows() else { return }
+        for owner in owners {
+            for joinTable in owner.joinTables {
+                // SQLite may reuse the surrogate key of a deleted row.
+                if engine.stack.layout[joinTable.destination].hasSurrogateKey { continue }
+                try ledger.insertCascadedRemovals(from: joinTable, of: owner)
+            }
+        }
     }
 
     /// Deletes the open create request of a row, and the entries that ``EngineLedger/deleteEntries(of:_:isKnown:)``

@@ -142,6 +142,7 @@ struct PageMerge {
     private mutating func write(_ rows: [PulledRow], _ editedRows: [PulledRow]) throws {
         let records = rows.compactMap(\.row.record)
         let plan = try graph(of: records)
+        try KeyCollisions(engine, db).removeKeys(namedIn: plan)
         let nested = try NestedRecordMerge(plan, engine, db)
         var references = try OneToOneEdits(plan, engine, clock: clock, db)
         var edits = EditRebase(engine, db, clock: clock)
@@ -185,7 +186,8 @@ struct PageMerge {
         }
     }
 
-    /// Changes the entity of a stored row if the record has another one. Clears the columns that the new entity lacks.
+    /// Changes the entity of a stored row if the record has another one. Clears the columns and deletes the links that
+    /// the new entity lacks.
     private func migrateKind(_ row: RemoteRecord, _ standing: LocalRowState) throws {
         guard table.table.hasEntityColumn, let record = row.record,
             let kind = table.kind(of: record, engine.model.compiled), try table.isStored(standing.key, in: db),
@@ -196,6 +198,7 @@ struct PageMerge {
         try db.run(
             "UPDATE \(table.sql) SET \(columns.joined(separator: ", ")) WHERE \(table.keySQL) = ?", kind.name,
             standing.key)
+        try engine.deleteLinks(of: standing.key, table, foreignTo: kind, in: db)
     }
 
     func recorded(_ row: RemoteRecord, _ standing: LocalRowState) -> (version: String?, time: Int64?) {
@@ -288,9 +291,6 @@ struct NestedRecordMerge {
     func revertEdits(_ edits: inout EditRebase) throws {
         for (table, _, row) in rows {
             switch row.state {
-            case .created where !engine.registration.clientAssignsIDs && !table.key.hasParts:
-                // The app chose this key for a new row, and the service assigned it to another row.
-                try KeyReplacement(engine, table, db).giveLocalKey(to: row.key)
             case .absent, .deleted: break
             case .clean where !row.mayHaveUncapturedEdits: break
             case .created, .updated, .clean: try edits.revert(row.key, of: table, row)

@@ -36,6 +36,25 @@ struct PendingReferenceEdits {
     /// afterwards.
     func recordDeletion(of reference: PendingReference) throws { try record(reference, isAdded: false) }
 
+    /// Returns the references of the service to new rows of captured entities. Skips rows with composite keys.
+    func referencesToUnsentRows(among references: [PendingReference]) throws -> [PendingReference] {
+        let entities = layout.model.entities
+        var found: [PendingReference] = []
+        for (table, references) in Dictionary(grouping: references, by: { entities[$0.targetEntity].table })
+        where !layout[table].hasSurrogateKey {
+            let ofTable = Set(numbers.filter { entities[$0.key].table == table }.values).sorted()
+            let new = try ledger.newRows(among: references.map(\.target.databaseValue), ofEntities: ofTable)
+            let unsent = Set(new.filter { !$0.isRestored }.map(\.key.exact))
+            for reference in references where unsent.contains(reference.target.databaseValue.exact) {
+                guard let number = numbers[reference.ownerEntity],
+                    try ledger.isOfService(reference, number, layout)
+                else { continue }
+                found.append(reference)
+            }
+        }
+        return found
+    }
+
     private func record(_ reference: PendingReference, isAdded: Bool) throws {
         let model = layout.model
         let owner = model.entities[reference.ownerEntity]

@@ -14,6 +14,7 @@ extension SQLiteEngineStore {
                 // `REPLACE` may have deleted changed rows.
                 for table in tables where !table.key.isSurrogate { try ledger.setMissingDeleted(table) }
                 try removeDanglingReferences(in: db)
+                try KeyCollisions(self, db).removeAwaitedKeys()
             }
             for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
             let start = try ledger.start()
@@ -91,6 +92,10 @@ extension SQLiteEngineStore {
         for page in pages { _ = try table(page.entity) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.outboxScan.clear()
+            if !memory.areAwaitedKeysFree {
+                try KeyCollisions(self, db).removeAwaitedKeys()
+                memory.areAwaitedKeysFree = true
+            }
             var outcome = SyncReport()
             for table in pages.count > 1 ? parentsFirst : tables {
                 for page in pages where page.entity == table.entity.name {

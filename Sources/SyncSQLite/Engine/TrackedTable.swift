@@ -239,6 +239,11 @@ final class TrackedTable: Sendable {
         return columns.filter { $0.field != .kind && !own.contains($0.field) }.map(\.name)
     }
 
+    /// Returns whether rows of an entity have a list.
+    func has(_ joinTable: JoinTable, in kind: CompiledEntity) -> Bool {
+        shapes[kind.id]?.members.contains { $0.field == .joinRows(joinTable.link, joinTable.end) } ?? false
+    }
+
     /// The key paths of all values that are sent.
     var memberPaths: [[String]] {
         var paths: [[String]] = []

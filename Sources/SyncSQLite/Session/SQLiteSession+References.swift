@@ -92,6 +92,23 @@ extension SQLiteSession {
         return found
     }
 
+    // MARK: Unsent rows
+
+    /// A reference of the service does not mean a row that the service does not have yet, unless the payload inserts the
+    /// row. The engine links such rows if the client assigns IDs.
+    package func referencesToOtherRows(among references: [PendingReference]) throws -> [PendingReference] {
+        guard let edits = try PendingReferenceEdits(layout, db) else { return [] }
+        return try edits.referencesToUnsentRows(among: references.filter { !isInserted($0) })
+    }
+
+    /// Returns whether the sync inserts the referenced row.
+    private func isInserted(_ reference: PendingReference) -> Bool {
+        guard let table = tables?[model.entities[reference.targetEntity].table],
+            let node = table.node(of: reference.target)
+        else { return false }
+        return table.isPresent(node, as: .new)
+    }
+
     // MARK: Storing
 
     package func insertPendingReferences(_ references: [PositionedReference]) throws {

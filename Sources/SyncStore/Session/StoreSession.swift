@@ -62,6 +62,9 @@ package protocol StoreSession: AnyObject {
     /// among the rows of all entities with the same ``CompiledEntity/keyOwner`` as `entity`.
     func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?]
 
+    /// Returns those pending references that do not mean the stored row with their key. They stay pending.
+    func referencesToOtherRows(among references: [PendingReference]) throws -> [PendingReference]
+
     /// Returns the entity and primary key of each row; nil for rows that are not stored.
     func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?]
 

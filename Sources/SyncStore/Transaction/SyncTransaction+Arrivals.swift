@@ -73,7 +73,7 @@ extension SyncTransaction {
     }
 }
 
-/// The stored rows with the keys of pending references.
+/// The stored rows with the keys of pending references, except rows that the references do not mean.
 struct ArrivedTargets {
     private var rows: [PendingReference: StoredRow] = [:]
 
@@ -88,9 +88,11 @@ struct ArrivedTargets {
                 rows[reference] = StoredRow(table: entity.table, key: key)
             }
         }
+        guard !rows.isEmpty else { return }
+        for reference in try store.referencesToOtherRows(among: Array(rows.keys)) { rows[reference] = nil }
     }
 
-    /// The row with the key of a reference; nil if it is not stored. Its entity can be another than the reference
+    /// The row that a reference means; nil if it is not stored. Its entity can be another than the reference
     /// requires.
     subscript(reference: PendingReference) -> StoredRow? { rows[reference] }
 

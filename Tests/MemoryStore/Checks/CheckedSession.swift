@@ -101,6 +101,10 @@ package final class CheckedSession: StoreSession {
         try run { try session.rows(withKeys: keys, of: entity) }
     }
 
+    package func referencesToOtherRows(among references: [PendingReference]) throws -> [PendingReference] {
+        try run { try session.referencesToOtherRows(among: references) }
+    }
+
     package func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?] {
         try run { try session.identities(of: rows, in: table) }
     }

@@ -56,6 +56,8 @@ extension MemorySession: StoreSession {
         return keys.map { known[$0] }
     }
 
+    package func referencesToOtherRows(among references: [PendingReference]) throws -> [PendingReference] { [] }
+
     package func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?] {
         rows.map { key in
             let row = StoredRow(table: table, key: key)

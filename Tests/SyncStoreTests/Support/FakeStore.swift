@@ -106,6 +106,8 @@ final class FakeStore: StoreSession {
         return rows.map { identities[StoredRow(table: table, key: $0)] }
     }
 
+    func referencesToOtherRows(among references: [PendingReference]) -> [PendingReference] { [] }
+
     func rows(withKeys keys: [RowKey], of entity: CompiledEntity) -> [RowKey?] {
         record("rows with the keys \(keys.text)")
         return keys.map { key in
