@@ -22,7 +22,8 @@ struct KeyCollisions {
     /// Gives temporary keys to the new rows with the IDs of nested records, and of rows that records reference. Call this
     /// method before the edits of rows are removed, because the new keys also apply to these edits.
     ///
-    /// A row to be created again keeps its key if it is only referenced, because the reference means that row.
+    /// A row to be created again, also as another entity, keeps its key if it is only referenced: the reference means that
+    /// row.
     func removeKeys(namedIn plan: PayloadGraph) throws {
         let named = tables.filter { table in plan[table.entity.table].nodes.contains { !$0.isRoot } }
         guard !named.isEmpty else { return }
@@ -30,8 +31,9 @@ struct KeyCollisions {
         for table in named where numbers.contains(table.number) {
             let (given, referenced) = try keys(of: table, namedIn: plan)
             let rows = try ledger.newRows(
-                among: given.union(referenced).map(\.value), ofEntities: [table.number])
-            for row in rows where given.contains(row.key.exact) || !row.isRestored {
+                among: given.union(referenced).map(\.value), ofEntities: [table.number], table.entity.table,
+                engine.model.compiled)
+            for row in rows where given.contains(row.key.exact) || !row.isKnownByKey {
                 try KeyReplacement(engine, table, db).giveLocalKey(to: row.key)
             }
         }
@@ -88,23 +90,32 @@ extension EngineLedger {
                 "SELECT e FROM sync_entity AS n WHERE EXISTS (SELECT 1 FROM sync_outbox AS c WHERE c.e = n.e)"))
     }
 
-    /// Returns the new rows with these keys. `numbers` has the numbers of their entities. `isRestored`: whether a row is to
-    /// be created again.
+    /// Returns the new rows of a table with these keys. `numbers` has the numbers of their entities. `isKnownByKey`:
+    /// whether the service had the row with this key.
     func newRows(
-        among keys: [DatabaseValue], ofEntities numbers: [Int]
-    ) throws -> [(key: DatabaseValue, isRestored: Bool)] {
+        among keys: [DatabaseValue], ofEntities numbers: [Int], _ table: TableID, _ model: CompiledModel
+    ) throws -> [(key: DatabaseValue, isKnownByKey: Bool)] {
         guard !keys.isEmpty, !numbers.isEmpty else { return [] }
         let list = numbers.map { "\($0)" }.joined(separator: ", ")
         let sought = Set(keys.map(\.exact))
-        let isRestored = LocalEditTimes.isRestored("e = sync_outbox.e AND k = sync_outbox.k")
-        var found: [(key: DatabaseValue, isRestored: Bool)] = []
+        let isKnown = Self.isKnownByKey("sync_outbox", table, model)
+        var found: [(key: DatabaseValue, isKnownByKey: Bool)] = []
         try db.forEachEntry(
-            "SELECT k, \(isRestored) FROM sync_outbox WHERE e IN (\(list)) AND kind = 'create' AND ", keys
+            "SELECT k, \(isKnown) FROM sync_outbox WHERE e IN (\(list)) AND kind = 'create' AND ", keys
         ) { row in
             guard sought.contains((row[0] as DatabaseValue).exact) else { return }
             found.append((row[0], try row.decode(Bool.self, atIndex: 1)))
         }
         return found
+    }
+
+    /// Returns the SQL condition that the service had a new row with its key: the row is to be created again, also as
+    /// another entity of its table. `change` is the SQL name of its change.
+    private static func isKnownByKey(_ change: String, _ table: TableID, _ model: CompiledModel) -> String {
+        """
+        (\(LocalEditTimes.isRestored("e = \(change).e AND k = \(change).k")) OR EXISTS (
+          SELECT 1 FROM sync_known AS o WHERE o.k = \(change).k AND o.e IN (\(model.engineNumbers(of: table)))))
+        """
     }
 
     func hasPendingReferences() throws -> Bool { try db.finds("SELECT 1 FROM sync_pending") }
@@ -117,7 +128,7 @@ extension EngineLedger {
             """
             SELECT p.owner_entity, p.owner_key, p.relationship, p.target_entity, p.target_key
             FROM sync_outbox AS c CROSS JOIN sync_pending AS p ON p.target_entity IN (\(names)) AND p.target_key = c.k
-            WHERE c.e = ? AND c.kind = 'create' AND NOT \(LocalEditTimes.isRestored("e = c.e AND k = c.k"))
+            WHERE c.e = ? AND c.kind = 'create' AND NOT \(Self.isKnownByKey("c", table.entity.table, model))
             """, table.number
         ).compactMap { row -> PendingReference? in
             guard let owner = model.entityID(try row.decode(String.self, atIndex: 0)), let ownerKey = RowKey(row[1]),

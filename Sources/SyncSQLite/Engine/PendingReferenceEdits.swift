@@ -43,8 +43,9 @@ struct PendingReferenceEdits {
         for (table, references) in Dictionary(grouping: references, by: { entities[$0.targetEntity].table })
         where !layout[table].hasSurrogateKey {
             let ofTable = Set(numbers.filter { entities[$0.key].table == table }.values).sorted()
-            let new = try ledger.newRows(among: references.map(\.target.databaseValue), ofEntities: ofTable)
-            let unsent = Set(new.filter { !$0.isRestored }.map(\.key.exact))
+            let new = try ledger.newRows(
+                among: references.map(\.target.databaseValue), ofEntities: ofTable, table, layout.model)
+            let unsent = Set(new.filter { !$0.isKnownByKey }.map(\.key.exact))
             for reference in references where unsent.contains(reference.target.databaseValue.exact) {
                 guard let number = numbers[reference.ownerEntity],
                     try ledger.isOfService(reference, number, layout)
