@@ -28,6 +28,27 @@ struct DuplicateCreationTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("A pulled record is the new row also if the page has other records", arguments: [false, true])
+    func amongOthers(_ hasNaturalKey: Bool) async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .markerField("client_ref"),
+                supportsPreconditions: true, providesModificationTimes: true))
+        let task = hasNaturalKey ? SyncedEntity("Task", naturalKey: ["title"]) : "Task"
+        let device = try Device(service, entities: ["Project", task, "Tag"])
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await device.write("UPDATE Task SET points = 5")
+        let id = try #require(try await device.rows("SELECT creation_id FROM sync_outbox").first)
+        for other in 1...3 { await service.set("Task", JSONValue(other), ["title": .string("other \(other)")]) }
+        await service.set(
+            "Task", 9, ["title": "mine", "points": .null, "client_ref": hasNaturalKey ? .null : .string(id)])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, points FROM Task WHERE title = 'mine'") == ["9 5"])
+        #expect(await service.creations == 0)
+        #expect(await service.contents(of: "Task")[9]?["points"] == 5)
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("A new row whose key is the ID of another record stays a row of its own, also with a natural key")
     func unrelated() async throws {
         let service = InMemoryService()

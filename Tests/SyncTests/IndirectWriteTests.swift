@@ -138,6 +138,22 @@ struct IndirectWriteTests {
         #expect(other.count == before + 2)
     }
 
+    @Test("A trigger that SQLite cannot compile matters only to syncs that fire it")
+    func brokenTrigger() async throws {
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE log (text TEXT);
+                    CREATE TRIGGER broken AFTER UPDATE OF title ON task BEGIN INSERT INTO log VALUES (NEW.title); END;
+                    DROP TABLE log
+                    """)
+        }
+        let projects = observer(of: "project")
+        try await sync(#"[{"id": 11, "done": true}, {"id": 12}]"#)
+        #expect(projects.count > 0)
+        await #expect(throws: (any Error).self) { try await sync(#"[{"id": 11, "title": "new"}, {"id": 12}]"#) }
+    }
+
     @Test("Triggers on tables that Sync created notify the tables that they write")
     func triggersOnTablesOfSync() async throws {
         let queue = try DatabaseQueue()

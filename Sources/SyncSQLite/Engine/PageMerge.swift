@@ -57,7 +57,7 @@ struct PageMerge {
             }
             let marked = hasCreationIDs ? try newRows.matchCreationID(of: row, key, engine, db) : nil
             let matched = try marked ?? (hasNaturalKeys ? newRows.matchNaturalKey(of: row, key, engine, db) : nil)
-            if let matched, !matched.isExactly(key) {
+            if let matched {
                 // The matched row had another key, which a later record of the page may have.
                 entries.discardAll()
                 key = matched

@@ -72,11 +72,20 @@ final class IndirectWrites: Sendable {
 
     /// Returns the tables that statements would write, with their triggers and foreign-key actions. SQLite reports
     /// these tables when it compiles a statement, and GRDB passes them to each observer. `EXPLAIN` writes nothing.
+    ///
+    /// Skips statements that SQLite cannot compile, for example because a trigger names a table that does not exist. A
+    /// sync cannot have run them.
     private static func find(_ statements: [String], in db: Database) throws -> Set<String> {
         let recorder = WriteRecorder()
         db.add(transactionObserver: recorder, extent: .databaseLifetime)
         defer { db.remove(transactionObserver: recorder) }
-        for sql in statements { try db.execute(sql: "EXPLAIN \(sql)") }
+        for sql in statements {
+            do {
+                try db.execute(sql: "EXPLAIN \(sql)")
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                continue
+            }
+        }
         return recorder.tables.filter { !$0.foldedForSQL.hasPrefix("sync_") }
     }
 }
@@ -117,8 +126,7 @@ extension ChangedTable {
             for (column, order) in layout.foreignKeyColumns(of: hierarchy) {
                 columns += [column] + [order].compactMap(\.self)
             }
-            let assignments = columns.map { "\($0.quoted) = \($0.quoted)" }.joined(separator: ", ")
-            if !columns.isEmpty { statements.append("UPDATE \(quoted) SET \(assignments)") }
+            statements += columns.map { "UPDATE \(quoted) SET \($0.quoted) = \($0.quoted)" }
         }
         return statements
     }

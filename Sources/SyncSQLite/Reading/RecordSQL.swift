@@ -100,7 +100,21 @@ struct RecordSQL {
     func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [SyncRow] {
         SQLFunctionInstaller.install(in: db)
         let statement = try db.makeStatement(sql: sql)
-        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        try statement.setArguments(arguments)
+        return try records(statement)
+    }
+
+    /// Returns the row with a row key; nil if it is not stored.
+    func fetch(_ db: Database, rowKey: DatabaseValue) throws -> SyncRow? {
+        let statement = try db.makeStatement(sql: "SELECT \(columns) FROM \(from) WHERE \(self.rowKey) = ?")
+        try statement.setArguments([rowKey])
+        // GRDB ends a text at the first NUL.
+        if rowKey.hasNUL { RawStatement.bind(rowKey, to: statement.sqliteStatement, at: 1) }
+        return try records(statement).first
+    }
+
+    private func records(_ statement: Statement) throws -> [SyncRow] {
+        let rows = try Row.fetchCursor(statement)
         let columns = StatementColumns(statement)
         var records: [SyncRow] = []
         while try rows.next() != nil { records.append(try record(columns)) }

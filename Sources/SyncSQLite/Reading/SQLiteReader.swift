@@ -8,8 +8,6 @@ package final class SQLiteReader {
     private let layout: StoreLayout
     private let stack: DataStack
     private var statements: [RelationshipEnd: RelatedRowsSQL] = [:]
-    /// The statements of the cursors.
-    private var selected: Set<String> = []
 
     init(_ db: Database, _ stack: DataStack) {
         self.db = db
@@ -33,10 +31,7 @@ extension SQLiteReader: StoreReader {
         let (select, rest, arguments) = try stack.selection(
             of: query.entity, where: query.predicate, orderedBy: query.order, limit: query.limit, offset: query.offset)
         SQLFunctionInstaller.install(in: db)
-        let sql = "SELECT \(select.columns) \(rest)"
-        // Two cursors cannot share a statement.
-        let statement = try selected.insert(sql).inserted ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
-        return try SQLiteRowCursor(select, statement, arguments)
+        return try SQLiteRowCursor(select, db.makeStatement(sql: "SELECT \(select.columns) \(rest)"), arguments)
     }
 
     package func count(of entity: CompiledEntity, where predicate: RowPredicate) throws -> Int {

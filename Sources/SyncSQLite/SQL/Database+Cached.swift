@@ -234,7 +234,7 @@ struct KeyList {
 
 extension DatabaseValue {
     /// Whether the value is a text that contains U+0000.
-    fileprivate var hasNUL: Bool {
+    var hasNUL: Bool {
         guard case .string(let text) = storage else { return false }
         return text.utf8.contains(0)
     }

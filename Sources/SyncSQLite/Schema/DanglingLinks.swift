@@ -104,10 +104,9 @@ struct DanglingLinks {
     }
 
     func deletePendingReferences(of key: DatabaseValue, in table: TableID) throws {
-        try db.execute(
-            sql:
-                "DELETE FROM sync_pending WHERE owner_entity IN (\(layout.entityNames(of: [table]))) AND owner_key = ?",
-            arguments: [key])
+        try db.run(
+            "DELETE FROM sync_pending WHERE owner_entity IN (\(layout.entityNames(of: [table]))) AND owner_key = ?", key
+        )
     }
 
     /// Deletes the pending references of rows that are no longer stored.
@@ -122,7 +121,7 @@ struct DanglingLinks {
 
     // MARK: SQL
 
-    private func remove(_ link: AssociationID, where condition: String, _ arguments: StatementArguments) throws {
+    private func remove(_ link: AssociationID, where condition: String, _ arguments: [DatabaseValue] = []) throws {
         let sql =
             switch layout[link] {
             case .foreignKey(_, let column, let order):
@@ -130,7 +129,7 @@ struct DanglingLinks {
                     + [column, order].compactMap { $0 }.map { "\($0.quoted) = NULL" }.joined(separator: ", ")
             case .joinTable: "DELETE FROM \(table(link))"
             }
-        try db.execute(sql: "\(sql) WHERE \(condition)", arguments: arguments)
+        try db.run("\(sql) WHERE \(condition)", list: arguments)
     }
 
     /// Returns the column that references the rows at one end; nil for the end with the foreign key column.

@@ -85,12 +85,11 @@ extension SQLiteSession {
                 let attribute = model[table].attributes[slot]
                 return ColumnValue.databaseValue(attribute.defaultValue ?? .null, as: attribute.type)
             }
-            try db.execute(
-                sql: """
-                    UPDATE \(columns.table) SET \(names.map { "\($0.quoted) = ?" }.joined(separator: ", "))
-                    WHERE \(columns.keyColumn) = ?
-                    """,
-                arguments: StatementArguments([entity.name.databaseValue] + defaults + [key.databaseValue]))
+            try db.run(
+                """
+                UPDATE \(columns.table) SET \(names.map { "\($0.quoted) = ?" }.joined(separator: ", "))
+                WHERE \(columns.keyColumn) = ?
+                """, list: [entity.name.databaseValue] + defaults + [key.databaseValue])
             if db.changesCount == 0 { try checkMissing(table) { $0.bind(key, at: 1) } }
         }
     }

@@ -296,10 +296,7 @@ struct RowInserter {
     // MARK: Row
 
     private func stored(_ rowKey: DatabaseValue) throws -> SyncRow {
-        let select = RecordSQL(entity, stack.layout)
-        let records = try select.fetch(
-            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey])
-        guard let record = records.first else {
+        guard let record = try RecordSQL(entity, stack.layout).fetch(db, rowKey: rowKey) else {
             throw SyncError(.databaseError, "the new row was not stored", entity: entity.name)
         }
         return record

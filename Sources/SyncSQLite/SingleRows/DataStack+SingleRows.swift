@@ -125,11 +125,7 @@ extension DataStack {
     }
 
     private func row(_ entity: CompiledEntity, _ rowKey: RowKey, _ db: Database) throws -> SyncRow? {
-        let select = RecordSQL(entity, layout)
-        return try select.fetch(
-            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?",
-            [rowKey.databaseValue]
-        ).first
+        try RecordSQL(entity, layout).fetch(db, rowKey: rowKey.databaseValue)
     }
 
     /// Writes the values that differ. Returns the row key afterwards.
@@ -158,9 +154,9 @@ extension DataStack {
             arguments.append(stored)
         }
         guard !names.isEmpty else { return key }
-        try db.execute(
-            sql: "UPDATE \(table.name.quoted) SET \(names.joined(separator: ", ")) WHERE \(table.keyColumn.quoted) = ?",
-            arguments: StatementArguments(arguments + [key.databaseValue]))
+        try db.run(
+            "UPDATE \(table.name.quoted) SET \(names.joined(separator: ", ")) WHERE \(table.keyColumn.quoted) = ?",
+            list: arguments + [key.databaseValue])
         return key
     }
 }

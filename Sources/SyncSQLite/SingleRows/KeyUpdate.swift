@@ -32,9 +32,9 @@ struct KeyUpdate {
         let values = try columns.values(of: key, entity: entity.name, in: db)
         let bound = values.map(ColumnValue.bound)
         let set = zip(columns.columns, bound).map { "\($0.quoted) = \($1.sql)" }.joined(separator: ", ")
-        try db.execute(
-            sql: "UPDATE \(columns.table.name.quoted) SET \(set) WHERE \(columns.table.keyColumn.quoted) = ?",
-            arguments: StatementArguments(bound.map(\.value) + [row.databaseValue]))
+        try db.run(
+            "UPDATE \(columns.table.name.quoted) SET \(set) WHERE \(columns.table.keyColumn.quoted) = ?",
+            list: bound.map(\.value) + [row.databaseValue])
         guard isRowKey else { return row }
         if layout.hasExistingTables { try updateReferences(to: key.databaseValue, in: hierarchy) }
         try renameOwner(to: key.databaseValue, in: hierarchy)
@@ -48,9 +48,8 @@ struct KeyUpdate {
                 // The foreign key column at the first end references only rows at the second end.
                 if link.storage == .foreignKey, end == .first { continue }
                 let names = LinkTable(link, end, layout)
-                try db.execute(
-                    sql: "UPDATE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
-                    arguments: [key, row.databaseValue])
+                try db.run(
+                    "UPDATE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?", key, row.databaseValue)
             }
         }
     }
@@ -58,9 +57,9 @@ struct KeyUpdate {
     /// Moves the pending references of the row to its new key.
     private func renameOwner(to key: DatabaseValue, in hierarchy: EntityHierarchy) throws {
         let names = hierarchy.entities.map { layout.model.entities[$0].name.literal }.joined(separator: ", ")
-        try db.execute(
-            sql: "UPDATE sync_pending SET owner_key = ? WHERE owner_entity IN (\(names)) AND owner_key = ?",
-            arguments: [key, row.databaseValue])
+        try db.run(
+            "UPDATE sync_pending SET owner_key = ? WHERE owner_entity IN (\(names)) AND owner_key = ?", key,
+            row.databaseValue)
     }
 
     /// Notifies observers of the tables whose foreign keys follow the new key.

@@ -150,11 +150,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         do {
             return try Record(row: row)
         } catch var error as SyncError where error.code == .typeMismatch {
-            let select = RecordSQL(entity, stack.layout)
-            let record = try select.fetch(
-                db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey]
-            ).first
-            guard let record else { throw error }
+            guard let record = try RecordSQL(entity, stack.layout).fetch(db, rowKey: rowKey) else { throw error }
             guard let skip else {
                 error.message += " (in the row \(record.key))"
                 throw error

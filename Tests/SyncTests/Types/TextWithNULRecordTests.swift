@@ -77,4 +77,21 @@ struct TextWithNULRecordTests {
         #expect(folders.map { $0.files.rows?.map(\.id) } == [[1], [2, 3]])
         #expect(folders[1].files.rows?.map(\.folderID) == ["a\u{0}c", "a\u{0}c"])
     }
+
+    @Test("Writes of single rows distinguish keys that are equal up to U+0000")
+    func singleRows() async throws {
+        let model = try SyncModel(
+            schemaData: Data(#"{"entities": {"User": {"attributes": {"id": "string", "name": "string"}}}}"#.utf8))
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes(
+            Data(#"[{"id": "a", "name": "plain"}, {"id": "a\u0000b", "name": "nul"}]"#.utf8), inEntity: "User",
+            stack: stack)
+        let updated = try await Sync.update(id: "a\u{0}b", with: ["id": "a\u{0}c"], inEntity: "User", stack: stack)
+        #expect(updated?.row["id"]?.string == "a\u{0}c" && updated?.row["name"]?.string == "nul")
+        let inserted = try await stack.insert("User", values: ["id": "a\u{0}x", "name": "new"])
+        #expect(inserted["name"]?.string == "new")
+        try await Sync.update(id: "a\u{0}x", with: ["name": "newer"], inEntity: "User", stack: stack)
+        let names = try await stack.fetch("User", orderedBy: "name").map { $0["name"]?.string }
+        #expect(names == ["newer", "nul", "plain"])
+    }
 }
