@@ -68,6 +68,26 @@ struct PreexistingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("A preexisting row that is edited before its first pull keeps the edit, and its other values are logged")
+    func editedOtherField() async throws {
+        await service.set("Tag", 1, ["name": "g"])
+        await service.set("Task", 1, ["title": "theirs", "points": 5, "tag_ids": []])
+        let device = try Device(
+            await stack(
+                """
+                INSERT INTO Tag (remoteID, name) VALUES (1, 'g'); INSERT INTO Task (remoteID, title) VALUES (1, 'mine');
+                INSERT INTO Tag_tasks (tagID, taskID) VALUES (1, 1)
+                """), service)
+        try await device.write("UPDATE Task SET points = 7")
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title, points FROM Task") == ["theirs 7"])
+        #expect(await service.contents(of: "Task")[1]?["points"] == 7)
+        let log = try await log(device)
+        #expect(log.contains("1 title \"mine\" \"theirs\" remote preexisting row"))
+        #expect(log.contains("1 tags [1] [] remote preexisting row"))
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("Preexisting rows that the service lacks are deleted even with editWins, and can be restored")
     func missing() async throws {
         await service.set("Task", 1, ["title": "t"])

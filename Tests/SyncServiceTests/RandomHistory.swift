@@ -207,7 +207,12 @@ actor RandomHistory {
         }
         if members.contains(.pairs) {
             add(#""badge": {"entity": "Tag", "inverse": "project"}"#, after: #""deleteRule": "cascade"}"#)
-            add(#""project": {"entity": "Project", "inverse": "badge"}"#, after: #""inverse": "tags"}"#)
+            // The list stays with the task: otherwise the tag would have as many relationships, and would be sent with it.
+            schema = schema.replacingOccurrences(
+                of: #""inverse": "tags"}"#, with: #""inverse": "tags", "export": false}"#)
+            add(
+                #""project": {"entity": "Project", "inverse": "badge"}"#, after: #""inverse": "tags", "export": false}"#
+            )
         }
         return schema
     }
@@ -276,7 +281,10 @@ actor RandomHistory {
         guard let isBack = await world.goBack() else { return }
         note(isBack ? "the service goes back to its copy" : "the service is copied")
         guard isBack else { return }
-        for device in devices { try await device.engine.reset(.cursors) }
+        for (device, shadow) in zip(devices, shadows) {
+            try await device.engine.reset(.cursors)
+            await shadow.discardCopy()
+        }
     }
 
     /// Replaces a row through the unique index that the app of the first device created.

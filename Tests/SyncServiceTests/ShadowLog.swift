@@ -231,6 +231,9 @@ actor ShadowLog {
 
     // MARK: Older copies
 
+    /// Discards the copy. A store from before ``SyncEngine/reset(_:only:)`` would not be reset.
+    func discardCopy() { copy = nil }
+
     /// Copies the store, or restores it, on every second call.
     func restore() async throws {
         if let copy {

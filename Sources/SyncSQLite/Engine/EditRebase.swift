@@ -67,6 +67,8 @@ struct PreexistingRows {
         let values: [String: DatabaseValue]
         /// The lists of the row, in the order of ``TrackedTable/joinTables``.
         let lists: [[DatabaseValue]]
+        /// The fields that were edited since. ``EditRebase`` merges them.
+        let edited: Set<String>
     }
 
     static let resolution = ConflictOutcome(winner: .remote, reason: .preexisting)
@@ -78,15 +80,17 @@ struct PreexistingRows {
 
     init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
-    /// Records the values of a preexisting row before the page is written. Ignores other rows, and edited rows, which
-    /// ``EditRebase`` merges.
+    /// Records the values of a preexisting row before the page is written. Ignores other rows.
     mutating func insert(_ standing: LocalRowState, of table: TrackedTable) throws {
-        guard standing.isPreexisting, standing.state == .clean,
+        guard standing.isPreexisting, standing.state == .clean || standing.state == .updated,
             recorded.insert(TrackedRow(table, standing.key)).inserted,
             let values = try table.fieldReader.values(of: standing.key, in: db)
         else { return }
         let lists = try table.joinTables.map { try engine.list($0, of: standing.key, table, in: db) }
-        rows.append(Candidate(table: table, key: standing.key, values: values, lists: lists))
+        let ledger = EngineLedger(db)
+        let joinTables = try table.joinTables.filter { try ledger.hasJoinEdits(of: standing.key, $0) }
+        let edited = try Set(ledger.bases(of: standing.key, table).keys).union(joinTables.map(\.field))
+        rows.append(Candidate(table: table, key: standing.key, values: values, lists: lists, edited: edited))
     }
 
     /// Logs the overwritten values. Call this method after the page is written.
@@ -94,7 +98,7 @@ struct PreexistingRows {
         for row in rows {
             guard let there = try row.table.fieldReader.values(of: row.key, in: db) else { continue }
             var lost = 0
-            for column in row.table.columns {
+            for column in row.table.columns where !row.edited.contains(column.name) {
                 guard let here = row.values[column.name], !here.isNull, let value = there[column.name],
                     !here.isExactly(value)
                 else { continue }
@@ -102,7 +106,8 @@ struct PreexistingRows {
                 try ConflictLog(db).add(
                     row.table, row.key, field: column.name, base: .null, local: here, remote: value, Self.resolution)
             }
-            for (joinTable, here) in zip(row.table.joinTables, row.lists) where !here.isEmpty {
+            for (joinTable, here) in zip(row.table.joinTables, row.lists) {
+                if here.isEmpty || row.edited.contains(joinTable.field) { continue }
                 let there = try engine.list(joinTable, of: row.key, row.table, in: db)
                 guard Self.isLost(here, there, joinTable) else { continue }
                 lost += 1

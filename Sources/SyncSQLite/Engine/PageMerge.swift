@@ -84,6 +84,7 @@ struct PageMerge {
                 }
                 written.append((row, standing))
             case .threeWay:
+                try preexisting.insert(standing, of: table)
                 editedRows.append((row, standing))
                 written.append((row, standing))
             case .localDelete where !standing.isKnown && !isOurs:
