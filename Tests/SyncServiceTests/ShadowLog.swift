@@ -189,6 +189,8 @@ actor ShadowLog {
                     """)
             }
         }
+        // The list of a new row is sent whole, and its edits are ignored. `REPLACE` of such a row may leave one.
+        let isNew = "SELECT k FROM sync_outbox WHERE e = 2 AND kind = 'create'"
         // The pending references of a deleted row are deleted with it, and their edits stay until the deletion is sent.
         wrong += try await device.rows(
             """
@@ -202,7 +204,8 @@ actor ShadowLog {
             noted(op, taskID, tagID) AS (SELECT op, owner, other FROM sync_link)
             SELECT 'a pair edited, but not noted', * FROM (SELECT * FROM edited EXCEPT SELECT * FROM noted)
             UNION ALL SELECT 'a pair noted, but not edited', * FROM (SELECT * FROM noted EXCEPT SELECT * FROM edited)
-              WHERE taskID IN (SELECT remoteID FROM Task) OR (taskID, tagID) IN (SELECT taskID, tagID FROM shadow_pairs)
+              WHERE taskID NOT IN (\(isNew))
+                AND (taskID IN (SELECT remoteID FROM Task) OR (taskID, tagID) IN (SELECT taskID, tagID FROM shadow_pairs))
             """)
         wrong += try await device.rows(
             """

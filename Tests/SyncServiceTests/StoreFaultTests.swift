@@ -88,4 +88,19 @@ struct StoreFaultTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["30"])
     }
+
+    @Test("A new row whose key is not valid UTF-8 ends the run with an error, and changes nothing")
+    func invalidKey() async throws {
+        let schema = #"{"entities": {"Note": {"attributes": {"id": "string", "text": "string"}}}}"#
+        let service = InMemoryService()
+        let device = try Device(service, schema: schema, entities: ["Note"])
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Note (id, text) VALUES (CAST(x'ff' AS TEXT), 'n')")
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(error?.message.contains("not valid UTF-8") == true && error?.entity == "Note")
+        #expect(await service.contents(of: "Note").isEmpty)
+        try await device.write("UPDATE Note SET id = 'n1'")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Note").count == 1)
+    }
 }

@@ -11,6 +11,8 @@ struct EditRebase {
     private let clock: Int64
     private var rows: [RowMerge] = []
     private var revertedRows: Set<TrackedRow> = []
+    /// The rows in conflict.
+    private(set) var conflictingRows: Set<TrackedRow> = []
     private var syncedColumns: [Int: (names: Set<String>, formerPaths: [String: [[String]]])] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
@@ -46,11 +48,12 @@ struct EditRebase {
 
     /// Merges the removed edits into the rows that the page wrote. Returns the number of rows and of values in
     /// conflict, by entity.
-    func reapply() throws -> SyncReport {
+    mutating func reapply() throws -> SyncReport {
         var outcome = SyncReport()
         for var row in rows {
             try row.reapply()
             guard row.conflicts > 0 else { continue }
+            conflictingRows.insert(TrackedRow(row.table, row.key))
             outcome[row.table.entity.name].conflicts += 1
             outcome[row.table.entity.name].conflictingValues += row.conflicts
         }
@@ -93,8 +96,9 @@ struct PreexistingRows {
         rows.append(Candidate(table: table, key: standing.key, values: values, lists: lists, edited: edited))
     }
 
-    /// Logs the overwritten values. Call this method after the page is written.
-    func log(_ outcome: inout SyncReport) throws {
+    /// Logs the overwritten values. Call this method after the page is written. `counted` has the rows whose conflicts are
+    /// counted already.
+    func log(_ outcome: inout SyncReport, counted: Set<TrackedRow>) throws {
         for row in rows {
             guard let there = try row.table.fieldReader.values(of: row.key, in: db) else { continue }
             var lost = 0
@@ -116,7 +120,7 @@ struct PreexistingRows {
                     remote: LinkedRowList.text(there), Self.resolution)
             }
             guard lost > 0 else { continue }
-            outcome[row.table.entity.name].conflicts += 1
+            if !counted.contains(TrackedRow(row.table, row.key)) { outcome[row.table.entity.name].conflicts += 1 }
             outcome[row.table.entity.name].conflictingValues += lost
         }
     }

@@ -118,6 +118,11 @@ struct OutgoingRequestBuilder {
         while requests.count < limit {
             let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit, atMost: count)
             guard let end = changes.last else { return }
+            guard !end.key.isExactly(last) else {
+                throw SyncError(
+                    .databaseError, "a changed row has a key that is not valid UTF-8, so it cannot be sent",
+                    entity: table.entity.name, suggestion: "Delete the row, or give it another key.")
+            }
             _ = try forEach(of: changes[...], table, selection, limit, body)
             last = end.key
             count = Self.rowsReadTogether

@@ -162,7 +162,7 @@ struct PageMerge {
         outcome.add(try edits.reapply())
         try links.reapply()
         outcome.add(try references.reapply(rows, table))
-        try preexisting.log(&outcome)
+        try preexisting.log(&outcome, counted: edits.conflictingRows)
         outcome[table.entity.name].linksAdded += result.linksAdded
         outcome[table.entity.name].linksRemoved += result.linksRemoved
         for (entity, changes) in result.entities {

@@ -74,19 +74,40 @@ final class IndirectWrites: Sendable {
     /// these tables when it compiles a statement, and GRDB passes them to each observer. `EXPLAIN` writes nothing.
     ///
     /// Skips statements that SQLite cannot compile, for example because a trigger names a table that does not exist. A
-    /// sync cannot have run them.
-    private static func find(_ statements: [String], in db: Database) throws -> Set<String> {
+    /// sync cannot have run them, but maybe their parts.
+    private static func find(_ statements: [WriteStatement], in db: Database) throws -> Set<String> {
         let recorder = WriteRecorder()
         db.add(transactionObserver: recorder, extent: .databaseLifetime)
         defer { db.remove(transactionObserver: recorder) }
-        for sql in statements {
+        func isCompiled(_ sql: String) throws -> Bool {
             do {
                 try db.execute(sql: "EXPLAIN \(sql)")
+                return true
             } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-                continue
+                return false
             }
         }
+        for statement in statements where try !isCompiled(statement.sql) {
+            for part in statement.parts { _ = try isCompiled(part) }
+        }
         return recorder.tables.filter { !$0.foldedForSQL.hasPrefix("sync_") }
+    }
+}
+
+/// A statement that fires triggers and foreign-key actions.
+private struct WriteStatement {
+    let sql: String
+    /// The statement for each column; empty if it cannot be divided.
+    var parts: [String] = []
+
+    init(_ sql: String) { self.sql = sql }
+
+    /// Creates an update that leaves the values as they are; nil without columns.
+    init?(updating columns: [String], of table: String) {
+        guard !columns.isEmpty else { return nil }
+        let (table, assignments) = (table.quoted, columns.map { "\($0.quoted) = \($0.quoted)" })
+        sql = "UPDATE \(table) SET \(assignments.joined(separator: ", "))"
+        parts = assignments.map { "UPDATE \(table) SET \($0)" }
     }
 }
 
@@ -112,12 +133,12 @@ extension ChangedTable {
     }
 
     /// Statements that fire the triggers and foreign-key actions of the changes.
-    fileprivate func statements(_ layout: StoreLayout) -> [String] {
+    fileprivate func statements(_ layout: StoreLayout) -> [WriteStatement] {
         let names = layout[table]
         let quoted = names.name.quoted
-        var statements: [String] = []
-        if changes.contains(.insertion) { statements.append("INSERT INTO \(quoted) DEFAULT VALUES") }
-        if changes.contains(.deletion) { statements.append("DELETE FROM \(quoted)") }
+        var statements: [WriteStatement] = []
+        if changes.contains(.insertion) { statements.append(WriteStatement("INSERT INTO \(quoted) DEFAULT VALUES")) }
+        if changes.contains(.deletion) { statements.append(WriteStatement("DELETE FROM \(quoted)")) }
         if changes.contains(.update) {
             // A sync does not change keys, so it does not fire `ON UPDATE` of foreign keys that reference them.
             let hierarchy = layout.model[table]
@@ -126,20 +147,21 @@ extension ChangedTable {
             for (column, order) in layout.foreignKeyColumns(of: hierarchy) {
                 columns += [column] + [order].compactMap(\.self)
             }
-            statements += columns.map { "UPDATE \(quoted) SET \($0.quoted) = \($0.quoted)" }
+            if let update = WriteStatement(updating: columns, of: names.name) { statements.append(update) }
         }
         return statements
     }
 }
 
 extension StoreLayout {
-    fileprivate var joinTableStatements: [String] {
-        links.flatMap { link -> [String] in
+    fileprivate var joinTableStatements: [WriteStatement] {
+        links.flatMap { link -> [WriteStatement] in
             guard case .joinTable(let name, _, _, let firstOrder, let secondOrder) = link else { return [] }
-            let orders = [firstOrder, secondOrder].compactMap { $0?.quoted }
-            let update = "UPDATE \(name.quoted) SET " + orders.map { "\($0) = \($0)" }.joined(separator: ", ")
-            return ["INSERT INTO \(name.quoted) DEFAULT VALUES", "DELETE FROM \(name.quoted)"]
-                + (orders.isEmpty ? [] : [update])
+            return [
+                WriteStatement("INSERT INTO \(name.quoted) DEFAULT VALUES"),
+                WriteStatement("DELETE FROM \(name.quoted)"),
+                WriteStatement(updating: [firstOrder, secondOrder].compactMap(\.self), of: name),
+            ].compactMap(\.self)
         }
     }
 }
