@@ -166,50 +166,6 @@ extension EngineLedger {
         try set("kind = 'create', creation_id = \(id), rejections = 0, contentions = 0", of: key, table)
     }
 
-    /// Records updates of the known rows with a foreign key to a row. At the service, these rows have the reference
-    /// `old`, which is NULL for none.
-    func insertUpdates(
-        ofRowsReferencing new: DatabaseValue, formerly old: DatabaseValue, in column: TrackedTable.Column,
-        of table: TrackedTable
-    ) throws {
-        let key = "r.\(table.keySQL)"
-        let rows = """
-            FROM \(table.sql) AS r WHERE r.\(column.sql) = ?\(table.isOwn("r"))
-              AND EXISTS (SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +\(key))
-            """
-        try db.run(
-            """
-            INSERT INTO sync_base (e, k, field, value, edited) SELECT \(table.number), \(key), ?, ?, ? \(rows)
-            ON CONFLICT DO NOTHING
-            """, column.name, old, SQLiteEngineStore.now, new)
-        try db.run(
-            """
-            INSERT INTO sync_outbox (e, k, kind, seq)
-            SELECT \(table.number), \(key), 'update', \(Self.currentEdit) \(rows) ON CONFLICT DO NOTHING
-            """, new)
-    }
-
-    /// Records the row as added to the lists of known rows that contain it, so that these lists are sent.
-    func insertUpdates(
-        ofListsContaining key: DatabaseValue, _ joinTable: TrackedTable.JoinTable, of table: TrackedTable
-    ) throws {
-        let names = joinTable.table
-        let owners = """
-            FROM \(names.table) AS p WHERE p.\(names.other) = ?
-              AND EXISTS (SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +p.\(names.mine))
-            """
-        try db.run(
-            """
-            INSERT INTO sync_link (link, owner, other, op, edited) SELECT ?, p.\(names.mine), ?, 1, ? \(owners)
-            ON CONFLICT DO NOTHING
-            """, joinTable.name, key, SQLiteEngineStore.now, key)
-        try db.run(
-            """
-            INSERT INTO sync_outbox (e, k, kind, seq)
-            SELECT \(table.number), p.\(names.mine), 'update', \(Self.currentEdit) \(owners) ON CONFLICT DO NOTHING
-            """, key)
-    }
-
     // MARK: Outcomes
 
     /// Updates the change of a merged row, which the service has. A create becomes an update. An update without

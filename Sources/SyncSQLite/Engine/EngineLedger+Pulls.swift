@@ -192,26 +192,6 @@ extension EngineLedger {
     /// Returns whether join rows were copied while the engine deleted rows.
     func hasRemovedJoinRows() throws -> Bool { try db.finds("SELECT 1 FROM sync_parting") }
 
-    /// Records join rows that were copied while the engine deleted rows as removed from the lists of known rows, with the
-    /// cause `cascade`. Does nothing for join rows that were added or removed before, and for lists of deleted rows.
-    func insertCascadedRemovals(from joinTable: TrackedTable.JoinTable, of table: TrackedTable) throws {
-        let removed = """
-            FROM sync_parting AS p
-            WHERE p.list = ?1 AND EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = \(table.number) AND n.k = p.owner)
-              AND EXISTS (SELECT 1 FROM \(table.sql) AS r WHERE r.\(table.keySQL) = +p.owner\(table.isOwn("r")))
-            """
-        try db.run(
-            """
-            INSERT INTO sync_link (link, owner, other, op, edited)
-            SELECT ?2, p.owner, p.other, -1, ?3 \(removed) ON CONFLICT DO NOTHING
-            """, joinTable.field, joinTable.name, SQLiteEngineStore.now)
-        try db.run(
-            """
-            INSERT INTO sync_outbox (e, k, kind, seq, cause)
-            SELECT \(table.number), p.owner, 'update', \(Self.currentEdit), 'cascade' \(removed) ON CONFLICT DO NOTHING
-            """, joinTable.field)
-    }
-
     /// Deletes the join rows that were copied while the engine deleted rows.
     func deleteRemovedJoinRows() throws { try db.run("DELETE FROM sync_parting") }
 

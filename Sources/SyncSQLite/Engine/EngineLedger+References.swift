@@ -171,3 +171,149 @@ extension EngineLedger {
             """, name, owner, other, op, SQLiteEngineStore.now)
     }
 }
+
+// Updates of rows that are sent because a referenced row has another ID, is created again, or was deleted.
+extension EngineLedger {
+    /// Records updates of the known rows with a foreign key to a row. At the service, these rows have the reference
+    /// `old`, which is NULL for none.
+    func insertUpdates(
+        ofRowsReferencing new: DatabaseValue, formerly old: DatabaseValue, in column: TrackedTable.Column,
+        of table: TrackedTable
+    ) throws {
+        let key = "r.\(table.keySQL)"
+        let rows = """
+            FROM \(table.sql) AS r WHERE r.\(column.sql) = ?\(table.isOwn("r"))
+              AND EXISTS (SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +\(key))
+            """
+        try db.run(
+            """
+            INSERT INTO sync_base (e, k, field, value, edited) SELECT \(table.number), \(key), ?, ?, ? \(rows)
+            ON CONFLICT DO NOTHING
+            """, column.name, old, SQLiteEngineStore.now, new)
+        try db.run(
+            """
+            INSERT INTO sync_outbox (e, k, kind, seq)
+            SELECT \(table.number), \(key), 'update', \(Self.currentEdit) \(rows) ON CONFLICT DO NOTHING
+            """, new)
+    }
+
+    /// Records the row as added to the lists of known rows that contain it, so that these lists are sent.
+    func insertUpdates(
+        ofListsContaining key: DatabaseValue, _ joinTable: TrackedTable.JoinTable, of table: TrackedTable
+    ) throws {
+        let names = joinTable.table
+        let owners = """
+            FROM \(names.table) AS p WHERE p.\(names.other) = ?
+              AND EXISTS (SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +p.\(names.mine))
+            """
+        try db.run(
+            """
+            INSERT INTO sync_link (link, owner, other, op, edited) SELECT ?, p.\(names.mine), ?, 1, ? \(owners)
+            ON CONFLICT DO NOTHING
+            """, joinTable.name, key, SQLiteEngineStore.now, key)
+        try db.run(
+            """
+            INSERT INTO sync_outbox (e, k, kind, seq)
+            SELECT \(table.number), p.\(names.mine), 'update', \(Self.currentEdit) \(owners) ON CONFLICT DO NOTHING
+            """, key)
+    }
+
+    /// Records join rows that were copied while the engine deleted rows as removed from the lists of known rows, with the
+    /// cause `cascade`. Does nothing for join rows that were added or removed before, and for lists of deleted rows.
+    func insertCascadedRemovals(from joinTable: TrackedTable.JoinTable, of table: TrackedTable) throws {
+        let removed = """
+            FROM sync_parting AS p
+            WHERE p.list = ?1 AND EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = \(table.number) AND n.k = p.owner)
+              AND EXISTS (SELECT 1 FROM \(table.sql) AS r WHERE r.\(table.keySQL) = +p.owner\(table.isOwn("r")))
+            """
+        try db.run(
+            """
+            INSERT INTO sync_link (link, owner, other, op, edited)
+            SELECT ?2, p.owner, p.other, -1, ?3 \(removed) ON CONFLICT DO NOTHING
+            """, joinTable.field, joinTable.name, SQLiteEngineStore.now)
+        try db.run(
+            """
+            INSERT INTO sync_outbox (e, k, kind, seq, cause)
+            SELECT \(table.number), p.owner, 'update', \(Self.currentEdit), 'cascade' \(removed) ON CONFLICT DO NOTHING
+            """, joinTable.field)
+    }
+}
+
+// New rows whose keys are the IDs of other rows at the service. See ``KeyCollisions``.
+extension EngineLedger {
+    /// Returns the numbers of the entities that have changes.
+    func entitiesWithChanges() throws -> Set<Int> {
+        Set(
+            try db.all(
+                Int.self,
+                "SELECT e FROM sync_entity AS n WHERE EXISTS (SELECT 1 FROM sync_outbox AS c WHERE c.e = n.e)"))
+    }
+
+    /// Returns the new rows of a table with these keys. `numbers` has the numbers of their entities. `isKnownByKey`:
+    /// whether the service had the row with this key.
+    func newRows(
+        among keys: [DatabaseValue], ofEntities numbers: [Int], _ table: TableID, _ model: CompiledModel
+    ) throws -> [(key: DatabaseValue, isKnownByKey: Bool)] {
+        guard !keys.isEmpty, !numbers.isEmpty else { return [] }
+        let list = numbers.map { "\($0)" }.joined(separator: ", ")
+        let sought = Set(keys.map(\.exact))
+        let isKnown = Self.isKnownByKey("sync_outbox", table, model)
+        var found: [(key: DatabaseValue, isKnownByKey: Bool)] = []
+        try db.forEachEntry(
+            "SELECT k, \(isKnown) FROM sync_outbox WHERE e IN (\(list)) AND kind = 'create' AND ", keys
+        ) { row in
+            guard sought.contains((row[0] as DatabaseValue).exact) else { return }
+            found.append((row[0], try row.decode(Bool.self, atIndex: 1)))
+        }
+        return found
+    }
+
+    /// Returns the SQL condition that the service had a new row with its key: the row is to be created again, also as
+    /// another entity of its table. `change` is the SQL name of its change.
+    private static func isKnownByKey(_ change: String, _ table: TableID, _ model: CompiledModel) -> String {
+        """
+        (\(LocalEditTimes.isRestored("e = \(change).e AND k = \(change).k")) OR EXISTS (
+          SELECT 1 FROM sync_known AS o WHERE o.k = \(change).k AND o.e IN (\(model.engineNumbers(of: table)))))
+        """
+    }
+
+    func hasPendingReferences() throws -> Bool { try db.finds("SELECT 1 FROM sync_pending") }
+
+    /// Returns the pending references with the keys of new rows, except rows to be created again.
+    func pendingReferences(toNewRowsOf table: TrackedTable, _ layout: StoreLayout) throws -> [PendingReference] {
+        let model = layout.model
+        let names = layout.entityNames(of: [table.entity.table])
+        return try db.rows(
+            """
+            SELECT p.owner_entity, p.owner_key, p.relationship, p.target_entity, p.target_key
+            FROM sync_outbox AS c CROSS JOIN sync_pending AS p ON p.target_entity IN (\(names)) AND p.target_key = c.k
+            WHERE c.e = ? AND c.kind = 'create' AND NOT \(Self.isKnownByKey("c", table.entity.table, model))
+            """, table.number
+        ).compactMap { row -> PendingReference? in
+            guard let owner = model.entityID(try row.decode(String.self, atIndex: 0)), let ownerKey = RowKey(row[1]),
+                let target = model.entityID(try row.decode(String.self, atIndex: 3)), let key = RowKey(row[4])
+            else { return nil }
+            return PendingReference(
+                owner: StoredRow(table: model.entities[owner].table, key: ownerKey), ownerEntity: owner,
+                relationship: try row.decode(String.self, atIndex: 2), targetEntity: target, target: key)
+        }
+    }
+
+    /// Returns whether a pending reference comes from the service: its owner is known, and the reference is no local
+    /// edit. `number` is the number of the owner's entity.
+    func isOfService(_ reference: PendingReference, _ number: Int, _ layout: StoreLayout) throws -> Bool {
+        let (model, key) = (layout.model, reference.owner.key.databaseValue)
+        guard let relationship = model.entities[reference.ownerEntity].relationship(named: reference.relationship),
+            try db.finds("SELECT 1 FROM sync_known WHERE e = ? AND k = ?", number, key)
+        else { return false }
+        switch layout[relationship.link] {
+        case .foreignKey(_, let column, _):
+            return try relationship.end == .second
+                || !db.finds("SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND field = ?", number, key, column)
+        case .joinTable(let name, _, _, _, _):
+            return try !db.finds(
+                "SELECT 1 FROM sync_link WHERE link = ? AND owner = ? AND other = ?", name, key,
+                reference.target.databaseValue)
+        }
+    }
+}

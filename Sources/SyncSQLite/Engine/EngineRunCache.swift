@@ -36,8 +36,8 @@ final class EngineRunCache: @unchecked Sendable {
         areKeysFree = false
     }
 
-    /// Whether no new row has the key of a pending reference of the service. See ``KeyCollisions/removeAwaitedKeys()``.
-    var areAwaitedKeysFree: Bool {
+    /// Whether no new row has the key of a pending reference of the service. See ``KeyCollisions/removePendingKeys()``.
+    var arePendingKeysFree: Bool {
         get { lock.withLock { areKeysFree } }
         set { lock.withLock { areKeysFree = newValue } }
     }

@@ -14,7 +14,7 @@ extension SQLiteEngineStore {
                 // `REPLACE` may have deleted changed rows.
                 for table in tables where !table.key.isSurrogate { try ledger.setMissingDeleted(table) }
                 try removeDanglingReferences(in: db)
-                try KeyCollisions(self, db).removeAwaitedKeys()
+                try KeyCollisions(self, db).removePendingKeys()
             }
             for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
             let start = try ledger.start()
@@ -92,9 +92,9 @@ extension SQLiteEngineStore {
         for page in pages { _ = try table(page.entity) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.outboxScan.clear()
-            if !memory.areAwaitedKeysFree {
-                try KeyCollisions(self, db).removeAwaitedKeys()
-                memory.areAwaitedKeysFree = true
+            if !memory.arePendingKeysFree {
+                try KeyCollisions(self, db).removePendingKeys()
+                memory.arePendingKeysFree = true
             }
             var outcome = SyncReport()
             for table in pages.count > 1 ? parentsFirst : tables {
