@@ -116,7 +116,7 @@ extension DataStack {
     ///   - skip: A function that receives each row that cannot be decoded. The result omits these rows. If `skip` is
     ///     nil, the call throws an error at the first such row.
     /// - Throws: ``SyncError`` `typeMismatch` for a row that cannot be decoded, and the errors of
-    ///   ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``.
+    ///   ``SyncStack/fetch(_:where:orderedBy:limit:)``.
     public func fetch<Value: Decodable & Sendable>(
         _ entity: String, as type: Value.Type, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil,
