@@ -310,3 +310,18 @@ extension EntityDraft {
             + (member.isOrdered ? ", ordered: the lists are not sorted by key" : "")
     }
 }
+
+// Attributes with only null values in the samples so far.
+extension SyncModel.Attribute {
+    /// The source type that marks an attribute with an open type in a model.
+    private static let open = "unknown"
+
+    /// Whether inference saw only null. The attribute stores values as JSON until `ModelEvolution` gives it the type of
+    /// the first values.
+    var isTypeOpen: Bool { type == .json && sourceType == Self.open }
+
+    mutating func setTypeOpen() {
+        type = .json
+        sourceType = Self.open
+    }
+}

@@ -324,8 +324,8 @@ package struct ModelEvolution: Sendable {
         return nil
     }
 
-    /// Returns whether the key is read into a relationship or is a discriminator, or whether a path inside its object is
-    /// read.
+    /// Returns whether the key is read into a relationship or is a discriminator, or whether a path inside its object
+    /// is read.
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         return try family(of: entity).contains { relative in
@@ -386,24 +386,4 @@ package struct ModelEvolution: Sendable {
     }
 
     private mutating func addNote(_ place: String, _ message: String) { notes.append(.init(place, message)) }
-}
-
-// Attributes with only null values in the samples so far.
-extension SyncModel.Attribute {
-    /// The source type that marks an attribute with an open type in a model.
-    private static let open = "unknown"
-
-    /// Whether inference saw only null. The attribute stores values as JSON until `ModelEvolution` gives it the type of
-    /// the first values.
-    var isTypeOpen: Bool { type == .json && sourceType == Self.open }
-
-    mutating func setTypeOpen() {
-        type = .json
-        sourceType = Self.open
-    }
-}
-
-extension ObservedValue {
-    /// Whether all values are null.
-    var isNullOnly: Bool { scalars.nulls > 0 && count == scalars.nulls }
 }

@@ -386,3 +386,8 @@ struct ObservedOrder {
         }
     }
 }
+
+extension ObservedValue {
+    /// Whether all values are null.
+    var isNullOnly: Bool { scalars.nulls > 0 && count == scalars.nulls }
+}
