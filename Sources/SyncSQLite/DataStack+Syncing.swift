@@ -162,9 +162,7 @@ struct SQLiteWriter: StoreWriter {
 
     var reader: any StoreReader { SQLiteReader(db, stack) }
 
-    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult
-        .Link]
-    {
+    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult.Link] {
         try stack.pendingReferences(among: references, in: db)
     }
 

@@ -44,9 +44,6 @@ extension MemoryStack {
         }
         return try row.get(entity)
     }
-
-    /// The number of rows, links and pending references that were written since the store was created.
-    package var changeCount: Int { contents.changeCount }
 }
 
 extension MemorySession {

@@ -13,7 +13,7 @@ extension EngineLedger {
         var rows: [BinaryComparedValue: KnownRow] = [:]
         try db.forEachEntry(
             "SELECT \(KnownRow.columns), k FROM sync_known WHERE e = \(table.number) AND ", keys
-        ) { rows[($0[5] as DatabaseValue).exact] = try KnownRow($0) }
+        ) { rows[$0[5].exact] = try KnownRow($0) }
         return rows
     }
 

@@ -15,7 +15,7 @@ extension EngineLedger {
         var changes: [BinaryComparedValue: PendingChange] = [:]
         try db.forEachEntry(
             "SELECT \(PendingChange.columns) FROM sync_outbox WHERE e = \(table.number) AND ", keys
-        ) { changes[($0[0] as DatabaseValue).exact] = try PendingChange($0) }
+        ) { changes[$0[0].exact] = try PendingChange($0) }
         return changes
     }
 
@@ -204,13 +204,13 @@ extension EngineLedger {
     func finishSent(_ keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
         var left: Set<BinaryComparedValue> = []
         try db.forEachRow("SELECT DISTINCT k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) {
-            left.insert(($0[0] as DatabaseValue).exact)
+            left.insert($0[0].exact)
         }
         if !table.joinTables.isEmpty {
             try db.forEachRow(
                 "SELECT DISTINCT owner FROM sync_link WHERE link IN (\(table.joinTableNames)) AND owner IN ", keys
             ) {
-                left.insert(($0[0] as DatabaseValue).exact)
+                left.insert($0[0].exact)
             }
         }
         try db.run(

@@ -218,8 +218,8 @@ extension EngineLedger {
             """, key)
     }
 
-    /// Records join rows that were copied while the engine deleted rows as removed from the lists of known rows, with the
-    /// cause `cascade`. Does nothing for join rows that were added or removed before, and for lists of deleted rows.
+    /// Records removals from the lists of known rows, with the cause `cascade`, for the join rows that a deletion by the
+    /// engine removed. Does nothing for join rows that were added or removed before, and for lists of deleted rows.
     func insertCascadedRemovals(from joinTable: TrackedTable.JoinTable, of table: TrackedTable) throws {
         let removed = """
             FROM sync_parting AS p
@@ -262,7 +262,7 @@ extension EngineLedger {
         try db.forEachEntry(
             "SELECT k, \(isKnown) FROM sync_outbox WHERE e IN (\(list)) AND kind = 'create' AND ", keys
         ) { row in
-            guard sought.contains((row[0] as DatabaseValue).exact) else { return }
+            guard sought.contains(row[0].exact) else { return }
             found.append((row[0], try row.decode(Bool.self, atIndex: 1)))
         }
         return found

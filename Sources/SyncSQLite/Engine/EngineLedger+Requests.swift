@@ -41,7 +41,7 @@ extension EngineLedger {
     func keysWithRequests(among keys: [DatabaseValue], _ table: TrackedTable) throws -> Set<BinaryComparedValue> {
         var found: Set<BinaryComparedValue> = []
         try db.forEachRow("SELECT k FROM sync_request WHERE e = \(table.number) AND k IN ", keys) {
-            found.insert(($0[0] as DatabaseValue).exact)
+            found.insert($0[0].exact)
         }
         return found
     }

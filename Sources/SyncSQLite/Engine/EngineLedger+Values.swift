@@ -33,7 +33,7 @@ extension EngineLedger {
     func bases(of keys: [DatabaseValue], _ table: TrackedTable) throws -> [BinaryComparedValue: [String: Base]] {
         var bases: [BinaryComparedValue: [String: Base]] = [:]
         try db.forEachRow("SELECT \(Base.columns), k FROM sync_base WHERE e = \(table.number) AND k IN ", keys) { row in
-            bases[(row[6] as DatabaseValue).exact, default: [:]][try row.decode(atIndex: 0)] = try Base(row)
+            bases[row[6].exact, default: [:]][try row.decode(atIndex: 0)] = try Base(row)
         }
         return bases
     }

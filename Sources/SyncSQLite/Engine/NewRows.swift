@@ -54,7 +54,7 @@ final class NewRows {
         let found = try EngineLedger(db).newRows(of: table, slots.map(\.column), key)
         if byNaturalKey == nil { byNaturalKey = [:] }
         for row in found {
-            byNaturalKey?[slots.indices.map { (row[$0 + 1] as DatabaseValue).exact }, default: []].append(row[0])
+            byNaturalKey?[slots.indices.map { row[$0 + 1].exact }, default: []].append(row[0])
         }
     }
 
@@ -88,8 +88,8 @@ final class NewRows {
     }
 
     /// Finds the new row with the natural key of a pulled record, and gives it the key of the record. Another new row
-    /// with that key gets a temporary key. `key` is the key of the pulled row in the engine's tables. Returns the key of
-    /// the new row afterwards. Nil if no new row matches, or if the pulled row is known, stored or deleted locally.
+    /// with that key gets a temporary key. `key` is the key of the pulled row in the engine's tables. Returns the key
+    /// of the new row afterwards. Nil if no new row matches, or if the pulled row is known, stored or deleted locally.
     func matchNaturalKey(
         of row: RemoteRecord, _ key: DatabaseValue, _ engine: SQLiteEngineStore, _ db: Database
     ) throws -> DatabaseValue? {

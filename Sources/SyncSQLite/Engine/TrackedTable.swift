@@ -191,7 +191,7 @@ final class TrackedTable: Sendable {
     func storedKeys(among keys: [DatabaseValue], in db: Database) throws -> Set<BinaryComparedValue> {
         var stored: Set<BinaryComparedValue> = []
         try db.forEachRow("SELECT r.\(keySQL) FROM \(sql) AS r WHERE true\(isOwn("r")) AND r.\(keySQL) IN ", keys) {
-            stored.insert(($0[0] as DatabaseValue).exact)
+            stored.insert($0[0].exact)
         }
         return stored
     }

@@ -76,7 +76,7 @@ extension SQLiteReader: StoreReader {
             WHERE owner_entity IN (\(layout.entityNames(of: [table]))) AND owner_key IN\u{20}
             """
         try db.forEachRow(select, rows.map(\.databaseValue)) { row in
-            guard let owner = RowKey(row.wholeValue(at: 0)) else { return }
+            guard let owner = RowKey(row[0]) else { return }
             found.insert(
                 PendingRelationship(
                     owner: owner, entity: try row.decode(atIndex: 1), relationship: try row.decode(atIndex: 2)))

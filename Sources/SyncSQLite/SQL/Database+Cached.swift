@@ -70,10 +70,6 @@ extension Database {
         try Bool.fetchOne(boundStatement("SELECT EXISTS (\(sql))", values)) ?? false
     }
 
-    func finds(_ sql: String, _ values: StatementArguments) throws -> Bool {
-        try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: values) ?? false
-    }
-
     private func boundStatement(_ sql: String, _ values: [Value?]) throws -> Statement {
         try boundStatement(sql, values.map { $0?.databaseValue ?? .null })
     }

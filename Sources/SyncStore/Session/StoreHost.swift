@@ -40,9 +40,10 @@ package protocol StoreWriter {
     /// Runs a sync in a new transaction, or in a savepoint of the caller's transaction. Publishes the result of a new
     /// transaction, except of a dry run.
     ///
-    /// - Parameter body: The sync. It runs again, after a rollback, if a statement violates a constraint that only the
-    ///   final state must satisfy, or if the transaction conflicts with another one. For the chunks of a payload, it
-    ///   runs only once, because they cannot be read again; for a page, only if ``repeatsPages`` is true.
+    /// - Parameter body: The sync. It may run again after a rollback: if a statement violates a constraint that only
+    ///   the final state must satisfy, or if the transaction conflicts with another one. For the chunks of a payload,
+    ///   it runs only once, because they cannot be read again. For a page, it runs again only if ``repeatsPages`` is
+    ///   true.
     /// - Throws: ``SyncError``, `CancellationError`, or an error of `body`. The store is then unchanged.
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult
 
@@ -50,8 +51,7 @@ package protocol StoreWriter {
     var reader: any StoreReader { get }
 
     /// Returns those of the references that are still pending.
-    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult
-        .Link]
+    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult.Link]
 
     /// Deletes all rows, links and pending references, regardless of delete rules.
     func deleteAllRows() throws

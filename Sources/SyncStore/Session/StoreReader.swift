@@ -1,7 +1,7 @@
 package import SyncCore
 
-/// The reads of a store. All reads of one reader see the same state of the store, except that a reader inside a write
-/// sees the writes of its transaction (``StoreWriter/reader``).
+/// The reads of a store. All reads of one reader see the same state of the store. A reader inside a write also sees the
+/// writes of its transaction (``StoreWriter/reader``).
 ///
 /// Each operation takes or returns many rows, because each may cost a round trip.
 package protocol StoreReader: AnyObject {
@@ -67,14 +67,14 @@ package protocol StoreRowCursor: AnyObject {
 
 /// A selection of the rows of an entity and its subentities.
 package struct RowQuery: Sendable {
-    package var entity: CompiledEntity
-    package var predicate: RowPredicate
+    package let entity: CompiledEntity
+    package let predicate: RowPredicate
     /// The order. Rows that are equal in all its terms are ordered by key.
-    package var order: RowOrder
+    package let order: RowOrder
     /// The maximum number of rows; nil for all. A negative number counts as 0.
-    package var limit: Int?
+    package let limit: Int?
     /// The number of rows to skip.
-    package var offset: Int
+    package let offset: Int
 
     package init(
         _ entity: CompiledEntity, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
@@ -91,26 +91,23 @@ package struct RowQuery: Sendable {
 /// The rows that one relationship links to several rows.
 package struct LinkedRows: Sendable {
     /// The linked rows, each once.
-    package var rows: [SyncRow]
+    package var rows: [SyncRow] = []
     /// The links. `owner` is an index in the row keys that the call got, and `row` is an index in ``rows``.
     ///
     /// The links of one owner are in the order of the relationship: by position, then by key, and links without a
     /// position last. Links of a relationship that is not ordered have no position.
-    package var links: [(owner: Int, row: Int)]
+    package var links: [(owner: Int, row: Int)] = []
 
-    package init(rows: [SyncRow] = [], links: [(owner: Int, row: Int)] = []) {
-        self.rows = rows
-        self.links = links
-    }
+    package init() {}
 }
 
 /// A relationship of a row that has pending references.
 package struct PendingRelationship: Hashable, Sendable {
     /// The row key of the row.
-    package var owner: RowKey
+    package let owner: RowKey
     /// The name of the most specific entity of the row.
-    package var entity: String
-    package var relationship: String
+    package let entity: String
+    package let relationship: String
 
     package init(owner: RowKey, entity: String, relationship: String) {
         self.owner = owner
