@@ -70,8 +70,8 @@ extension StoreWriter {
         }
     }
 
-    /// Applies a page or the end of a paged import. If the transaction is repeated, the sync begins again with the state
-    /// that the import had before.
+    /// Applies a page or the end of a paged import. If the transaction is repeated, the sync begins again with the
+    /// state that the import had before.
     fileprivate func sync(
         _ payload: MappedPayload, _ request: SyncRequest, _ state: inout PagedImportState?
     ) throws -> SyncResult {

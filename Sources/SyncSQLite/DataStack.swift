@@ -150,8 +150,8 @@ public final class DataStack: Sendable {
     /// Closes the store. If no other connection to the file is open, SQLite writes the write-ahead log into the file.
     ///
     /// After this call, reads and writes throw `storeClosed`. Observations fail with this error, and each sequence of
-    /// ``SyncStack/syncResults`` ends. An app database stays open, and the app closes it after the stack. Calls on its connections
-    /// (`in: db`) still work.
+    /// ``SyncStack/syncResults`` ends. An app database stays open, and the app closes it after the stack. Calls on its
+    /// connections (`in: db`) still work.
     ///
     /// - Throws: ``SyncError`` `databaseBusy` if a connection of the stack is still in use. The stack then stays open,
     ///   but the observations have ended.

@@ -163,8 +163,8 @@ struct MemoryRowInserter {
         }
     }
 
-    /// Deletes the pending references of and to a row that its new link at an end replaces, if the row can have only one
-    /// link there.
+    /// Deletes the pending references of and to a row that its new link at an end replaces. Does nothing if the row can
+    /// have several links there.
     private func removeReferences(
         ofAndTo row: StoredRow, _ link: CompiledAssociation, _ end: CompiledAssociation.End
     ) {

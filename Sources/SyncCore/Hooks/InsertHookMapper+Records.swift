@@ -110,8 +110,8 @@ extension InsertHookMapper {
 }
 
 extension InsertHookMapper {
-    /// Checks that the hook did not change a composite key. In a list of its owner, a record may omit the owner, or name
-    /// another one, so it is enough that both records agree.
+    /// Checks that the hook did not change a composite key. In a list of its owner, a record may omit the owner, or
+    /// name another one, so it is enough that both records agree.
     private func checkCompositeKey(
         _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
         _ plan: PayloadGraph

@@ -303,8 +303,8 @@ package struct SyncRequest: Sendable {
     /// The flag that ends the sync.
     package var cancellation = CancellationFlag.ofTask
 
-    /// Whether the payload is a chunk or a page. A store cannot repeat the transaction of a chunk, and repeats that of a
-    /// page only if it says so.
+    /// Whether the payload is a chunk or a page. A store cannot repeat the transaction of a chunk, and repeats that of
+    /// a page only if it says so.
     package var isChunkOrPage: Bool { isChunked || options.payloadKind.run != nil }
 
     package init(

@@ -129,9 +129,9 @@ package enum DateParser {
     /// Parses a date in ISO 8601, such as `2015-06-23T14:40:08.123+02:00`, or a Unix time. Returns milliseconds since
     /// 1970.
     ///
-    /// A date without a zone is in UTC, and a date without a time is at midnight. A time may omit its seconds. Fractions
-    /// are truncated to milliseconds. Returns nil for any other text, for a date or time that does not exist (including
-    /// leap seconds), and for a year outside 1 to 9999.
+    /// A date without a zone is in UTC, and a date without a time is at midnight. A time may omit its seconds.
+    /// Fractions are truncated to milliseconds. Returns nil for any other text, and for a year outside 1 to 9999. Also
+    /// returns nil for a date or time that does not exist, including leap seconds.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return unixTime(text) }
         let century = twoDigits(text, 0)

@@ -96,8 +96,8 @@ struct PreexistingRows {
         rows.append(Candidate(table: table, key: standing.key, values: values, lists: lists, edited: edited))
     }
 
-    /// Logs the overwritten values. Call this method after the page is written. `counted` has the rows whose conflicts are
-    /// counted already.
+    /// Logs the overwritten values. Call this method after the page is written. `counted` has the rows whose conflicts
+    /// are counted already.
     func log(_ outcome: inout SyncReport, counted: Set<TrackedRow>) throws {
         for row in rows {
             guard let there = try row.table.fieldReader.values(of: row.key, in: db) else { continue }

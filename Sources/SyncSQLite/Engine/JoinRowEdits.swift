@@ -101,8 +101,8 @@ extension RowMerge {
         }
     }
 
-    /// Discards the edits of lists that the entity of the row lacks, because one side changed the entity. Logs the added
-    /// rows.
+    /// Discards the edits of lists that the entity of the row lacks, because one side changed the entity. Logs the
+    /// added rows.
     private mutating func discardForeignLists() throws {
         guard table.table.hasEntityColumn, !lists.isEmpty else { return }
         let kind = try table.kind(of: key, engine.model.compiled, in: db)
@@ -266,7 +266,9 @@ extension RowMerge {
 }
 
 extension SQLiteEngineStore {
-    /// Deletes the join rows and the pending references of a row that an entity lacks. The row has that entity now.
+    /// Deletes the join rows and the pending references of relationships that the new entity of a row lacks.
+    ///
+    /// - Parameter kind: The new entity.
     func deleteLinks(
         of key: DatabaseValue, _ table: TrackedTable, foreignTo kind: CompiledEntity, in db: Database
     ) throws {

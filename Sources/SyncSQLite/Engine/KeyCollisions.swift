@@ -5,8 +5,8 @@ import SyncStore
 /// New rows whose keys are the IDs of other rows at the service, because SQLite or the app chose the keys.
 ///
 /// A reference of the service to such an ID means the other row. So the new row gets a temporary key before the
-/// reference would become a link to it. If the client assigns IDs, or if the key is composite, an equal key means the same
-/// row.
+/// reference would become a link to it. If the client assigns IDs, or if the key is composite, an equal key means the
+/// same row.
 struct KeyCollisions {
     private let engine: SQLiteEngineStore
     private let db: Database
@@ -19,11 +19,11 @@ struct KeyCollisions {
         tables = all.filter { !$0.key.hasParts }
     }
 
-    /// Gives temporary keys to the new rows with the IDs of nested records, and of rows that records reference. Call this
-    /// method before the edits of rows are removed, because the new keys also apply to these edits.
+    /// Gives temporary keys to the new rows with the IDs of nested records, and of rows that records reference. Call
+    /// this method before the edits of rows are removed, because the new keys also apply to these edits.
     ///
-    /// A row to be created again, also as another entity, keeps its key if it is only referenced: the reference means that
-    /// row.
+    /// A row to be created again, also as another entity, keeps its key if it is only referenced: the reference means
+    /// that row.
     func removeKeys(namedIn plan: PayloadGraph) throws {
         let named = tables.filter { table in plan[table.entity.table].nodes.contains { !$0.isRoot } }
         guard !named.isEmpty else { return }

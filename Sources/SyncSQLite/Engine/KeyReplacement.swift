@@ -16,8 +16,8 @@ struct KeyReplacement {
         (self.engine, self.table, self.db) = (engine, table, db)
     }
 
-    /// Adds changes to the outbox for the known rows that reference a row whose remote ID was replaced, also in lists. At
-    /// the service, these rows still reference the former ID, which may belong to another row.
+    /// Adds changes to the outbox for the known rows that reference a row whose remote ID was replaced, also in lists.
+    /// At the service, these rows still reference the former ID, which may belong to another row.
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {

@@ -195,8 +195,8 @@ extension PageMerge {
         return result
     }
 
-    /// Records the deleted join rows as removed from the lists of rows that stay. Call this method if the service does not
-    /// cascade.
+    /// Records the deleted join rows as removed from the lists of rows that stay. Call this method if the service does
+    /// not cascade.
     private func insertCascadedRemovals() throws {
         let owners = (engine.tables + engine.otherTables).filter {
             $0.registration.sendsCascades && !$0.joinTables.isEmpty

@@ -194,8 +194,8 @@ struct RowMerge {
         }
     }
 
-    /// Merges a column that the model reads from another key path now, which the record lacks. If the value at the former
-    /// key path differs, the column may have been edited while changes were not captured.
+    /// Merges a column that the model reads from another key path now, which the record lacks. If the value at the
+    /// former key path differs, the column may have been edited while changes were not captured.
     private mutating func mergeMissedEdit(ofRemapped name: String, _ here: DatabaseValue) throws {
         guard mayHaveUncapturedEdits, let paths = formerPaths[name], let record = pulled?.record,
             let column = table.columns.first(where: { $0.name == name }),

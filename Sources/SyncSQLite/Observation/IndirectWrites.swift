@@ -74,7 +74,7 @@ final class IndirectWrites: Sendable {
     /// these tables when it compiles a statement, and GRDB passes them to each observer. `EXPLAIN` writes nothing.
     ///
     /// Skips statements that SQLite cannot compile, for example because a trigger names a table that does not exist. A
-    /// sync cannot have run them, but maybe their parts.
+    /// sync cannot have run such a statement, but it may have run its parts.
     private static func find(_ statements: [WriteStatement], in db: Database) throws -> Set<String> {
         let recorder = WriteRecorder()
         db.add(transactionObserver: recorder, extent: .databaseLifetime)

@@ -178,7 +178,8 @@ extension DataStack {
 
     /// Fetches the rows that a relationship links to a row, inside ``read(_:)-7aeh7`` or ``write(_:)-eoq9``.
     ///
-    /// - Throws: The errors of ``SyncStack/fetchRelated(_:of:)``. Errors of SQLite are thrown as GRDB's `DatabaseError`.
+    /// - Throws: The errors of ``SyncStack/fetchRelated(_:of:)``. Errors of SQLite are thrown as GRDB's
+    ///   `DatabaseError`.
     public func fetchRelated(_ relationship: String, of row: SyncRow, in db: Database) throws -> [SyncRow] {
         try checkTables(db)
         return try SQLiteReader(db, self).rows(relationship, of: row)

@@ -94,8 +94,8 @@ extension SQLiteSession {
 
     // MARK: Unsent rows
 
-    /// A reference of the service does not mean a row that the service does not have yet, unless the payload inserts the
-    /// row. The engine links such rows if the client assigns IDs.
+    /// A reference of the service does not mean a row that the service does not have yet, unless the payload inserts
+    /// the row. The engine links such rows if the client assigns IDs.
     package func referencesToOtherRows(among references: [PendingReference]) throws -> [PendingReference] {
         guard let edits = try PendingReferenceEdits(layout, db) else { return [] }
         return try edits.referencesToUnsentRows(among: references.filter { !isInserted($0) })

@@ -164,8 +164,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
     ///     delete rules. If false, the service itself deletes the corresponding records.
     ///   - returnsRecords: Whether the response to a change contains the complete record.
     ///   - supportsCompositeIDs: Whether the service supports composite IDs. A composite ID is a JSON array.
-    ///   - generatedIDLength: The number of characters (a to z, 0 to 9) of an ID that the engine assigns, from 1 to 255;
-    ///     nil for UUIDs.
+    ///   - generatedIDLength: The number of characters (a to z, 0 to 9) of an ID that the engine assigns, from 1 to
+    ///     255; nil for UUIDs.
     ///   - hasSharedCursor: Whether one request with one cursor returns the changes of all entities.
     ///   - pushesAtomically: Whether the service applies either all changes of a push or no change. Such a service
     ///     rejects a push if a record changed since the last pull. Repeating a push must be harmless.

@@ -116,14 +116,14 @@ package protocol StoreSession: AnyObject {
     /// - Throws: ``SyncError`` `rowNotFound` if the new key includes the key of a row that is not stored.
     func setKey(of row: RowKey, _ entity: CompiledEntity, to key: RowKey) throws -> RowKey
 
-    /// Deletes rows, in the given order: owned rows before their owners. Also deletes the join rows that still reference
-    /// them, such as the reverse links of a symmetric association.
+    /// Deletes rows, in the given order: owned rows before their owners. Also deletes the join rows that still
+    /// reference them, such as the reverse links of a symmetric association.
     func delete(_ rows: [StoredRow]) throws
 
     // MARK: Links
 
-    /// Returns the links from rows at one end to stored rows. The links of one row are ordered by position, then by key.
-    /// Links without a position come last.
+    /// Returns the links from rows at one end to stored rows. The links of one row are ordered by position, then by
+    /// key. Links without a position come last.
     func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws -> [StoredLink]
 
     /// Returns the given join keys that a join table contains.

@@ -1,7 +1,8 @@
 package import SyncCore
 import SyncStore
 
-// Primary keys of rows. The key of a row is its row key, or in a table with surrogate keys the key that its values form.
+// Primary keys of rows. The key of a row is its row key, or in a table with surrogate keys the key that its values
+// form.
 extension MemoryContents {
     /// Returns the primary key of a row, which may be temporary; nil for a keyless row, and if a part of the key has no
     /// value.
