@@ -218,8 +218,8 @@ extension EngineLedger {
             """, key)
     }
 
-    /// Records removals from the lists of known rows, with the cause `cascade`, for the join rows that a deletion by the
-    /// engine removed. Does nothing for join rows that were added or removed before, and for lists of deleted rows.
+    /// Records removals from the lists of known rows, with the cause `cascade`, for the join rows that a deletion by
+    /// the engine removed. Does nothing for join rows that were added or removed before, and for lists of deleted rows.
     func insertCascadedRemovals(from joinTable: TrackedTable.JoinTable, of table: TrackedTable) throws {
         let removed = """
             FROM sync_parting AS p
