@@ -65,7 +65,7 @@ final class IndirectWrites: Sendable {
                 SELECT EXISTS (
                   SELECT 1 FROM main.sqlite_schema
                   WHERE name NOT GLOB 'sync_*' AND (type = 'trigger'
-                    OR type = 'table' AND sql LIKE '%references%' AND name COLLATE NOCASE NOT IN (\(tables)))
+                    OR type = 'table' AND name COLLATE NOCASE NOT IN (\(tables)) AND sql LIKE '%references%')
                   UNION ALL SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger')
                 """) ?? false
     }

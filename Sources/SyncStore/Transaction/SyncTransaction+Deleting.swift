@@ -221,12 +221,11 @@ extension SyncTransaction {
     private mutating func recordDetachedLink(
         _ end: LinkEnd, of row: StoredRow, to other: StoredRow, _ added: Set<ResolvedLink>
     ) throws {
-        let rows = TrackedLinks.key(row.key, other.key, end.end)
-        if added.contains(.init(link: end.link.id, rows: rows)) {
-            try recordUndoneLink(end.link, rows)
-        } else {
-            try recordRemovedLink(end.link, of: row, at: end.end, to: other.key)
+        if !added.isEmpty {
+            let rows = TrackedLinks.key(row.key, other.key, end.end)
+            if added.contains(.init(link: end.link.id, rows: rows)) { return try recordUndoneLink(end.link, rows) }
         }
+        try recordRemovedLink(end.link, of: row, at: end.end, to: other.key)
     }
 
     /// Deletes rows, owned rows before their owners. Reports all of them first, because deleting a row can delete rows
