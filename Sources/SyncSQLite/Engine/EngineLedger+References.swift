@@ -277,8 +277,6 @@ extension EngineLedger {
         """
     }
 
-    func hasPendingReferences() throws -> Bool { try db.finds("SELECT 1 FROM sync_pending") }
-
     /// Returns the pending references with the keys of new rows, except rows to be created again.
     func pendingReferences(toNewRowsOf table: TrackedTable, _ layout: StoreLayout) throws -> [PendingReference] {
         let model = layout.model

@@ -62,7 +62,7 @@ struct KeyCollisions {
 
     /// Gives temporary keys to the new rows with the keys of the service's pending references.
     func removePendingKeys() throws {
-        guard !tables.isEmpty, try ledger.hasPendingReferences() else { return }
+        guard !tables.isEmpty, try db.hasPendingReferences() else { return }
         let layout = engine.stack.layout
         let numbers = Dictionary(
             (engine.tables + engine.otherTables).flatMap { table in table.entity.family.map { ($0, table.number) } }

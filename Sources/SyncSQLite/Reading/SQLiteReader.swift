@@ -67,7 +67,7 @@ extension SQLiteReader: StoreReader {
         return related
     }
 
-    package func hasPendingReferences() throws -> Bool { try db.finds("SELECT 1 FROM sync_pending") }
+    package func hasPendingReferences() throws -> Bool { try db.hasPendingReferences() }
 
     package func pendingRelationships(of rows: [RowKey], in table: TableID) throws -> Set<PendingRelationship> {
         var found: Set<PendingRelationship> = []

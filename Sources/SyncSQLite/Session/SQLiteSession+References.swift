@@ -157,7 +157,7 @@ extension SQLiteSession {
         replacedByLinksOf row: SyncRow, _ relationship: CompiledRelationship, to targets: [SyncRow]
     ) throws {
         let link = model[relationship.link]
-        guard try db.finds("SELECT 1 FROM sync_pending") else { return }
+        guard try db.hasPendingReferences() else { return }
         for (end, rows) in [(relationship.end, [row]), (relationship.end.other, targets)]
         where !link.side(end).isToMany {
             for row in rows { try deletePendingReferences(ofAndTo: row, link, at: end) }
@@ -331,4 +331,9 @@ extension SQLiteSession {
         validLinks.valid.insert(link.id)
         return false
     }
+}
+
+extension Database {
+    /// Returns whether the store has pending references.
+    func hasPendingReferences() throws -> Bool { try finds("SELECT 1 FROM sync_pending") }
 }

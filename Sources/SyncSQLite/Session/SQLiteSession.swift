@@ -62,7 +62,7 @@ extension SQLiteSession: StoreSession {
         self.steps = steps
         lookups = tables.map { NodeLookup($0.batch, testsStorageClass: layout.hasExistingTables) }
         danglingCandidates = [:]
-        hasReferences = try db.finds("SELECT 1 FROM sync_pending")
+        hasReferences = try db.hasPendingReferences()
         hadOpenLinks = hasOpenLinks
         let start = try StoreMonitor.Moment(db)
         self.start = start
