@@ -95,6 +95,34 @@ struct LostCreateResponseTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("A row that a cascade deletes before its create is answered is pulled again, and nothing is left over")
+    func cascaded() async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
+                supportsPreconditions: true, providesModificationTimes: true, requiresClientCascades: false))
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+        let device = try Device(service, schema: schema, Device.impatient)
+        await service.set("Project", "p", ["name": "p"])
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES ('t', 'mine')")
+        await service.setFault { request, _ in
+            if case .push = request { .failsBeforeApply } else { nil }
+        }
+        await #expect(throws: SyncError.self) { try await device.engine.push() }
+        try await device.write("UPDATE Task SET projectID = 'p' WHERE remoteID = 't'")
+        await service.remove("Project", "p")
+        try await device.engine.pull()
+        await service.setFault(nil)
+        #expect(try await device.rows("SELECT remoteID FROM Task") == [])
+        try await device.engine.sync()
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")["t"]?["title"] == "mine")
+        #expect(try await device.rows("SELECT remoteID, title, projectID FROM Task") == ["t mine nil"])
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("A row whose natural key is empty is not found in a record that lacks these values")
     func emptyNaturalKey() async throws {
         let service = InMemoryService(

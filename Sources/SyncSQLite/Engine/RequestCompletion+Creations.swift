@@ -94,7 +94,8 @@ extension RequestCompletion {
     ///
     /// The sent values become base values. With them, a merge finds the edits of other devices. If the row is inserted
     /// again before its deletion is sent, the base values also show which values were edited locally.
-    func deletedMeanwhile(_ row: RemoteRecord?, _ key: DatabaseValue, _ sent: [SentField]) throws {
+    mutating func deletedMeanwhile(_ row: RemoteRecord?, _ key: DatabaseValue, _ sent: [SentField]) throws {
+        guard try ledger.change(of: key, table) != nil else { return try pullAgain(row) }
         try record(row, key)
         try ledger.setDeletionOfSentRow(key, table)
         let values = Dictionary(sent.map { ($0.name, $0.value) }) { first, _ in first }
@@ -105,6 +106,16 @@ extension RequestCompletion {
         for joinTable in table.joinTables {
             guard let value = values[joinTable.field] else { continue }
             try resolveJoinRows(joinTable, key, try engine.sentKeys(value, joinTable, in: db))
+        }
+    }
+
+    /// Completes a request whose row a cascade deleted in the meantime, because the service deleted another row. The
+    /// service may still have the row, and there is no deletion to send.
+    private mutating func pullAgain(_ row: RemoteRecord?) throws {
+        if let row, row.record != nil {
+            answer = Answer(table: table, row: row)
+        } else {
+            try ledger.clearCursor(of: table)
         }
     }
 
