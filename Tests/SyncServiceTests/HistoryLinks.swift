@@ -28,6 +28,8 @@ struct HistoryLinks {
     /// The references that each device wrote and did not replace.
     fileprivate var written: [Int: [Owner: String]] = [:]
     fileprivate var ofService: Set<Link> = []
+    /// The keys that each row had at the service. A row that is created again may get another key.
+    fileprivate var keys: [String: Set<String>] = [:]
 }
 
 extension HistoryLedger {
@@ -49,6 +51,11 @@ extension HistoryLedger {
             ("Task", "project", "project_id", "Project"), ("Project", "badge", "badge_id", "Tag"),
             ("Project", "mate", "mate_id", "Project"),
         ]
+        for (entity, records) in contents {
+            for (id, record) in records {
+                links.keys[first(Self.name(record)), default: []].insert("\(entity) \(id.plain)")
+            }
+        }
         for (entity, relationship, member, destination) in relationships {
             for record in (contents[entity] ?? [:]).values {
                 guard let id = record[member], let referenced = contents[destination]?[id] else { continue }
@@ -78,7 +85,8 @@ extension HistoryLedger {
                 deleted.isDisjoint(with: [owner.row, target]),
                 !links.ofService.contains(HistoryLinks.Link(owner: owner, target: target))
             else { continue }
-            let logging = owner.relationship == "mate" ? [place, other] : [place]
+            var logging = links.keys[owner.row, default: []].union([place])
+            if owner.relationship == "mate" { logging.formUnion(links.keys[target, default: []].union([other])) }
             let entries = logging.flatMap { row in
                 [owner.relationship, ""].map { HistoryLinks.Logged(row: row, field: $0) }
             }
