@@ -81,6 +81,20 @@ struct PendingReferenceEditTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("The log of a row that the service deleted has its pending references")
+    func deletedRow() async throws {
+        let device = try await device()
+        try await update(device, ["project_id": 7, "tag_ids": [1, 9]])
+        await service.remove("Task", 1)
+        try await device.engine.sync()
+        let log = try await device.engine.conflicts()
+        let reference = log.first { $0.field == "projectID" || $0.field == "project" }
+        #expect(reference?.base == 6 && reference?.local == 7)
+        #expect(log.contains { $0.local == [1, 9] })
+        #expect(try await device.rows("SELECT * FROM sync_pending") == [])
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("A written reference is kept and sent if its row arrives before the push")
     func arrivesFirst() async throws {
         let device = try await device()

@@ -89,7 +89,7 @@ extension ChangeCaptureTriggers {
     /// Returns the statement that records the value of an edited column when its row is deleted. If the row is restored
     /// later, the value is logged as lost.
     private func deletedValue(_ column: TrackedTable.Column) -> String {
-        let value = "OLD.\(column.name.quoted)"
+        let value = value(of: column, "OLD")
         let isEdited = "(\"value\" IS NOT \(value) COLLATE BINARY)"
         return """
             UPDATE "sync_base" SET "is_held" = \(isEdited), "held" = CASE WHEN \(isEdited) THEN \(value) END
@@ -270,14 +270,19 @@ extension ChangeCaptureTriggers {
 
     private var loggedLists: [String] {
         table.joinTables.flatMap { joinTable -> [String] in
-            let list =
-                "SELECT \"other\" AS k FROM \"sync_parting\" WHERE \"list\" = \(joinTable.field.literal) AND \"owner\" = +OLD.\(key)"
-            let order = LinkOrderingSQL.terms(position: "\"place\"", key: "\"other\"")
+            let list = """
+                SELECT "other" AS k, "place" FROM "sync_parting"
+                WHERE "list" = \(joinTable.field.literal) AND "owner" = +OLD.\(key)
+                UNION ALL SELECT "target_key", "position" FROM "sync_pending"
+                WHERE \(isPendingOwner("OLD")) AND "relationship" = \(joinTable.relationship.literal)
+                """
+            let order = LinkOrderingSQL.terms(position: joinTable.table.position == nil ? nil : "\"place\"", key: "k")
             return engineDeletionReasons.map { condition, reason in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(joinTable.field.literal), NULL,
-                  \(TrackedTable.JoinTable.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(reason.code.literal)
+                  \(TrackedTable.JoinTable.arraySQL(of: "SELECT k FROM (\(list)) ORDER BY \(order)")), NULL, 'remote',
+                  \(reason.code.literal)
                 WHERE \(condition) AND EXISTS (\(list))
                 """
             }
@@ -302,8 +307,8 @@ extension ChangeCaptureTriggers {
                 INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
                   CASE WHEN EXISTS (\(base)) THEN (\(base))
-                    WHEN \(isKnown("OLD")) AND NOT \(isUnconfirmed) THEN OLD.\(column.name.quoted) END,
-                  OLD.\(column.name.quoted), NULL, 'remote', \(reason.code.literal) WHERE \(condition)
+                    WHEN \(isKnown("OLD")) AND NOT \(isUnconfirmed) THEN \(value(of: column, "OLD")) END,
+                  \(value(of: column, "OLD")), NULL, 'remote', \(reason.code.literal) WHERE \(condition)
                 """
             }
         }

@@ -237,8 +237,9 @@ extension SyncTransaction {
             guard let found = try identities[row] else { continue }
             report.deleted(found, isRoot: deletionCandidates[row].isOmittedFromScope)
         }
-        try store.deletePendingReferences(of: closure)
         try store.delete(closure.reversed())
+        // Triggers of the engine log the pending references of deleted rows.
+        try store.deletePendingReferences(of: closure)
         links.removeRows(closure)
         identities.recordDeleted(closure)
     }
