@@ -12,7 +12,7 @@ struct UnusualServiceTests {
     private let memory = ServedMemory()
 
     private func device(
-        _ options: RESTOptions = RESTOptions(),
+        _ options: RESTOptions = RESTOptions(), schema: String = Device.schema,
         _ answer: @escaping @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue)
     ) throws -> Device {
         var configuration = Device.configuration
@@ -23,7 +23,7 @@ struct UnusualServiceTests {
                 await memory.note(request)
                 return await answer(request, body)
             })
-        return try Device(service, entities: ["Task"], configuration)
+        return try Device(service, schema: schema, entities: ["Task"], configuration)
     }
 
     private static func query(_ request: HTTPRequest, _ name: String) -> Int? {
@@ -115,6 +115,53 @@ struct UnusualServiceTests {
         #expect(
             try await device.engine.blockedChanges().allSatisfy { $0.reason.contains("its records have 'firstName'") })
         #expect(try await device.engine.blockedChanges().count >= 1)
+    }
+
+    @Test(
+        "A reference is stored if the answer has it as a nested record, and blocked if it has another record",
+        arguments: [true, false])
+    func nestedAnswer(_ isStored: Bool) async throws {
+        await memory.set([
+            ["id": 1, "project": ["id": 5, "name": "p"]], ["id": 2, "project": ["id": 6, "name": "q"]],
+        ])
+        let device = try device { [memory] request, body in
+            let rows = await memory.rows
+            if request.method == .get { return (200, [:], .array(rows)) }
+            let project = rows.compactMap { $0["project"] }.first { $0["id"] == body?["project_id"] }
+            let row = isStored ? rows[0].setting(project ?? .null, at: ["project"]) : rows[0]
+            await memory.set([row, rows[1]])
+            return (200, [:], row)
+        }
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET projectID = 6 WHERE remoteID = 1")
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, projectID FROM Task ORDER BY 1") == ["1 6", "2 6"])
+        #expect(await memory.rows[0]["project"]?["id"] == (isStored ? 6 : 5))
+        let reasons = try await device.engine.blockedChanges().map(\.reason)
+        #expect(reasons.count == (isStored ? 0 : 1))
+        #expect(reasons.allSatisfy { $0.contains("its records have 'project'") })
+        #expect(try await device.leftovers().isEmpty == isStored)
+    }
+
+    @Test("A field is stored if the answer has its value under another key")
+    func otherKeyInAnswer() async throws {
+        await memory.set([["id": 1, "firstName": "there"]])
+        let schema = """
+            {"entities": {"Task": {"attributes": {"remoteID": "integer", "firstName": "string"}}}}
+            """
+        let device = try device(schema: schema) { [memory] request, body in
+            let row = await memory.rows[0]
+            if request.method == .get { return (200, [:], .array([row])) }
+            let changed = row.setting(body?["first_name"] ?? .null, at: ["firstName"])
+            await memory.set([changed])
+            return (200, [:], changed)
+        }
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET firstName = 'mine'")
+        try await device.engine.sync()
+        #expect(await memory.rows[0]["firstName"] == "mine")
+        #expect(try await device.rows("SELECT firstName FROM Task") == ["mine"])
+        #expect(try await device.leftovers() == [])
     }
 
     @Test("A server that is not Kinto is an error and not an empty collection")

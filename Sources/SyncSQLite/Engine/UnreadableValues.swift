@@ -65,8 +65,9 @@ struct UnreadableValues {
 
 /// Finds fields that were sent under JSON keys that the service does not know.
 ///
-/// The response lacks such a key, and has another key that the model reads as the same attribute or relationship.
-/// Merging the value of that key would undo the edit.
+/// The response lacks such a key, and has another value under another key that the model reads as the same attribute or
+/// relationship. Merging that value would undo the edit. If the value is the sent one, the service has stored it: a
+/// service may read `project_id`, and return the nested record `project`.
 struct UnrecognizedFields {
     struct Member {
         let field: String
@@ -90,6 +91,7 @@ struct UnrecognizedFields {
             guard let name = member.path.first, member.path.count == 1, !names.contains(name),
                 let value = body.value(at: member.path), value != .null,
                 let other = members.first(where: { isRead($0.key, as: member.field) }),
+                !isSame(other.value, as: value, member.field),
                 let column = table.columns.first(where: { $0.field == member.field })
             else { return nil }
             return Member(
@@ -104,12 +106,30 @@ struct UnrecognizedFields {
         let names = model.compiled.names(of: table.entity)
         switch field {
         case .attribute(let slot): return names.attribute(forKey: key)?.slot == slot
-        case .toOne(let link):
-            guard let index = table.entity.relationships.firstIndex(where: { $0.link == link && !$0.isToMany }) else {
-                return false
-            }
-            return names.isRead(key, asRelationship: index)
+        case .toOne(let link): return index(of: link).map { names.isRead(key, asRelationship: $0) } ?? false
         case .joinRows, .kind: return false
         }
+    }
+
+    /// Returns whether a value of a field is the sent value. A reference is an ID or a nested record.
+    private func isSame(_ value: JSONValue, as sent: JSONValue, _ field: OutgoingSchema.Field) -> Bool {
+        switch field {
+        case .attribute(let slot):
+            let type = model.compiled[table.entity.table].attributes[slot].type
+            return value == sent
+                || Coercion.storedValue(sent, as: type).map { $0 == Coercion.storedValue(value, as: type) } ?? false
+        case .toOne(let link):
+            guard let index = index(of: link) else { return false }
+            let destination = model.compiled.entities[table.entity.relationships[index].destination]
+            return model.compiled.rowKey(sent, of: destination).map {
+                $0 == model.compiled.rowKey(value, of: destination)
+            } ?? false
+        case .joinRows, .kind: return false
+        }
+    }
+
+    /// Returns the index of the to-one relationship with an association.
+    private func index(of link: AssociationID) -> Int? {
+        table.entity.relationships.firstIndex { $0.link == link && !$0.isToMany }
     }
 }
