@@ -14,6 +14,7 @@ struct ReservedIDTests {
         private var rows: [String: [JSONValue.Member]] = [:]
         private var clock = 0
         private(set) var puts = 0
+        private var acceptsRows = true
         private var losesNext = false
         private var isDown = false
 
@@ -36,8 +37,18 @@ struct ReservedIDTests {
         /// Answers again, after deleting a row.
         func comeBack(without id: String) {
             isDown = false
-            rows[id]?.append(.init("deleted_at", .string(time())))
+            delete(id)
         }
+
+        /// Accepts no new rows from now on.
+        func close() { acceptsRows = false }
+
+        /// Deletes all rows as another client.
+        func deleteAll() {
+            for (id, row) in rows where !row.contains(where: { $0.key == "deleted_at" }) { delete(id) }
+        }
+
+        private func delete(_ id: String) { rows[id]?.append(.init("deleted_at", .string(time()))) }
 
         func put(_ id: String, _ title: String) { write(id, ["title": .string(title)]) }
 
@@ -81,12 +92,12 @@ struct ReservedIDTests {
             switch request.method {
             case .put:
                 puts += 1
-                if isDeleted { return (refusal, ["message": "that id was used"]) }
+                if isDeleted || !acceptsRows { return (refusal, ["message": "that id was used"]) }
                 write(id, body)
                 return (201, .object(rows[id] ?? []))
             case _ where rows[id] == nil || isDeleted: return (refusal, ["message": "gone"])
             case .delete:
-                rows[id]?.append(.init("deleted_at", .string(time())))
+                delete(id)
                 return (204, .null)
             case .patch: write(id, body)
             default: break
@@ -132,6 +143,44 @@ struct ReservedIDTests {
             #expect(try await device.engine.blockedChanges().map(\.reason) == [])
             #expect(try await device.leftovers() == [])
         }
+    }
+
+    @Test(
+        "A row that was restored and deleted again gets further IDs, the same on each device",
+        arguments: [("uuid", uuid), ("string", "seven")])
+    func furtherIDs(_ key: (String, String)) async throws {
+        let service = Service(410)
+        await service.put(key.1, "t")
+        let (one, two) = (try device(service, key.0, .editWins), try device(service, key.0, .editWins))
+        for device in [one, two] { try await device.engine.sync() }
+        for number in 1...3 {
+            await service.deleteAll()
+            try await one.write("UPDATE Task SET title = 'edited \(number)'")
+            try await one.engine.sync()
+        }
+        try await two.write("UPDATE Task SET points = 5")
+        for device in [two, one, two] { try await device.engine.sync() }
+        #expect(await service.titles == ["edited 3"])
+        for device in [one, two] {
+            #expect(try await device.rows("SELECT title, points FROM Task") == ["edited 3 5"])
+            #expect(try await device.engine.blockedChanges().map(\.reason) == [])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("A restored row is blocked after ten other IDs if the service accepts no new rows")
+    func noNewRows() async throws {
+        let service = Service(404)
+        await service.put("seven", "t")
+        let device = try device(service, "string", .editWins)
+        try await device.engine.sync()
+        await service.deleteAll()
+        await service.close()
+        try await device.write("UPDATE Task SET title = 'edited'")
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await service.puts == 11)
+        #expect(try await device.engine.blockedChanges().count == 1)
+        #expect(try await device.rows("SELECT title FROM Task") == ["edited"])
     }
 
     @Test(

@@ -270,7 +270,8 @@ extension EngineLedger {
         try set("rejections = rejections + 1", of: key, table, where: "kind = 'create'")
     }
 
-    /// Records a response with another version. Returns the number of such responses in a row.
+    /// Records a response with another version, or one that rejects the ID of a row that is created again. Returns the
+    /// number of consecutive responses of this kind.
     func addContention(of key: DatabaseValue, _ table: TrackedTable) throws -> Int? {
         try set("contentions = contentions + 1", of: key, table)
         return try change(of: key, table)?.contentions

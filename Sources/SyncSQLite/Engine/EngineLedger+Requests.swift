@@ -23,7 +23,7 @@ extension EngineLedger {
             func json(_ index: Int) throws -> JSONValue? {
                 try row.decode(String?.self, atIndex: index).map { try EngineTableCheck.json($0) }
             }
-            let id = try table.json(row[10], in: db).text
+            let id = try table.json(row[10], in: db)
             return OutgoingRequest(
                 id: try row.decode(atIndex: 0),
                 PushOperation(
@@ -32,7 +32,7 @@ extension EngineLedger {
                     idempotencyKey: try row.decode(atIndex: 5)),
                 edit: try row.decode(atIndex: 11), preparedAt: try row.decode(atIndex: 6),
                 attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
-                isRestoration: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table.entity.name).text,
+                isRestoration: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table).text,
                 acceptedAtEdit: try row.decode(atIndex: 9))
         }
     }

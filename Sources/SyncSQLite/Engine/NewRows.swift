@@ -132,23 +132,16 @@ extension SQLiteEngineStore {
 struct CreationID {
     let text: String
 
-    /// Creates the ID of a row that is created again after the service deleted it. Every device computes the same ID.
-    init(reviving id: String, of entity: String) {
+    /// Creates the ID of a row that is created again after the service deleted it. Every device computes the same ID,
+    /// although devices and services spell UUIDs differently.
+    init(reviving id: JSONValue, of table: TrackedTable) {
+        let text = table.key.type == .single(.uuid) ? id.text.lowercased() : id.text
         let hasher = RecordHasher(seed: RecordHash(low: 0x5379_6E63, high: 0x4249_5254))
-        let hash = Array("\(entity) \(id)".utf8).withUnsafeBytes { hasher.hash($0) }
-        text = [hash.low, hash.high].map { Self.padded(String($0, radix: 16), 16) }.joined()
+        let hash = Array("\(table.entity.name) \(text)".utf8).withUnsafeBytes { hasher.hash($0) }
+        self.text = [hash.low, hash.high].map { Self.padded(String($0, radix: 16), 16) }.joined()
     }
 
     init(_ text: String) { self.text = text }
-
-    /// Returns the creation ID of a row that is created again after the service deleted it; nil for other rows. `ids`
-    /// has the remote IDs that the deleted row may have had.
-    static func restoration(
-        ofAny ids: [String], _ table: TrackedTable, _ key: DatabaseValue, in db: Database
-    ) throws -> CreationID? {
-        guard let change = try EngineLedger(db).change(of: key, table), change.kind == .create else { return nil }
-        return ids.map { CreationID(reviving: $0, of: table.entity.name) }.first { $0.text == change.creationID }
-    }
 
     /// Returns an ID of the given length, of the characters a to z and 0 to 9. Returns a UUID if no length is given.
     func text(of length: Int?) -> String {

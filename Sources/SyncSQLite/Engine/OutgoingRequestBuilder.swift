@@ -274,7 +274,7 @@ struct OutgoingRequestBuilder {
         let open = try entries.mayHaveRequest(change.key, table) ? ledger.takeRequest(of: change.key, table) : nil
         let isRestoration =
             try change.creationID.map {
-                try $0 == CreationID(reviving: table.json(change.key, in: db).text, of: table.entity.name).text
+                try $0 == CreationID(reviving: table.json(change.key, in: db), of: table).text
             } ?? false || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored
         let creationID = change.creationID ?? UUID().uuidString.lowercased()
         // All devices that create the row again must use the same key, so the key of a restoration has no attempt

@@ -104,7 +104,7 @@ extension PageMerge {
     /// the conflict log.
     mutating func bringBack(_ row: RemoteRecord, _ standing: LocalRowState, _ note: String) throws {
         // The creation ID is made of the old ID. Two devices that create the row again therefore create only one row.
-        try ledger.insertRestoration(of: standing.key, table, CreationID(reviving: row.id.text, of: table.entity.name))
+        try ledger.insertRestoration(of: standing.key, table, CreationID(reviving: row.id, of: table))
         try engine.insertNew(standing.key, table, in: db)
         // The base values stay. If another device also creates the row again, only fields that were edited locally are
         // merged as local edits.

@@ -54,7 +54,8 @@ struct PendingChange {
     let edit: Int64
     let reason: BlockReason?
     let rejections: Int
-    /// The number of consecutive responses with another version.
+    /// The number of consecutive responses with another version. For a row that is created again, the number of
+    /// consecutive responses that rejected its ID.
     let contentions: Int
 
     static let columns = "k, kind, state, cause, creation_id, seq, reason, rejections, contentions"

@@ -49,15 +49,22 @@ extension RequestCompletion {
         answer = Answer(table: table, row: row, isSame: true)
     }
 
-    /// Gives a row that is created again another ID, once, because the service does not accept the ID of a deleted row.
+    /// The number of other IDs that a row gets without an edit when it is created again. A service that accepts no new
+    /// rows rejects them all.
+    private static let maximumOtherIDs = 10
+
+    /// Gives a row that is created again another ID, because the service does not accept the ID of a deleted row.
     ///
-    /// The new ID is made of the old ID. Two devices that create the row again therefore create only one row.
+    /// The new ID is made of the old ID. Devices that create the row again therefore create only one row. Another
+    /// device may have created the row with the new ID, and the service may have deleted that row too. Then the row
+    /// gets a further ID, which is made of the new one.
     ///
     /// - Returns: Whether the row got another ID and is to be sent with it.
     mutating func givesOtherID(_ old: DatabaseValue) throws -> Bool {
-        let own = try table.json(old, in: db).text
+        let creationID = CreationID(reviving: try table.json(old, in: db), of: table)
         guard engine.registration.clientAssignsIDs, case .single(let type) = table.key.type,
-            let creationID = try CreationID.restoration(ofAny: [own, own.lowercased()], table, old, in: db)
+            let change = try ledger.change(of: old, table), change.kind == .create,
+            change.creationID == creationID.text
         else { return false }
         let id: JSONValue
         switch type {
@@ -65,9 +72,9 @@ extension RequestCompletion {
         case .uuid: id = .string(creationID.uuid)
         default: return false
         }
-        guard let new = table.key.rowKey(id), let key = try table.key.k(of: new, in: db), !key.isExactly(old) else {
-            return false
-        }
+        guard let new = table.key.rowKey(id), let key = try table.key.k(of: new, in: db), !key.isExactly(old),
+            let count = try ledger.addContention(of: old, table), count <= Self.maximumOtherIDs
+        else { return false }
         let (table, replacement) = (table, KeyReplacement(engine, table, db))
         let moved = try engine.muted(in: db) {
             let key =
@@ -75,6 +82,7 @@ extension RequestCompletion {
             try replacement.notifyReferencing(to: key, formerly: old)
             return key
         }
+        try ledger.setCreationID(CreationID(reviving: table.json(moved, in: db), of: table), of: moved, table)
         try engine.insertNew(moved, table, in: db)
         self.key = moved
         return true

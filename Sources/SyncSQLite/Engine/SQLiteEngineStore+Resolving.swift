@@ -129,7 +129,7 @@ extension SQLiteEngineStore {
             if registration.clientAssignsIDs, free == own, let key = try table.key.k(of: free, in: db) {
                 let id = try table.json(key, in: db)
                 // The row has the ID that the service deleted, so its create is marked as a restoration.
-                try EngineLedger(db).setCreationID(CreationID(reviving: id.text, of: entity), of: key, table)
+                try EngineLedger(db).setCreationID(CreationID(reviving: id, of: table), of: key, table)
             }
             try ConflictLog(db).setRestored(lines.map(\.id))
         }
