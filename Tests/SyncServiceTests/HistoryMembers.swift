@@ -92,13 +92,10 @@ enum HistoryMember: String, CaseIterable, Comparable {
             return possible.intersection(fixed.split(separator: ",").compactMap { HistoryMember(rawValue: String($0)) })
         }
         // Each member has its own numbers, so a new member changes only the histories that have it.
-        var chosen = possible.filter { member in
+        return possible.filter { member in
             let state = member.rawValue.utf8.reduce(seed &* 0xD134_2543_DE82_EF95 &+ 7) { $0 &* 31 &+ UInt64($1) }
             var random = SeededNumbers(state: state)
             return random.next() % 5 == 0
         }
-        // Nested records of an entity that the device does not sync look like a wrong `remoteKey`.
-        if chosen.contains(.nested) { chosen.remove(.partial) }
-        return chosen
     }
 }
