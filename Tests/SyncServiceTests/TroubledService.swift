@@ -36,18 +36,37 @@ actor TroubledService: SyncService {
 
     // MARK: Pulling
 
+    /// Lists all hidden rows from now on.
+    func listHiddenRows() { hidden = [:] }
+
     func pull(_ request: PullRequest) async throws -> PullPage {
         await lookAtLinks()
+        var (request, limit) = Self.withoutLimit(request)
         var page = try await memory.pull(request)
         await countDown()
         await page.records = nested(page.records, request.entity).filter { !isInside($0.id, request.entity) }
         page.records.removeAll { isHidden($0.id, request.entity) }
         let oldest = hidden.filter { $0.key.entity == request.entity }.map(\.value.version).min()
-        if let oldest, let cursor = page.cursor.flatMap({ Int($0) }) { page.cursor = "\(min(cursor, oldest - 1))" }
+        limit = [limit, oldest.map { $0 - 1 }].compactMap(\.self).min()
+        if let limit {
+            page.cursor = page.cursor.flatMap { Int($0) }.map { "\(min($0, limit))" }
+            page.nextPage = page.nextPage.map { "\($0)\(Self.separator)\(limit)" }
+        }
         if page.nextPage == nil, capabilities.idAssignment == .server, await troubles.hasGhost {
             page.records.append(RemoteRecord(id: "ghost", record: ["id": "ghost", "title": "ghost"], version: "1"))
         }
         return page
+    }
+
+    private static let separator: Character = "/"
+
+    /// Returns the request of a page without the limit of the cursor. The name of a page has a limit if earlier pages
+    /// omitted hidden rows: the cursor stays before these rows, even if they are listed meanwhile.
+    private static func withoutLimit(_ request: PullRequest) -> (request: PullRequest, limit: Int?) {
+        let parts = (request.page ?? "").split(separator: separator).map(String.init)
+        var request = request
+        request.page = parts.first
+        return (request, parts.count > 1 ? Int(parts[1]) : nil)
     }
 
     func list(of entity: String, page: String?) async throws -> ListPage {
