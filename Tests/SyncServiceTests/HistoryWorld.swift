@@ -36,6 +36,9 @@ protocol HistoryWorld: Sendable {
     ///
     /// - Returns: Whether it restored the contents.
     func goBack() async -> Bool?
+    /// Lists the rows at once that the service accepted and hides. After a reset of its cursors, a device sends a create
+    /// again whose row no list has.
+    func listHiddenRows() async
     /// Returns the rows by ID; null members may be absent.
     func contents(of entity: String) async throws -> [JSONValue: JSONValue]
     /// Deletes a row, as another client of the service would.
@@ -58,6 +61,7 @@ extension HistoryWorld {
     var hasTimes: Bool { service.capabilities.providesModificationTimes }
 
     func goBack() async -> Bool? { nil }
+    func listHiddenRows() async {}
     func remove(_ entity: String, _ key: String) async -> JSONValue? { nil }
     func write(_ entity: String, _ id: JSONValue, _ record: JSONValue) async -> Bool { false }
     func pass(_ step: SeededNumbers) async {}
@@ -66,6 +70,7 @@ extension HistoryWorld {
 /// A service in memory.
 actor MemoryWorld: HistoryWorld {
     private let memory: InMemoryService
+    private let troubled: TroubledService?
     private var copy: InMemoryService.Copy?
     nonisolated let service: any SyncService
 
@@ -73,7 +78,8 @@ actor MemoryWorld: HistoryWorld {
         _ memory: InMemoryService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>
     ) async {
         self.memory = memory
-        service = members.isEmpty ? memory : TroubledService(memory, troubles, ledger, members)
+        troubled = members.isEmpty ? nil : TroubledService(memory, troubles, ledger, members)
+        service = troubled ?? memory
         if members.contains(.absent) {
             // Later rows get higher IDs.
             await memory.set("Tag", JSONValue(AbsentRow.lastNumber), [:])
@@ -104,6 +110,8 @@ actor MemoryWorld: HistoryWorld {
         await memory.restore(old)
         return true
     }
+
+    func listHiddenRows() async { await troubled?.listHiddenRows() }
 
     func remove(_ entity: String, _ key: String) async -> JSONValue? {
         let row = await memory.contents(of: entity).first { $0.key.plain == key }

@@ -5,9 +5,12 @@ import Testing
 
 @testable import SyncService
 
-/// Creates whose answer was lost, and whose row another client deleted or edited afterwards.
+/// Creates whose answer was lost or without a row. Another client deleted or edited the row afterwards, or the service
+/// lost it.
 @Suite("Creates with lost answers")
 struct LostCreateResponseTests {
+    typealias Idempotency = ServiceCapabilities.CreateIdempotency
+
     private let service = InMemoryService(
         ServiceCapabilities(
             idAssignment: .client, deletionDetection: .tombstones, createIdempotency: .clientID,
@@ -151,6 +154,54 @@ struct LostCreateResponseTests {
         #expect(try await device.rows("SELECT points FROM Task ORDER BY 1") == ["5", "9"])
         #expect(try await device.engine.conflicts().isEmpty)
         #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "After a reset of the cursors, an accepted create is sent once more if the service lost the row",
+        arguments: [.markerField("marker"), .idempotencyKey, .matchByContent] as [Idempotency], [false, true])
+    func acceptedAndLost(_ idempotency: Idempotency, _ isLost: Bool) async throws {
+        let service = AcceptingService(idempotency)
+        var configuration = Device.configuration
+        configuration.inDoubtTimeout = .zero
+        let device = try Device(service, entities: ["Task"], configuration)
+        let backup = await service.memory.copy()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        #expect(try await device.engine.sync().total.blockedChanges == 1)
+        try await device.engine.sync()
+        #expect(await service.memory.creations == 1)
+        if isLost { await service.memory.restore(backup) }
+        await service.listRows()
+        try await device.engine.reset(.cursors)
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await service.memory.creations == (isLost ? 2 : 1))
+        #expect(await service.memory.contents(of: "Task").values.map { $0["title"] } == ["mine"])
+        #expect(try await device.engine.blockedChanges().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+}
+
+/// A service that accepts creates without returning the rows, and that lists the rows only later.
+private actor AcceptingService: InMemoryWrapper {
+    nonisolated let memory: InMemoryService
+    private var isListing = false
+
+    init(_ idempotency: LostCreateResponseTests.Idempotency) {
+        memory = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: idempotency,
+                supportsPreconditions: true, providesModificationTimes: true, maxBatchSize: 10))
+    }
+
+    func listRows() { isListing = true }
+
+    func pull(_ request: PullRequest) async throws -> PullPage {
+        var page = try await memory.pull(request)
+        if !isListing { page.records = [] }
+        return page
+    }
+
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        try await memory.push(operations).map { _ in .applied(nil) }
     }
 }
 

@@ -116,4 +116,5 @@ struct RESTWorld: HistoryWorld {
     func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) async { await network.setMeanwhile(meanwhile) }
     func contents(of entity: String) async -> [JSONValue: JSONValue] { await stub.contents(of: entity) }
     func pass(_ step: SeededNumbers) async { await stub.pass(step) }
+    func listHiddenRows() async { await stub.listHiddenRows() }
 }

@@ -32,7 +32,7 @@ extension RandomHistory {
         case .refusals: try await refuseCascade(index, world)
         case .revived: try await revive(index, world)
         case .twins: try await insert(index, "Task", "title")
-        default: try await withoutTriggers(index)
+        default: try await withoutTriggers(index, world)
         }
         return true
     }
@@ -177,7 +177,7 @@ extension RandomHistory {
     }
 
     /// Edits rows without change capture.
-    private func withoutTriggers(_ index: Int) async throws {
+    private func withoutTriggers(_ index: Int, _ world: any HistoryWorld) async throws {
         await shadows[index].lookAway()
         if number(2) == 0 {
             try await write(
@@ -193,6 +193,7 @@ extension RandomHistory {
         note("\(index) with triggers")
         if number(3) == 0 {
             note("\(index) reset relink")
+            await world.listHiddenRows()
             try await devices[index].engine.reset(.cursors)
         }
     }
@@ -266,6 +267,15 @@ extension RandomHistory {
             note("\(index) \(sql)")
             try await shadows[index].write(sql)
         }
+    }
+
+    /// Resets the cursors of a device if it has an accepted create whose row no list has, so that it sends the create
+    /// again. Another device deleted the row before this device found it.
+    func resendAccepted(_ index: Int) async throws {
+        let accepted = try await devices[index].rows("SELECT k FROM sync_request WHERE accepted_seq IS NOT NULL")
+        guard !accepted.isEmpty else { return }
+        note("\(index) reset relink, for accepted rows \(accepted)")
+        try await devices[index].engine.reset(.cursors)
     }
 
     /// Checks that each blocked change was rejected, and that no later edit is blocked with it.

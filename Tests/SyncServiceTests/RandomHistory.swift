@@ -169,6 +169,7 @@ actor RandomHistory {
                 if round == 1, members.contains(.ghosts), world.service.capabilities.deletionDetection == .tombstones {
                     try await device.engine.reset(.cursors)
                 }
+                if round == 1, members.contains(.bodiless) { try await resendAccepted(index) }
                 if round == 2, members.contains(.refusals) { try await wake(index, world) }
             }
         }
@@ -281,6 +282,7 @@ actor RandomHistory {
         guard let isBack = await world.goBack() else { return }
         note(isBack ? "the service goes back to its copy" : "the service is copied")
         guard isBack else { return }
+        await world.listHiddenRows()
         for (device, shadow) in zip(devices, shadows) {
             try await device.engine.reset(.cursors)
             await shadow.discardCopy()

@@ -79,6 +79,7 @@ extension BlockedChange: CustomStringConvertible {
 public enum EngineReset: String, Sendable, Hashable, CaseIterable {
     /// The cursors and the quarantined records. The next pull fetches all records, and matches records with stored rows
     /// by key. Pending changes stay. The next pull still detects edits that were made while change capture was off.
+    /// A new row that the service accepted and does not list is sent once more, because a backup may lack the row.
     case cursors = "relink"
     /// All rows of the engine's entities, and their pending changes. The next pull fetches all records again. Rows of
     /// other entities stay, unless a delete rule deletes these rows.

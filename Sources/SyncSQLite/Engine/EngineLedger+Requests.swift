@@ -277,6 +277,12 @@ extension EngineLedger {
             """, time, isCertain, id)
     }
 
+    /// Records that the service may have lost the rows of an entity that it accepted without returning them. Their
+    /// requests are sent once more if the service does not list the rows. See ``OutgoingRequest/isSentOnceMore``.
+    func setAcceptedUncertain(of table: TrackedTable) throws {
+        try db.run("UPDATE sync_request SET attempts = 1 WHERE e = ? AND accepted_seq IS NOT NULL", table.number)
+    }
+
     /// Records that an attempt may have created the row, because the service rejected a repetition.
     func addRejectedAttempt(ofRequest id: Int64) throws {
         try db.run("UPDATE sync_request SET attempts = attempts + 1, accepted_seq = NULL WHERE id = ?", id)

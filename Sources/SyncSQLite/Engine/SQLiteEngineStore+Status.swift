@@ -139,6 +139,8 @@ extension SQLiteEngineStore {
         if kind == .cursors {
             // Requests stay, since the service may have carried them out.
             try ledger.clearVersions(of: table)
+            // The service may have been restored from a backup without the rows that it accepted.
+            try ledger.setAcceptedUncertain(of: table)
         } else {
             try ledger.deleteServiceEntries(of: table.number)
             try ledger.deleteJoinEdits(of: table)

@@ -128,7 +128,7 @@ package struct OutgoingRequest: Sendable {
     package let acceptedAtEdit: Int64?
 
     /// Whether a later run sends the request once more if it does not find the row. The service may have
-    /// accepted the request without storing the row.
+    /// accepted the request without storing the row. After ``EngineReset/cursors``, it may also have lost the row.
     package var isSentOnceMore: Bool { acceptedAtEdit != nil && attempts == 1 }
 
     /// Whether the request creates a row that an earlier attempt may have created.
