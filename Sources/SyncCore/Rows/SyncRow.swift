@@ -70,3 +70,86 @@ extension SyncRow: CustomStringConvertible {
         }
     }
 }
+
+// MARK: - All rows of a store
+
+/// All rows of a store as text. Compare two dumps to detect changes.
+package struct StoreDump: Sendable, Hashable {
+    /// The rows of each table as text, such as SQL literals, sorted. They are compared byte for byte.
+    package let tables: [String: [StoredValue]]
+
+    /// - Parameter tables: The rows of each table as text.
+    package init(_ tables: [String: [String]]) {
+        self.tables = tables.mapValues { rows in
+            rows.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map(StoredValue.string)
+        }
+    }
+
+    /// Returns a description of each table that differs. A description contains the row counts, and an example of a
+    /// removed row and of an added row.
+    package func differences(from earlier: StoreDump) -> [String] {
+        Set(tables.keys).union(earlier.tables.keys).sorted().compactMap { name in
+            let now = tables[name] ?? []
+            let before = earlier.tables[name] ?? []
+            guard now != before else { return nil }
+            let gone = Set(before).subtracting(now).compactMap(\.string).sorted()
+            let new = Set(now).subtracting(before).compactMap(\.string).sorted()
+            let examples = gone.prefix(1).map { "-(\($0))" } + new.prefix(1).map { "+(\($0))" }
+            return "\(name): \(before.count) rows before, \(now.count) after \(examples.joined(separator: " "))"
+        }
+    }
+}
+
+// MARK: - Errors
+
+// The errors of calls that name an entity, an attribute, a relationship or the key of a row.
+extension SyncError {
+    package static func unknownAttribute(_ name: String, of entity: CompiledEntity) -> SyncError {
+        let names = entity.slotByName.keys.sorted()
+        let known = TruncatedList(names).text
+        let hint =
+            relationship(meantBy: name, of: entity).map {
+                "; '\($0)' is a relationship: set its rows with 'relationships'"
+            }
+            ?? SimilarName.hint(for: name, among: names)
+        return SyncError(
+            .unknownAttribute, "unknown attribute '\(name)'; available: \(known.isEmpty ? "none" : known)\(hint)",
+            entity: entity.name)
+    }
+
+    /// Returns the relationship that a name probably means; nil if there is none. The name may have a suffix for IDs:
+    /// `shelf`, `shelf_id`, `shelfID`.
+    private static func relationship(meantBy name: String, of entity: CompiledEntity) -> String? {
+        func folded(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
+        let written = folded(name)
+        return entity.relationships.map(\.name).first { [folded($0), folded($0) + "id"].contains(written) }
+    }
+
+    package static func unknownRelationship(_ name: String, of entity: CompiledEntity) -> SyncError {
+        let known = TruncatedList(entity.relationships.map(\.name)).text
+        return SyncError(
+            .unknownRelationship,
+            "unknown relationship '\(name)'; available: \(known.isEmpty ? "none" : known)"
+                + SimilarName.hint(for: name, among: entity.relationships.map(\.name)), entity: entity.name)
+    }
+}
+
+extension CompiledModel {
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
+    package func keyedEntity(named name: String) throws -> CompiledEntity {
+        let entity = try entity(named: name)
+        guard entity.isKeyed else {
+            throw SyncError(
+                .keylessEntity, "'\(entity.name)' has no primary key; its rows cannot be fetched by key",
+                entity: entity.name)
+        }
+        return entity
+    }
+
+    /// Returns the error for a key that another row of an entity has.
+    package func duplicateKey(of entity: CompiledEntity) -> SyncError {
+        SyncError(
+            .duplicateKey, "another row has this key", entity: entity.name,
+            path: keyNames(of: entity).joined(separator: ", "))
+    }
+}

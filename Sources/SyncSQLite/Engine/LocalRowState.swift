@@ -172,3 +172,170 @@ struct LocalEditTimes {
             SQLiteEngineStore.now)
     }
 }
+
+// MARK: - Known row
+
+/// A row that the service has, as far as the engine knows.
+struct KnownRow {
+    let version: String?
+    /// When the service last changed the known version, in milliseconds since 1970; nil if not known.
+    let time: Int64?
+    /// How the engine learned of the row.
+    let origin: Origin
+    /// Whether the store has the values of the known version.
+    let trust: Trust
+
+    enum Origin: String {
+        /// The service returned a record of the row.
+        case pulled
+        /// The service returned the row only inside other records.
+        case nested
+        /// The row was stored before the engine first ran, and the service has not confirmed that it has the row.
+        case preexisting
+    }
+
+    enum Trust: String {
+        /// The store has all values of the known version. A record of that version need not be merged.
+        case current
+        /// The next record is merged, whatever its version.
+        case recheck
+        /// The row may have local edits from a time without change capture.
+        case uncaptured
+    }
+
+    /// The remote ID as the service spells it, as JSON; nil if an export spells it the same.
+    private let spelled: String?
+
+    static let columns = "version, time, origin, trust, remote"
+
+    init(_ row: ResultRow) throws {
+        version = try row.decode(atIndex: 0)
+        time = try row.decode(atIndex: 1)
+        origin = try row.state(atIndex: 2)
+        trust = try row.state(atIndex: 3)
+        spelled = try row.decode(atIndex: 4)
+    }
+
+    /// Returns the remote ID as the service spells it; nil if an export spells it the same.
+    func spelledID() throws -> JSONValue? { try spelled.map { try EngineTableCheck.json($0) } }
+
+    static let isPreexisting = "\"origin\" = 'preexisting'"
+    static let mayHaveUncapturedEdits = "\"trust\" = 'uncaptured'"
+    static let isNestedOnly = "\"origin\" = 'nested'"
+}
+
+extension EngineLedger {
+    /// A row to record as known.
+    struct KnownEntry {
+        let key: DatabaseValue
+        let version: String?
+        let time: Int64?
+        /// Whether the store has all values of the version.
+        var isWhole = false
+        /// The remote ID as the service spells it; nil if an export spells it the same.
+        let spelled: String?
+    }
+
+    /// How the engine learned that the service has a row.
+    enum Source {
+        /// The service returned a record, which is stored now.
+        case pulled
+        /// The service applied a request. The next record of the row is merged, whatever its version.
+        case sent(isCreated: Bool)
+        /// The service returned a record of a locally deleted row, whose deletion is sent for the version of the record.
+        /// The row need not be known, since the response to its create may be lost.
+        case pulledDeleted
+
+        /// The assignments for a row that is already known.
+        var update: String {
+            switch self {
+            case .pulled:
+                """
+                version = excluded.version, time = excluded.time, origin = 'pulled', trust = excluded.trust,
+                  remote = excluded.remote
+                WHERE origin <> 'pulled' OR version IS NOT excluded.version OR time IS NOT excluded.time
+                  OR trust <> excluded.trust OR remote IS NOT excluded.remote
+                """
+            case .sent(let isCreated):
+                """
+                version = coalesce(excluded.version, version), time = coalesce(excluded.time, time), origin = 'pulled',
+                  trust = 'recheck', remote = coalesce(excluded.remote, remote)
+                """ + (isCreated ? ", heard = excluded.heard" : "")
+            case .pulledDeleted: "version = excluded.version, time = excluded.time"
+            }
+        }
+    }
+}
+
+// MARK: - Pending change
+
+/// A pending change of a row: its entry in the outbox.
+struct PendingChange {
+    typealias Kind = PushOperation.Kind
+
+    enum State: String {
+        case ready
+        /// A field of the row has an open conflict.
+        case conflicted
+        case blocked
+    }
+
+    /// What caused the change.
+    enum Cause: String {
+        case edit
+        /// The engine deleted another row, and this change is the result. If the service has another version of the row,
+        /// that version wins.
+        case cascade
+    }
+
+    /// The reason why a change is blocked. It determines which events make the change pending again. See
+    /// ``EngineLedger/Unblocked``.
+    enum BlockReason: String, CaseIterable {
+        /// The service will never accept the change.
+        case rejected
+        /// The outcome of the request stays unknown, although the service responds to other requests.
+        case failing
+        /// The service had another version several consecutive times.
+        case contended
+        /// The service does not have the row. When a run confirms this, the row is deleted or created again.
+        case missing
+        /// An earlier attempt may have created the row. The request is kept.
+        case uncertain
+        /// New rows require each other.
+        case cycle
+        /// The row or a value cannot be sent.
+        case unsendable
+        /// The service stores a field under another key than the model.
+        case misnamed
+
+        static let sqlList = allCases.map(\.rawValue.literal).joined(separator: ", ")
+    }
+
+    let key: DatabaseValue
+    let kind: Kind
+    let state: State
+    let cause: Cause
+    /// The creation ID of a row that the service is not known to have; nil for other rows.
+    let creationID: String?
+    /// The edit counter of the last edit; 0 if the engine found the edit when it was set up.
+    let edit: Int64
+    let reason: BlockReason?
+    let rejections: Int
+    /// The number of consecutive responses with another version. For a row that is created again, the number of
+    /// consecutive responses that rejected its ID.
+    let contentions: Int
+
+    static let columns = "k, kind, state, cause, creation_id, seq, reason, rejections, contentions"
+
+    init(_ row: ResultRow) throws {
+        key = row[0]
+        kind = try row.state(atIndex: 1)
+        state = try row.state(atIndex: 2)
+        cause = try row.state(atIndex: 3)
+        creationID = try row.decode(atIndex: 4)
+        edit = try row.decode(atIndex: 5)
+        reason = try row.decode(String?.self, atIndex: 6) == nil ? nil : row.state(atIndex: 6)
+        rejections = try row.decode(atIndex: 7)
+        contentions = try row.decode(atIndex: 8)
+    }
+}
