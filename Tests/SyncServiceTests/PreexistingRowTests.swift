@@ -89,6 +89,26 @@ struct PreexistingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test(
+        "With mergesWholeRow, a preexisting row that is edited before its first pull is not mixed with the record",
+        arguments: [ConflictPolicy.clientWins, .serverWins])
+    func editedAsOne(_ policy: ConflictPolicy) async throws {
+        await service.set("Task", 1, ["title": "theirs", "points": 5, "done": true])
+        let device = try Device(
+            await stack("INSERT INTO Task (remoteID, title, done) VALUES (1, 'mine', 0)"), service,
+            entities: ["Project", SyncedEntity("Task", conflictPolicy: policy, mergesWholeRow: true), "Tag"])
+        try await device.write("UPDATE Task SET points = 7")
+        try await device.engine.sync()
+        let isLocal = policy == .clientWins
+        #expect(try await device.rows("SELECT title, points, done FROM Task") == [isLocal ? "mine 7 0" : "theirs 5 1"])
+        #expect(await service.contents(of: "Task")[1]?["title"] == (isLocal ? "mine" : "theirs"))
+        #expect(await service.contents(of: "Task")[1]?["points"] == (isLocal ? 7 : 5))
+        let log = try await device.engine.conflicts()
+        #expect(log.map(\.field).sorted() == ["done", "points", "title"])
+        #expect(log.allSatisfy { $0.winner == (isLocal ? "local" : "remote") })
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("Preexisting rows that the service lacks are deleted even with editWins, and can be restored")
     func missing() async throws {
         await service.set("Task", 1, ["title": "t"])

@@ -177,6 +177,12 @@ struct ConflictLog {
 
     func lastEntry() throws -> Int { try db.first(Int.self, "SELECT max(id) FROM sync_conflict") ?? 0 }
 
+    /// Returns whether a field of a row has entries after the entry `line`.
+    func has(_ field: String, _ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws -> Bool {
+        try db.finds(
+            "SELECT 1 FROM sync_conflict WHERE e = \(table.number) AND k = ? AND field = ? AND id > ?", key, field, line)
+    }
+
     /// Returns whether a deletion logged edited rows of entities after the entry `line`.
     func hasEdits(of tables: [TrackedTable], since line: Int) throws -> Bool {
         let numbers = tables.map { "\($0.number)" }.joined(separator: ", ")

@@ -80,6 +80,8 @@ struct PreexistingRows {
     private let db: Database
     private var rows: [Candidate] = []
     private var recorded: Set<TrackedRow> = []
+    /// The last log entry before the page; nil if the page has no preexisting rows.
+    private var lastEntry: Int?
 
     init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
@@ -89,6 +91,7 @@ struct PreexistingRows {
             recorded.insert(TrackedRow(table, standing.key)).inserted,
             let values = try table.fieldReader.values(of: standing.key, in: db)
         else { return }
+        if lastEntry == nil { lastEntry = try ConflictLog(db).lastEntry() }
         let lists = try table.joinTables.map { try engine.list($0, of: standing.key, table, in: db) }
         let ledger = EngineLedger(db)
         let joinTables = try table.joinTables.filter { try ledger.hasJoinEdits(of: standing.key, $0) }
@@ -104,7 +107,9 @@ struct PreexistingRows {
             var lost = 0
             for column in row.table.columns where !row.edited.contains(column.name) {
                 guard let here = row.values[column.name], !here.isNull, let value = there[column.name],
-                    !here.isExactly(value)
+                    !here.isExactly(value),
+                    // With field groups, the merge may have logged the value.
+                    try !ConflictLog(db).has(column.name, row.key, row.table, since: lastEntry ?? 0)
                 else { continue }
                 lost += 1
                 try ConflictLog(db).add(

@@ -223,7 +223,9 @@ struct RowMerge {
         func areSame(_ left: DatabaseValue?, _ right: DatabaseValue?) -> Bool { left?.exact == right?.exact }
         // A new row has base values only where the service has a sent value.
         let isNew = group.contains { isEdited($0) && bases[$0] == nil && !areSame(local[$0], remote[$0]) }
-        let names = group.filter { creationTimes != nil || bases[$0] != nil || syncedColumns.contains($0) }
+        // Each value of a preexisting row may be an edit.
+        let areAllEdits = creationTimes != nil || standing?.isPreexisting == true
+        let names = group.filter { areAllEdits || bases[$0] != nil || syncedColumns.contains($0) }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
             names.contains { !areSame(local[$0], before($0)) && bases[$0]?.cause != .cascade } || isNew
