@@ -146,3 +146,29 @@ struct DefaultValues {
         }
     }
 }
+
+/// Binds the row keys of the nodes of a table. It is a class, so that binding a key copies no part of the payload
+/// graph.
+final class NodeKeys {
+    private let keys: NodeRowKeys
+    private let batch: NodeBatch
+    private let pool: TextPool
+    /// Whether the batch contains the row keys of all nodes, which is the common case.
+    private let areInBatch: Bool
+
+    init(_ table: SyncTable) {
+        keys = table.keys
+        batch = table.batch
+        pool = table.pool
+        areInBatch = table.keys.isEmpty
+    }
+
+    @inline(__always)
+    func bind(_ node: NodeID, to statement: RawStatement, at parameter: Int) {
+        if !areInBatch, let key = keys[node] {
+            statement.bind(key, at: parameter)
+        } else {
+            statement.bind(batch.nodes[node.index].key, at: parameter, pool)
+        }
+    }
+}
