@@ -48,11 +48,11 @@ let package = Package(
         .systemLibrary(name: "CPrefetch"),
         .target(name: "CCurl"),
         .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: ours),
-        .target(name: "SyncStore", dependencies: ["SyncCore"], swiftSettings: ours),
+        .target(name: "SyncStore", dependencies: ["CPrefetch", "SyncCore"], swiftSettings: ours),
         .target(
             name: "SyncSQLite",
             dependencies: [
-                "CPrefetch", "SyncCore", "SyncStore",
+                "SyncCore", "SyncStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],

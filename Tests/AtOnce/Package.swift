@@ -27,9 +27,9 @@ let package = Package(
         .systemLibrary(name: "CPrefetch"),
         .target(name: "CCurl"),
         .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: language),
-        .target(name: "SyncStore", dependencies: ["SyncCore"], swiftSettings: language),
+        .target(name: "SyncStore", dependencies: ["CPrefetch", "SyncCore"], swiftSettings: language),
         .target(
-            name: "SyncSQLite", dependencies: ["CPrefetch", "SyncCore", "SyncStore"] + grdb, swiftSettings: language),
+            name: "SyncSQLite", dependencies: ["SyncCore", "SyncStore"] + grdb, swiftSettings: language),
         .target(name: "SyncService", dependencies: ["CCurl", "SyncCore", "SyncStore", http], swiftSettings: language),
         .target(name: "SyncCalls", dependencies: ["SyncCore", "SyncStore"], swiftSettings: language),
         .target(

@@ -30,11 +30,11 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CPrefetch"),
         .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: instrumented),
-        .target(name: "SyncStore", dependencies: ["SyncCore"], swiftSettings: instrumented),
+        .target(name: "SyncStore", dependencies: ["CPrefetch", "SyncCore"], swiftSettings: instrumented),
         .target(
             name: "SyncSQLite",
             dependencies: [
-                "CPrefetch", "SyncCore", "SyncStore",
+                "SyncCore", "SyncStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],

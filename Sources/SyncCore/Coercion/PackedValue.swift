@@ -11,7 +11,9 @@
 #endif
 
 /// The value of one attribute of a node, in the form of an SQLite storage class. It has 12 bytes and no references.
+@usableFromInline
 package struct PackedValue: Sendable {
+    @usableFromInline
     package enum Kind: UInt8, Sendable {
         /// The record gives no usable value for the attribute, so the stored value stays.
         case absent
@@ -40,13 +42,13 @@ package struct PackedValue: Sendable {
         package static func != (left: Kind, right: Kind) -> Bool { !(left == right) }
     }
 
-    package let kind: Kind
+    @usableFromInline package let kind: Kind
     /// The upper bits of the offset of text or a blob.
-    package let offsetHigh: UInt16
+    @usableFromInline package let offsetHigh: UInt16
     /// The lower half of a number, or the lower bits of the offset.
-    package let low: UInt32
+    @usableFromInline package let low: UInt32
     /// The upper half of a number, or the length of text or a blob.
-    package let high: UInt32
+    @usableFromInline package let high: UInt32
 
     /// Creates a number, a date, or a value without content.
     package init(kind: Kind, bits: UInt64 = 0) {
@@ -88,6 +90,7 @@ package struct PackedValue: Sendable {
 
 /// The bytes of the text and blob values. Text that is verbatim in the payload is referenced there. All other text and
 /// all blobs are in the arena, a byte buffer.
+@usableFromInline
 package struct TextPool {
     package let payload: UnsafeBufferPointer<UInt8>
     package let arena: UnsafeBufferPointer<UInt8>

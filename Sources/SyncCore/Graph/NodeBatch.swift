@@ -256,16 +256,17 @@ package struct NodeBatch: Sendable {
 }
 
 /// The index of a node in ``NodeBatch/nodes``.
+@usableFromInline
 package struct NodeID: Hashable, Comparable, Sendable {
     /// The index as it is stored. Other modules read a stored property without a call, which matters in loops over
     /// millions of rows.
-    package let number: Int32
+    @usableFromInline package let number: Int32
 
     @inlinable package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
 
     @inlinable package var index: Int { Int(number) }
 
-    package static func < (left: NodeID, right: NodeID) -> Bool { left.number < right.number }
+    @inlinable package static func < (left: NodeID, right: NodeID) -> Bool { left.number < right.number }
 }
 
 /// A hash table from keys to the nodes of a batch, with five bytes for each bucket.

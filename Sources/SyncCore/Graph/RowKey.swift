@@ -1,6 +1,7 @@
 import Foundation
 
 /// The primary key of a row, or its surrogate key. Foreign keys store the surrogate key of a row that has one.
+@usableFromInline
 package enum RowKey: Sendable {
     /// An integer key, or a surrogate key.
     case integer(Int64)
@@ -99,6 +100,7 @@ extension RowKey {
 
 extension RowKey: Hashable {
     /// Returns whether two keys are equal. Strings are compared byte for byte, as in the database.
+    @usableFromInline
     package static func == (left: RowKey, right: RowKey) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r
@@ -108,6 +110,7 @@ extension RowKey: Hashable {
         }
     }
 
+    @usableFromInline
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .integer(let value): hasher.combine(value)

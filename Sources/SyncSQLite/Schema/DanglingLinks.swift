@@ -149,26 +149,3 @@ struct DanglingLinks {
         }.joined(separator: " OR ")
     }
 }
-
-/// Rows that have no node, but that links reference. These rows may be missing from the store.
-struct DanglingCandidates {
-    private(set) var first: Set<RowKey> = []
-    private(set) var second: Set<RowKey> = []
-    /// Whether these are all rows that have no node, but that the links reference. If so, only these rows need to be
-    /// looked up.
-    private(set) var areAll: Bool
-
-    init(areAll: Bool = true) { self.areAll = areAll }
-
-    /// - Parameter row: The key of a row; nil if the column contains a value that is not a key.
-    mutating func record(_ row: RowKey?, at end: CompiledAssociation.End) {
-        guard let row else {
-            areAll = false
-            return
-        }
-        switch end {
-        case .first: first.insert(row)
-        case .second: second.insert(row)
-        }
-    }
-}

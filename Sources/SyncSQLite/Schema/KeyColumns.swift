@@ -20,6 +20,8 @@ struct KeyColumns: Sendable {
     /// The types of the leaves: the values of the key. For a foreign key to a table with surrogate keys, the leaves are
     /// the key values of the referenced row.
     let leaves: [AttributeType]
+    /// The parts without their names, as rows are read.
+    let values: CompositeKeyColumns
     /// The condition that the entity of a row has the same ``CompiledEntity/keyOwner``; nil if this holds for all rows
     /// of the table.
     private let sharing: @Sendable (_ alias: String?) -> String?
@@ -44,6 +46,7 @@ struct KeyColumns: Sendable {
             }
         }
         leaves = parts.flatMap(\.leaves)
+        values = CompositeKeyColumns(parts.map(\.columns))
         sharing = { SchemaSQL.sharedKeyCondition(owner, layout, alias: $0) }
     }
 
@@ -161,44 +164,11 @@ struct KeyColumns: Sendable {
         return true
     }
 
-    /// Reads the leaves of a key from columns.
-    ///
-    /// - Returns: Whether all parts are present.
-    func read(_ statement: RawStatement, at first: Int, into text: inout CompositeKeyText) -> Bool {
-        text.open()
-        var column = first
-        for part in parts {
-            switch part {
-            case .column(_, let type):
-                switch type {
-                case _ where !statement.hasKey(column, of: type):
-                    guard let value = statement.key(column) else { return false }
-                    text.append(value)
-                case .integer, .boolean: text.append(statement.integer(column))
-                case .double: text.append(statement.real(column))
-                default: text.append(statement.text(column))
-                }
-                column += 1
-            case .target(_, let key):
-                if key.isComposite {
-                    guard key.read(statement, at: column, into: &text) else { return false }
-                    column += key.leaves.count
-                } else {
-                    guard let value = statement.key(column) else { return false }
-                    text.append(value)
-                    column += 1
-                }
-            }
-        }
-        text.close()
-        return true
-    }
-
     /// Returns the key in columns; nil if a part is missing.
     func key(_ statement: RawStatement, at first: Int) -> RowKey? {
         guard isComposite else { return statement.key(first) }
         var text = CompositeKeyText()
-        return read(statement, at: first, into: &text) ? .text(text.text) : nil
+        return values.read(statement, at: first, into: &text) ? .text(text.text) : nil
     }
 }
 
@@ -235,6 +205,14 @@ extension KeyColumns.Part {
         switch self {
         case .column(_, let type): [type]
         case .target(_, let key): key.leaves
+        }
+    }
+
+    /// The columns of the part, as rows are read.
+    fileprivate var columns: CompositeKeyColumns.Part {
+        switch self {
+        case .column(_, let type): .value(type)
+        case .target(_, let key): key.isComposite ? .compositeKey(key.values) : .rowKey
         }
     }
 }

@@ -232,22 +232,7 @@ final class RawStatement {
     }
 }
 
-/// Counts the iterations of one loop, and reports them in steps.
-struct ProgressCounter {
-    private let steps: ProgressReporter
-    private var count = 0
-
-    init(_ steps: ProgressReporter) { self.steps = steps }
-
-    @inline(__always)
-    mutating func advance() throws {
-        count &+= 1
-        if count & 1023 == 0 { try steps.advance(by: 1024) }
-    }
-
-    /// Reports the remaining iterations.
-    func finish() throws { try steps.advance(by: count & 1023) }
-}
+extension RawStatement: StoredRowReader, ParameterBinder {}
 
 /// The number of rows of a table, compared with a limit.
 enum TableSize {

@@ -30,7 +30,7 @@ extension SQLiteSession {
         let order = " ORDER BY \(LinkOrderingSQL.terms(position: names.position, key: names.other))"
         // The rows with the foreign key are stored, but the rows that it references may be missing.
         if link.storage == .foreignKey, end == .second { return "\(select) WHERE \(names.mine) = ?\(order)" }
-        let target = columns(link.side(end.other).table)
+        let target = rowSQL(link.side(end.other).table)
         let isStored =
             "EXISTS (SELECT 1 FROM \(target.table) AS target WHERE target.\(target.keyColumn) = \(names.table).\(names.other))"
         return "\(select) WHERE \(names.mine) = ? AND \(isStored)\(link.storage == .foreignKey ? "" : order)"
@@ -185,24 +185,20 @@ extension SQLiteSession {
     {
         guard let stored = JoinTableStatements(link.id, layout, db), let tables else { return JoinTableDiff() }
         let ends = (tables[link.first.table], tables[link.second.table])
-        var reader = JoinRowMatcher(asserted, of: link, ends, lookups, collectingUnmentioned: coversAll, self)
+        var reader = JoinRowMatcher(
+            asserted, of: link, ends, lookups, columns: columns, collectingUnmatchedEnds: coversAll)
         asserted = ResolvedJoinRows()
         defer { asserted = reader.asserted }
         let others = reader.unreplacedRows()
-        let replacedCount = [.first, .second].reduce(0) { count, end in
-            reader.rowsWithReplacedLinks(end).reduce(count) { count, _ in count + 1 }
-        }
-        let limit = replacedCount * 12 + others.count * 6
+        let limit = reader.replacedCount * 12 + others.count * 6
         guard limit > 0 else { return JoinTableDiff() }
         let size = try size(of: stored.table, limit: limit)
         switch size {
         case .empty: return JoinTableDiff()
         case .small:
-            try reader.compareAll(stored.all(), isOrdered: stored.isOrdered, steps)
+            try compareAll(stored.all(), isOrdered: stored.isOrdered, &reader)
         case .large:
-            let (firsts, seconds) = (
-                Array(reader.rowsWithReplacedLinks(.first)), Array(reader.rowsWithReplacedLinks(.second))
-            )
+            let (firsts, seconds) = (reader.rowsWithReplacedLinks(.first), reader.rowsWithReplacedLinks(.second))
             try compareJoinRows(of: firsts, at: .first, stored, &reader, isOnlyEnd: seconds.isEmpty)
             try compareJoinRows(of: seconds, at: .second, stored, &reader, isOnlyEnd: firsts.isEmpty)
             try compare(others, stored, &reader)
@@ -213,6 +209,13 @@ extension SQLiteSession {
         return reader.compared
     }
 
+    /// Compares all join rows that a statement reads.
+    private func compareAll(_ statement: RawStatement, isOrdered: Bool, _ reader: inout JoinRowMatcher) throws {
+        var counter = ProgressCounter(steps)
+        try reader.compareAll(statement, isOrdered: isOrdered, &counter)
+        try counter.finish()
+    }
+
     /// Compares the join rows of nodes whose lists are replaced.
     private func compareJoinRows(
         of nodes: [NodeID], at end: CompiledAssociation.End, _ stored: JoinTableStatements,
@@ -221,12 +224,9 @@ extension SQLiteSession {
     ) throws {
         guard !nodes.isEmpty else { return }
         let table = reader.table(end)
-        let lookup = lookups[table.id.index]
         // A scan of a key range ignores positions, and does not detect join rows that were read from the other end.
-        if !stored.isOrdered, isOnlyEnd, lookup.hasIntegerKeys,
-            let range = KeyRange(nodes.lazy.map { lookup.integerKey($0.index) }, factor: 12)
-        {
-            return try reader.compareAll(stored.joinRows(of: range, at: end), isOrdered: false, steps)
+        if !stored.isOrdered, isOnlyEnd, let range = lookups[table.id.index].keyRange(of: nodes, factor: 12) {
+            return try compareAll(stored.joinRows(of: range, at: end), isOrdered: false, &reader)
         }
         let statement = try stored.joinRows(ofRowAt: end)
         let rows = NodeKeys(table)

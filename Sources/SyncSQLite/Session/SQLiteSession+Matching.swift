@@ -9,14 +9,11 @@ extension SQLiteSession {
         let keyed = table.batch.nodes.count - table.batch.owners.count
         if pass != .diff, watch.scope != nil { return try scan(table, pass, watch) }
         guard keyed > 0 else { return }
-        switch try size(of: columns(table.id).table, limit: keyed * 6) {
+        switch try size(of: rowSQL(table.id).table, limit: keyed * 6) {
         case .empty: break
         case .small: try scan(table, pass, watch)
         case .large:
-            let lookup = lookups[table.id.index]
-            if columns(table.id).isOrderedByKey, lookup.hasIntegerKeys,
-                let range = KeyRange(table.batch.nodes.indices.lazy.map { lookup.integerKey($0) }, factor: 6)
-            {
+            if columns(table.id).isOrderedByKey, let range = lookups[table.id.index].keyRange(factor: 6) {
                 try scan(table, pass, watch, within: range)
             } else {
                 try matchByKey(table, pass)
@@ -25,16 +22,13 @@ extension SQLiteSession {
     }
 
     package func match(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws {
-        let columns = columns(table.id)
-        let statement = try statements.statement(columns.select + " WHERE \(columns.keyColumn) = ?")
-        var matcher = RowMatcher(table, self, pass)
+        let rowSQL = rowSQL(table.id)
+        let statement = try statements.statement(rowSQL.select + " WHERE \(rowSQL.keyColumn) = ?")
+        var matcher = RowMatcher(table, pass, lookups, columns: columns)
         defer { matcher.finish() }
         for (node, key) in rows {
             statement.bind(key, at: 1)
-            if try statement.step() {
-                let entity = try columns.entity(statement, at: columns.entity)
-                matcher.accept(statement, node: node.index, entity: entity)
-            }
+            if try statement.step() { try matcher.accept(statement, node: node.index) }
             statement.reset()
         }
     }
@@ -51,36 +45,25 @@ extension SQLiteSession {
     private func scan(
         _ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter, within range: KeyRange? = nil
     ) throws {
-        let columns = columns(table.id)
+        let rowSQL = rowSQL(table.id)
         let lookup = lookups[table.id.index]
         // With integer keys, the statement reads rows in the order of their keys, so rows and nodes can be merged. The
         // merge compares integers, so the rows of a column that may store other values are looked up instead.
-        let keys = columns.isOrderedByKey ? lookup.integerKeys : nil
-        var cursor = lookup.testsStorageClass ? nil : keys.map { SortedKeyIterator($0) }
+        let keys = rowSQL.columns.isOrderedByKey ? lookup.integerKeys : nil
         let statement = try RawStatement(
             db,
-            columns.select + (range == nil ? "" : KeyRange.condition(columns.keyColumn))
-                + (keys == nil ? "" : " ORDER BY \(columns.keyColumn)"))
+            rowSQL.select + (range == nil ? "" : KeyRange.condition(rowSQL.keyColumn))
+                + (keys == nil ? "" : " ORDER BY \(rowSQL.keyColumn)"))
         range?.bind(to: statement)
-        let collectsUnmatchedRows = pass != .diff && range == nil
-        var matcher = RowMatcher(table, self, pass, expecting: pass == .diff ? [] : expectedTargets(table))
+        var matcher = RowMatcher(
+            table, pass, lookups, columns: columns, collecting: pass != .diff && range == nil ? watch : nil,
+            expecting: pass == .diff ? [] : expectedTargets(table))
         defer { matcher.finish() }
-        if collectsUnmatchedRows { matcher.isScanned() }
         var counter = ProgressCounter(steps)
-        var last = -1
-        while try statement.step() {
-            try counter.advance()
-            if let cursor { matcher.prefetch(cursor) }
-            let entity = try columns.entity(statement, at: columns.entity)
-            let met =
-                cursor == nil
-                ? matcher.node(statement, entity: entity, guess: last + 1) : cursor?.node(for: statement.integer(0))
-            if let node = met {
-                last = node
-                matcher.accept(statement, node: node, entity: entity)
-            } else if collectsUnmatchedRows {
-                matcher.addUnmatchedRow(statement, entity: entity, watch)
-            }
+        if let keys, !lookup.testsStorageClass {
+            try matcher.matchAll(statement, inOrderOf: SortedKeyIterator(keys), &counter)
+        } else {
+            try matcher.matchAll(statement, &counter)
         }
         danglingCandidates.merge(matcher.danglingCandidates) { $1 }
         try counter.finish()
@@ -95,12 +78,12 @@ extension SQLiteSession {
     }
 
     private func matchByKey(_ table: SyncTable, _ pass: MatchPass) throws {
-        let columns = columns(table.id)
+        let rowSQL = rowSQL(table.id)
         let batch = table.batch
         var statements: [Int: (statement: RawStatement, key: KeyColumns?)] = [:]
         // Look up keys in the order of the table, so that consecutive rows are on the same page.
         let order = lookups[table.id.index].integerKeys.map { KeySorter.ascending($0) } ?? []
-        var matcher = RowMatcher(table, self, pass)
+        var matcher = RowMatcher(table, pass, lookups, columns: columns)
         defer { matcher.finish() }
         var counter = ProgressCounter(steps)
         for position in batch.nodes.indices {
@@ -113,8 +96,8 @@ extension SQLiteSession {
             if let known = statements[keyOwner] {
                 (statement, key) = known
             } else {
-                statement = try RawStatement(db, columns.select + keyCondition(given))
-                key = columns.compositeKey(keyOwner)?.key
+                statement = try RawStatement(db, rowSQL.select + keyCondition(given))
+                key = rowSQL.compositeKeys[keyOwner]
                 statements[keyOwner] = (statement, key)
             }
             if let key {
@@ -125,10 +108,7 @@ extension SQLiteSession {
             } else {
                 statement.bind(batch.nodes[node].key, at: 1, table.pool)
             }
-            if try statement.step() {
-                let entity = try columns.entity(statement, at: columns.entity)
-                matcher.accept(statement, node: node, entity: entity)
-            }
+            if try statement.step() { try matcher.accept(statement, node: node) }
             statement.reset()
         }
         try counter.finish()
@@ -139,26 +119,15 @@ extension SQLiteSession {
     ///
     /// - Parameter value: An SQL expression for the key; nil to use parameters.
     func keyCondition(_ entity: CompiledEntity, equals value: String? = nil) -> String {
-        let columns = columns(entity.table)
-        guard columns.hasSurrogateKey, let key = KeyColumns(entity, layout) else {
-            return " WHERE \(columns.keyColumn) = \(value ?? "?")"
+        let rowSQL = rowSQL(entity.table)
+        guard rowSQL.columns.hasSurrogateKey, let key = KeyColumns(entity, layout) else {
+            return " WHERE \(rowSQL.keyColumn) = \(value ?? "?")"
         }
         return " WHERE " + key.condition(of: key.table.name, equals: value.map(key.leaves(ofKey:)))
     }
 }
 
-/// A range of integer keys that are so close together that a scan of the range costs less than a lookup of each key.
-struct KeyRange {
-    let keys: ClosedRange<Int64>
-
-    /// Returns nil if the range may have more than `factor` rows for each key, or if there are no keys.
-    init?(_ keys: some Collection<Int64>, factor: Int) {
-        guard let low = keys.min(), let high = keys.max(),
-            UInt64(bitPattern: high &- low) < UInt64(keys.count * factor)
-        else { return nil }
-        self.keys = low...high
-    }
-
+extension KeyRange {
     /// Returns the `WHERE` clause for a range, with two parameters.
     static func condition(_ column: String) -> String { " WHERE \(column) BETWEEN ? AND ?" }
 

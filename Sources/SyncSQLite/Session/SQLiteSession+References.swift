@@ -50,7 +50,7 @@ extension SQLiteSession {
         return try model.entities.flatMap { entity -> [PositionedReference] in
             guard entity.isKeyed else { return [] }
             let among = tables.contains(entity.table) ? "" : " AND owner_entity IN (\(owners))"
-            let target = columns(entity.table).table + keyCondition(entity, equals: "reference.target_key")
+            let target = rowSQL(entity.table).table + keyCondition(entity, equals: "reference.target_key")
             return try references(
                 "AS reference WHERE target_entity = \(entity.name.literal)\(among) AND EXISTS (SELECT 1 FROM \(target))"
             )

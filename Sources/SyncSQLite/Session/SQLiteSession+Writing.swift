@@ -6,12 +6,12 @@ package import SyncStore
 // does not matter.
 extension SQLiteSession {
     package func insert(_ nodes: [NodeID], _ table: SyncTable) throws {
-        let columns = columns(table.id)
-        let inserted = columns.inserted
+        let rowSQL = rowSQL(table.id)
+        let inserted = rowSQL.inserted
         let insertion = try BulkInsertion(
-            into: layout[table.id].name, names: inserted.map { columns.names[$0] }, parameters: inserted.map { $0 + 1 },
-            width: columns.names.count, rowCount: nodes.count, in: db)
-        let values = NodeBinding(table, self)
+            into: layout[table.id].name, names: inserted.map { rowSQL.names[$0] }, parameters: inserted.map { $0 + 1 },
+            width: rowSQL.names.count, rowCount: nodes.count, in: db)
+        let values = NodeBinding(table, rowSQL.columns, tables)
         var counter = ProgressCounter(steps)
         try insertion.insert(nodes.count) { row, statement, offset in
             try counter.advance()
@@ -43,9 +43,9 @@ extension SQLiteSession {
     }
 
     package func update(_ nodes: [NodeID], _ table: SyncTable) throws {
-        let columns = columns(table.id)
+        let rowSQL = rowSQL(table.id)
         let changed = table.matches.changed
-        let values = NodeBinding(table, self)
+        let values = NodeBinding(table, rowSQL.columns, tables)
         var updates: [[UInt8]: (columns: [TableColumn], statement: RawStatement)] = [:]
         var counter = ProgressCounter(steps)
         for node in nodes {
@@ -56,10 +56,10 @@ extension SQLiteSession {
                 update = known
             } else {
                 let written = changed.columns(mask).map(table.column)
-                let names = written.map { "\(columns.name(of: $0)) = ?" }.joined(separator: ", ")
+                let names = written.map { "\(rowSQL.name(of: $0)) = ?" }.joined(separator: ", ")
                 update = (
                     written,
-                    try RawStatement(db, "UPDATE \(columns.table) SET \(names) WHERE \(columns.keyColumn) = ?")
+                    try RawStatement(db, "UPDATE \(rowSQL.table) SET \(names) WHERE \(rowSQL.keyColumn) = ?")
                 )
                 updates[mask] = update
             }
@@ -78,7 +78,7 @@ extension SQLiteSession {
     }
 
     package func setEntities(of rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws {
-        let columns = columns(table)
+        let rowSQL = rowSQL(table)
         for (key, entity, added) in rows {
             let names = [TableLayout.entityColumn] + added.map { layout[table].columns[$0] }
             let defaults = added.map { slot in
@@ -87,8 +87,8 @@ extension SQLiteSession {
             }
             try db.run(
                 """
-                UPDATE \(columns.table) SET \(names.map { "\($0.quoted) = ?" }.joined(separator: ", "))
-                WHERE \(columns.keyColumn) = ?
+                UPDATE \(rowSQL.table) SET \(names.map { "\($0.quoted) = ?" }.joined(separator: ", "))
+                WHERE \(rowSQL.keyColumn) = ?
                 """, list: [entity.name.databaseValue] + defaults + [key.databaseValue])
             if db.changesCount == 0 { try checkMissing(table) { $0.bind(key, at: 1) } }
         }
@@ -101,10 +101,10 @@ extension SQLiteSession {
     package func delete(_ rows: [StoredRow]) throws {
         var deletions: [RawStatement?] = Array(repeating: nil, count: layout.tables.count)
         for row in rows {
-            let columns = columns(row.table)
+            let rowSQL = rowSQL(row.table)
             let deletion =
                 try deletions[row.table.index]
-                ?? RawStatement(cachedIn: db, "DELETE FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+                ?? RawStatement(cachedIn: db, "DELETE FROM \(rowSQL.table) WHERE \(rowSQL.keyColumn) = ?")
             deletions[row.table.index] = deletion
             deletion.bind(row.key, at: 1)
             do {
@@ -122,9 +122,9 @@ extension SQLiteSession {
     /// - Parameter bindKey: Binds the key of the row to the first parameter of a statement.
     /// - Throws: ``SyncError`` `incompatibleTables` if the row is stored, so that a trigger cancelled the write.
     func checkMissing(_ table: TableID, _ bindKey: (RawStatement) -> Void) throws {
-        let columns = columns(table)
+        let rowSQL = rowSQL(table)
         let statement = try RawStatement(
-            cachedIn: db, "SELECT 1 FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+            cachedIn: db, "SELECT 1 FROM \(rowSQL.table) WHERE \(rowSQL.keyColumn) = ?")
         bindKey(statement)
         if try statement.step() { throw try TableTrigger.cancelledWrite(to: layout[table].name, in: db) }
     }
@@ -135,9 +135,9 @@ extension SQLiteSession {
 // Reads of stored rows, whether or not they have a node.
 extension SQLiteSession {
     package func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?] {
-        let columns = columns(entity.table)
+        let rowSQL = rowSQL(entity.table)
         let statement = try statements.statement(
-            "SELECT \(columns.keyColumn) FROM \(columns.table)" + keyCondition(entity))
+            "SELECT \(rowSQL.keyColumn) FROM \(rowSQL.table)" + keyCondition(entity))
         let parts = entity.compositeKey.flatMap { _ in KeyColumns(entity, layout) }
         return try keys.map { key in
             if let parts {
@@ -151,8 +151,8 @@ extension SQLiteSession {
     }
 
     package func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?] {
-        let columns = columns(table)
-        var selected = [columns.entity == nil ? "NULL" : TableLayout.entityColumn.quoted]
+        let rowSQL = rowSQL(table)
+        var selected = [rowSQL.columns.entity == nil ? "NULL" : TableLayout.entityColumn.quoted]
         var keys: [Int: (columns: KeyColumns, first: Int)] = [:]
         for id in model[table].entities where model.entities[id].keyOwner == id {
             guard let key = KeyColumns(model.entities[id], layout) else { continue }
@@ -160,25 +160,28 @@ extension SQLiteSession {
             selected += key.expressions(of: layout[table].name)
         }
         let statement = try statements.statement(
-            "SELECT \(selected.joined(separator: ", ")) FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+            "SELECT \(selected.joined(separator: ", ")) FROM \(rowSQL.table) WHERE \(rowSQL.keyColumn) = ?")
         return try rows.map { row in
             statement.bind(row, at: 1)
             defer { statement.reset() }
             guard try statement.step() else { return nil }
-            let entity = try columns.entity(statement, at: columns.entity == nil ? nil : 0)
+            let entity =
+                try rowSQL.columns.entity == nil
+                ? model[table].root : rowSQL.columns.entity(named: statement.string(0))
             let position = model.entities[entity].keyOwner.flatMap { keys[$0] }
             return StoredIdentity(entity: entity, key: position.flatMap { $0.columns.key(statement, at: $0.first) })
         }
     }
 
     package func values(of rows: [RowKey], in table: TableID) throws -> [StoredValues?] {
-        let columns = columns(table)
-        let statement = try statements.statement(columns.select + " WHERE \(columns.keyColumn) = ?")
+        let rowSQL = rowSQL(table)
+        let columns = rowSQL.columns
+        let statement = try statements.statement(rowSQL.select + " WHERE \(rowSQL.keyColumn) = ?")
         return try rows.map { row in
             statement.bind(row, at: 1)
             defer { statement.reset() }
             guard try statement.step() else { return nil }
-            let entity = model.entities[try columns.entity(statement, at: columns.entity)]
+            let entity = model.entities[try columns.entity(statement)]
             let attributes = entity.slots.map { slot in
                 let value = ColumnValue.storedValue(
                     statement.value(columns.attributes + slot), as: columns.types[slot], isKey: slot == entity.keySlot)
@@ -227,14 +230,14 @@ extension SQLiteSession {
     ///
     /// Without a condition, it reads rows in the order of integer keys, because row flags are stored in that order.
     private func statement(of entity: CompiledEntity, where predicate: RowPredicate?) throws -> RawStatement {
-        let columns = columns(entity.table)
+        let rowSQL = rowSQL(entity.table)
         let condition = try predicate.map { try PredicateSQL($0, on: entity, layout: layout, alias: "scope") }
         let conditions = [condition?.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
         let sql = conditions.compactMap { $0 }.map { "(\($0))" }.joined(separator: " AND ")
-        let hasIntegerKeys = columns.hasSurrogateKey || columns.isOrderedByKey
-        let order = predicate == nil && hasIntegerKeys ? " ORDER BY scope.\(columns.keyColumn)" : ""
+        let hasIntegerKeys = rowSQL.columns.hasSurrogateKey || rowSQL.columns.isOrderedByKey
+        let order = predicate == nil && hasIntegerKeys ? " ORDER BY scope.\(rowSQL.keyColumn)" : ""
         let statement = try statements.statement(
-            "SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope WHERE \(sql.isEmpty ? "1" : sql)\(order)")
+            "SELECT scope.\(rowSQL.keyColumn) FROM \(rowSQL.table) AS scope WHERE \(sql.isEmpty ? "1" : sql)\(order)")
         for (index, value) in (condition?.databaseValues ?? []).enumerated() { statement.bind(value, at: index + 1) }
         return statement
     }
@@ -242,7 +245,7 @@ extension SQLiteSession {
     package func rows(
         among rows: [RowKey], of entity: CompiledEntity, where predicate: RowPredicate
     ) throws -> Set<RowKey> {
-        let columns = columns(entity.table)
+        let rowSQL = rowSQL(entity.table)
         let scope = try PredicateSQL(predicate, on: entity, layout: layout, alias: "scope")
         let conditions = [scope.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
         let condition = conditions.compactMap(\.self).map { " AND (\($0))" }.joined()
@@ -253,8 +256,8 @@ extension SQLiteSession {
                 try statements[list.placeholders]
                 ?? db.makeStatement(
                     sql: """
-                        SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope
-                        WHERE scope.\(columns.keyColumn) IN (\(list.placeholders))\(condition)
+                        SELECT scope.\(rowSQL.keyColumn) FROM \(rowSQL.table) AS scope
+                        WHERE scope.\(rowSQL.keyColumn) IN (\(list.placeholders))\(condition)
                         """)
             statements[list.placeholders] = statement
             let cursor = try Row.fetchCursor(
@@ -274,18 +277,18 @@ extension SQLiteSession {
     // MARK: Counting
 
     package func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int {
-        let columns = columns(entity.table)
-        let condition = columns.entity == nil ? "" : " WHERE sync_entity = \(entity.name.literal)"
-        let rows = "FROM \(columns.table)\(condition)"
+        let rowSQL = rowSQL(entity.table)
+        let condition = rowSQL.columns.entity == nil ? "" : " WHERE sync_entity = \(entity.name.literal)"
+        let rows = "FROM \(rowSQL.table)\(condition)"
         let sql = limit.map { "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \($0))" } ?? "SELECT count(*) \(rows)"
         return try Int.fetchOne(db, sql: sql) ?? 0
     }
 
     package func nextKey(of table: TableID) throws -> Int64 {
-        let columns = columns(table)
-        let condition = columns.hasSurrogateKey ? "" : " WHERE \(columns.keyColumn) < \(TemporaryKey.integerBound)"
-        let next = try Int64.fetchOne(db, sql: "SELECT max(\(columns.keyColumn)) + 1 FROM \(columns.table)\(condition)")
-        return next ?? (columns.hasSurrogateKey ? 1 : Int64.min + 1)
+        let rowSQL = rowSQL(table)
+        let condition = rowSQL.columns.hasSurrogateKey ? "" : " WHERE \(rowSQL.keyColumn) < \(TemporaryKey.integerBound)"
+        let next = try Int64.fetchOne(db, sql: "SELECT max(\(rowSQL.keyColumn)) + 1 FROM \(rowSQL.table)\(condition)")
+        return next ?? (rowSQL.columns.hasSurrogateKey ? 1 : Int64.min + 1)
     }
 }
 

@@ -7,8 +7,8 @@ package import SyncStore
 package final class SQLiteSession {
     package let db: Database
     let layout: StoreLayout
-    /// The columns of each table, created on demand because a session may handle only a single row.
-    private var columns: [RowColumns?]
+    /// The SQL of the columns of each table, created on demand because a session may handle only a single row.
+    private var rowSQL: [RowSQL?]
     let statements: StatementCache
     /// The access to the facts of the ``StoreMonitor``.
     private let visit: StoreMonitor.Visit
@@ -41,16 +41,18 @@ package final class SQLiteSession {
         self.visit = visit
         db = visit.db
         self.layout = layout
-        columns = Array(repeating: nil, count: layout.model.hierarchies.count)
+        rowSQL = Array(repeating: nil, count: layout.model.hierarchies.count)
         statements = StatementCache(db)
     }
 
     var model: CompiledModel { layout.model }
 
-    func columns(_ table: TableID) -> RowColumns {
-        if let made = columns[table.index] { return made }
-        let made = RowColumns(model[table], layout)
-        columns[table.index] = made
+    func columns(_ table: TableID) -> RowColumns { rowSQL(table).columns }
+
+    func rowSQL(_ table: TableID) -> RowSQL {
+        if let made = rowSQL[table.index] { return made }
+        let made = RowSQL(model[table], layout)
+        rowSQL[table.index] = made
         return made
     }
 }

@@ -188,6 +188,7 @@ package final class SyncTable {
 }
 
 /// A column of a table, as ``ChangedColumns`` numbers them.
+@usableFromInline
 package enum TableColumn: Equatable, Sendable {
     /// An attribute, by its slot.
     case attribute(Int)

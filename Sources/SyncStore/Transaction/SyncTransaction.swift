@@ -285,6 +285,28 @@ package final class ProgressReporter {
     }
 }
 
+/// Counts the iterations of one loop, and reports them in steps.
+@usableFromInline
+package struct ProgressCounter {
+    private let steps: ProgressReporter
+    @usableFromInline var count = 0
+
+    package init(_ steps: ProgressReporter) { self.steps = steps }
+
+    @inlinable
+    @inline(__always)
+    package mutating func advance() throws {
+        count &+= 1
+        if count & 1023 == 0 { try report() }
+    }
+
+    @usableFromInline
+    func report() throws { try steps.advance(by: 1024) }
+
+    /// Reports the remaining iterations.
+    package func finish() throws { try steps.advance(by: count & 1023) }
+}
+
 // MARK: - Finish
 
 extension SyncTransaction {

@@ -1,30 +1,32 @@
-import SyncCore
-import SyncStore
+public import SyncCore
 
 /// Binds the values of the nodes of a table to the parameters of statements that write them.
-struct NodeBinding {
+@usableFromInline
+package struct NodeBinding {
     private let table: SyncTable
-    private let columns: RowColumns
+    @usableFromInline let columns: RowColumns
     private let batch: NodeBatch
+    /// The number of attributes.
+    @usableFromInline let slotCount: Int
     private let values: EffectiveValues
     private let foreignKeys: [ResolvedForeignKeys]
-    private let keys: NodeKeys
-    private let targets: [NodeKeys]
-    private let defaults: DefaultValues
+    @usableFromInline let keys: NodeKeys
+    @usableFromInline let targets: [NodeKeys]
+    @usableFromInline let defaults: DefaultValues
     /// By entity and slot, whether a new row without a value gets the default of the model.
     private let takesDefault: [Int: [Bool]]
-    private let pool: TextPool
+    @usableFromInline let pool: TextPool
 
-    init(_ table: SyncTable, _ session: SQLiteSession) {
+    /// - Parameter tables: The tables of the sync; nil if no foreign key is bound.
+    package init(_ table: SyncTable, _ columns: RowColumns, _ tables: SyncTables?) {
         self.table = table
-        columns = session.columns(table.id)
+        self.columns = columns
         batch = table.batch
+        slotCount = table.batch.stride
         values = table.values
         foreignKeys = table.foreignKeys
         keys = NodeKeys(table)
-        targets = session.columns(table.id).targets.compactMap { target in
-            session.tables.map { NodeKeys($0[target]) }
-        }
+        targets = columns.targets.compactMap { target in tables.map { NodeKeys($0[target]) } }
         defaults = DefaultValues(table.hierarchy)
         let entities = table.hierarchy.entities.map { table.model.entities[$0] }
         takesDefault = Dictionary(
@@ -40,7 +42,7 @@ struct NodeBinding {
     // MARK: Rows
 
     /// Returns the name of a node in errors: the key attributes that the payload contains, and its entity.
-    func name(of node: NodeID) -> String {
+    package func name(of node: NodeID) -> String {
         let entity = table.payloadEntity(of: node)
         let (slots, start) = slots(of: node)
         let parts = entity.keySlots.compactMap { slot -> String? in
@@ -54,13 +56,14 @@ struct NodeBinding {
     }
 
     /// Binds all columns of a new row. The parameters of the row begin after `offset`.
-    func bindRow(of node: NodeID, to statement: RawStatement, _ offset: Int) {
+    @inlinable
+    package func bindRow(of node: NodeID, to statement: some ParameterBinder, _ offset: Int) {
         bindKey(of: node, to: statement, at: offset + 1)
         if let entity = columns.entity {
-            statement.bind(.text(table.payloadEntity(of: node).name), at: offset + entity + 1)
+            statement.bind(.text(entityName(of: node)), at: offset + entity + 1)
         }
         bindValues(of: node, to: statement, offset)
-        for index in columns.targets.indices {
+        for index in columns.orders.indices {
             bindTarget(of: node, index, to: statement, at: offset + columns.foreignKeys + index + 1)
             if let position = columns.orders[index] {
                 bindPosition(of: node, index, to: statement, at: offset + position + 1)
@@ -68,26 +71,36 @@ struct NodeBinding {
         }
     }
 
+    @usableFromInline
+    func entityName(of node: NodeID) -> String { table.payloadEntity(of: node).name }
+
     /// Binds the attributes of a new row to the values of the payload or the defaults of the model. Keys have no
     /// defaults.
-    private func bindValues(of node: NodeID, to statement: RawStatement, _ offset: Int) {
+    @inlinable
+    func bindValues(of node: NodeID, to statement: some ParameterBinder, _ offset: Int) {
         let keyColumn = columns.hasSurrogateKey ? -1 : columns.keySlot
         let (slots, start) = slots(of: node)
-        for slot in 0..<batch.stride where slot != keyColumn {
+        for slot in 0..<slotCount where slot != keyColumn {
             let parameter = offset + columns.attributes + slot + 1
-            let value = slots.isEmpty ? PackedValue.absent : slots[start + slot]
-            if value.kind == .absent, takesDefault[Int(batch.nodes[node.index].entity)]?[slot] == true {
+            if !slots.isEmpty, slots[start + slot].kind != .absent {
+                statement.bind(slots[start + slot], at: parameter, pool)
+            } else if takesDefault(slot, node) {
                 defaults.bind(slot, to: statement, at: parameter)
             } else {
-                statement.bind(value, at: parameter, pool)
+                statement.bindNull(at: parameter)
             }
         }
     }
 
+    @usableFromInline
+    func takesDefault(_ slot: Int, _ node: NodeID) -> Bool {
+        takesDefault[Int(batch.nodes[node.index].entity)]?[slot] == true
+    }
+
     /// Returns the array that contains the effective values of a node, and the index of its first value. The array is
     /// empty if the node has no effective values.
-    @inline(__always)
-    private func slots(of node: NodeID) -> (slots: [PackedValue], start: Int) {
+    @usableFromInline
+    func slots(of node: NodeID) -> (slots: [PackedValue], start: Int) {
         let version = Int(values.versions[node.index])
         if version < 0 { return ([], 0) }
         if version < batch.versionCount { return (batch.slots, version * batch.stride) }
@@ -96,32 +109,46 @@ struct NodeBinding {
 
     // MARK: Columns
 
-    func bind(_ column: TableColumn, of node: NodeID, to statement: RawStatement, at parameter: Int) {
+    @inlinable
+    package func bind(_ column: TableColumn, of node: NodeID, to statement: some ParameterBinder, at parameter: Int) {
         switch column {
-        case .attribute(let slot): statement.bind(table.value(slot, of: node), at: parameter, pool)
+        case .attribute(let slot): statement.bind(value(slot, of: node), at: parameter, pool)
         case .foreignKey(let index): bindTarget(of: node, index, to: statement, at: parameter)
         case .position(let index): bindPosition(of: node, index, to: statement, at: parameter)
         }
     }
 
-    func bindKey(of node: NodeID, to statement: RawStatement, at parameter: Int) {
+    @usableFromInline
+    func value(_ slot: Int, of node: NodeID) -> PackedValue { table.value(slot, of: node) }
+
+    @inlinable
+    package func bindKey(of node: NodeID, to statement: some ParameterBinder, at parameter: Int) {
         keys.bind(node, to: statement, at: parameter)
     }
 
-    private func bindTarget(of node: NodeID, _ index: Int, to statement: RawStatement, at parameter: Int) {
-        guard let target = foreignKeys[index].targets[node.index].node else { return statement.bindNull(at: parameter) }
+    @inlinable
+    func bindTarget(of node: NodeID, _ index: Int, to statement: some ParameterBinder, at parameter: Int) {
+        guard let target = target(of: node, index) else { return statement.bindNull(at: parameter) }
         targets[index].bind(target, to: statement, at: parameter)
     }
 
-    private func bindPosition(of node: NodeID, _ index: Int, to statement: RawStatement, at parameter: Int) {
-        guard !foreignKeys[index].positions.isEmpty, let position = foreignKeys[index].positions[node.index] else {
-            return statement.bindNull(at: parameter)
-        }
+    @usableFromInline
+    func target(of node: NodeID, _ index: Int) -> NodeID? { foreignKeys[index].targets[node.index].node }
+
+    @inlinable
+    func bindPosition(of node: NodeID, _ index: Int, to statement: some ParameterBinder, at parameter: Int) {
+        guard let position = position(of: node, index) else { return statement.bindNull(at: parameter) }
         statement.bind(position, at: parameter)
+    }
+
+    @usableFromInline
+    func position(of node: NodeID, _ index: Int) -> Int64? {
+        foreignKeys[index].positions.isEmpty ? nil : foreignKeys[index].positions[node.index]
     }
 }
 
 /// The default values of the model as packed values, with their own texts.
+@usableFromInline
 struct DefaultValues {
     private var slots: [PackedValue] = []
     private var arena: [UInt8] = []
@@ -132,7 +159,8 @@ struct DefaultValues {
         }
     }
 
-    func bind(_ slot: Int, to statement: RawStatement, at parameter: Int) {
+    @usableFromInline
+    func bind(_ slot: Int, to statement: some ParameterBinder, at parameter: Int) {
         let value = slots[slot]
         switch value.kind {
         case .arenaText:
@@ -149,26 +177,34 @@ struct DefaultValues {
 
 /// Binds the row keys of the nodes of a table. It is a class, so that binding a key copies no part of the payload
 /// graph.
-final class NodeKeys {
+@usableFromInline
+package final class NodeKeys {
     private let keys: NodeRowKeys
     private let batch: NodeBatch
-    private let pool: TextPool
+    @usableFromInline let pool: TextPool
     /// Whether the batch contains the row keys of all nodes, which is the common case.
-    private let areInBatch: Bool
+    @usableFromInline let areInBatch: Bool
 
-    init(_ table: SyncTable) {
+    package init(_ table: SyncTable) {
         keys = table.keys
         batch = table.batch
         pool = table.pool
         areInBatch = table.keys.isEmpty
     }
 
+    @inlinable
     @inline(__always)
-    func bind(_ node: NodeID, to statement: RawStatement, at parameter: Int) {
-        if !areInBatch, let key = keys[node] {
+    package func bind(_ node: NodeID, to statement: some ParameterBinder, at parameter: Int) {
+        if !areInBatch, let key = rowKey(of: node) {
             statement.bind(key, at: parameter)
         } else {
-            statement.bind(batch.nodes[node.index].key, at: parameter, pool)
+            statement.bind(payloadKey(of: node), at: parameter, pool)
         }
     }
+
+    @usableFromInline
+    func rowKey(of node: NodeID) -> RowKey? { keys[node] }
+
+    @usableFromInline
+    func payloadKey(of node: NodeID) -> PackedValue { batch.nodes[node.index].key }
 }
