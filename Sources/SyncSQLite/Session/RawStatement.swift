@@ -209,7 +209,7 @@ final class RawStatement {
         switch slot.kind {
         case .absent: return true
         case .null: return type == SQLITE_NULL
-        case .integer: return type == SQLITE_INTEGER && sqlite3_value_int64(value) == slot.storedInteger
+        case .integer: return type == SQLITE_INTEGER && sqlite3_value_int64(value) == slot.integer
         case .real: return type == SQLITE_FLOAT && sqlite3_value_double(value) == slot.real
         case .payloadText, .arenaText:
             return type == SQLITE_TEXT && TextPool.equal(text(value), pool.bytes(slot))
@@ -278,19 +278,4 @@ extension RowKey {
 extension TemporaryKey {
     /// Returns whether the value of a key column is a temporary key. The key attribute of such a row is nil.
     static func isLocal(_ value: DatabaseValue) -> Bool { RowKey(value)?.isLocal ?? false }
-}
-
-// MARK: - NodeID+Index
-
-extension NodeID {
-    /// The same as `index` in the module `SyncCore`. Functions of other modules are not inlined, which is measurable in
-    /// loops over millions of rows.
-    @inline(__always)
-    var index: Int { Int(number) }
-}
-
-extension PackedValue {
-    /// The same as ``integer``, but inlined. A call into another module is measurable in loops over millions of rows.
-    @inline(__always)
-    var storedInteger: Int64 { Int64(bitPattern: UInt64(high) << 32 | UInt64(low)) }
 }

@@ -286,9 +286,10 @@ extension SQLiteSession {
 
     package func nextKey(of table: TableID) throws -> Int64 {
         let rowSQL = rowSQL(table)
-        let condition = rowSQL.columns.hasSurrogateKey ? "" : " WHERE \(rowSQL.keyColumn) < \(TemporaryKey.integerBound)"
+        let hasSurrogateKey = rowSQL.columns.hasSurrogateKey
+        let condition = hasSurrogateKey ? "" : " WHERE \(rowSQL.keyColumn) < \(TemporaryKey.integerBound)"
         let next = try Int64.fetchOne(db, sql: "SELECT max(\(rowSQL.keyColumn)) + 1 FROM \(rowSQL.table)\(condition)")
-        return next ?? (rowSQL.columns.hasSurrogateKey ? 1 : Int64.min + 1)
+        return next ?? (hasSurrogateKey ? 1 : Int64.min + 1)
     }
 }
 

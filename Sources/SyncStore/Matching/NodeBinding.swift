@@ -150,29 +150,31 @@ package struct NodeBinding {
 /// The default values of the model as packed values, with their own texts.
 @usableFromInline
 struct DefaultValues {
-    private var slots: [PackedValue] = []
+    @usableFromInline private(set) var slots: [PackedValue] = []
     private var arena: [UInt8] = []
+    /// The pool of values that are neither text nor blobs.
+    @usableFromInline let noTexts: TextPool
 
     init(_ hierarchy: EntityHierarchy) {
+        let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+        noTexts = TextPool(payload: none, arena: none)
         for attribute in hierarchy.attributes {
             slots.append(attribute.defaultValue?.slot(arena: &arena) ?? .null)
         }
     }
 
-    @usableFromInline
+    @inlinable
     func bind(_ slot: Int, to statement: some ParameterBinder, at parameter: Int) {
         let value = slots[slot]
         switch value.kind {
-        case .arenaText:
-            let bytes = arena[value.offset..<value.offset + value.length]
-            statement.bind(.text(String(decoding: bytes, as: UTF8.self)), at: parameter)
-        case .arenaBlob:
-            statement.bind(copying: Array(arena[value.offset..<value.offset + value.length]), at: parameter)
-        default:
-            let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-            statement.bind(value, at: parameter, TextPool(payload: none, arena: none))
+        case .arenaText: statement.bind(.text(String(decoding: bytes(value), as: UTF8.self)), at: parameter)
+        case .arenaBlob: statement.bind(copying: Array(bytes(value)), at: parameter)
+        default: statement.bind(value, at: parameter, noTexts)
         }
     }
+
+    @usableFromInline
+    func bytes(_ value: PackedValue) -> ArraySlice<UInt8> { arena[value.offset..<value.offset + value.length] }
 }
 
 /// Binds the row keys of the nodes of a table. It is a class, so that binding a key copies no part of the payload

@@ -82,9 +82,8 @@ extension RowMatcher {
     /// Records that the next unmatched row references a node.
     @usableFromInline
     mutating func addReference(_ index: Int, to target: Int) {
-        matches.unmatchedRows.references.append(
-            .init(
-                row: matches.unmatchedRows.rows.count, link: table.hierarchy.foreignKeys[index], target: NodeID(target)))
+        let (row, link) = (matches.unmatchedRows.rows.count, table.hierarchy.foreignKeys[index])
+        matches.unmatchedRows.references.append(.init(row: row, link: link, target: NodeID(target)))
     }
 
     @usableFromInline

@@ -183,12 +183,3 @@ package struct UnmatchedRows: Sendable {
     package var rows: [Row] = []
     package var references: [Reference] = []
 }
-
-// MARK: - NodeID+Index
-
-extension NodeID {
-    /// The number as an index. `SyncCore` has the same property, but it would not be inlined here. That costs time in
-    /// loops over millions of rows.
-    @inline(__always)
-    var index: Int { Int(number) }
-}
