@@ -74,6 +74,6 @@ struct ManyTablesTests {
         ])
         let layout = StoreLayout(model.compiled)
         #expect(Set(layout.indexNames).count == names.count)
-        #expect(RowColumns(layout.model.hierarchies[0], layout).inserted.count == 1 + 2 * names.count)
+        #expect(RowSQL(layout.model.hierarchies[0], layout).inserted.count == 1 + 2 * names.count)
     }
 }

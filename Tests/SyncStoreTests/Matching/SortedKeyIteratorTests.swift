@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SyncSQLite
+@testable import SyncStore
 
 @Suite("Nodes in the order of their keys")
 struct SortedKeyIteratorTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SyncSQLite
+@testable import SyncStore
 
 @Suite("Key ranges")
 struct KeyRangeTests {
