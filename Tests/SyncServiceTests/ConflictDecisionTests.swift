@@ -170,6 +170,46 @@ struct ConflictDecisionTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("An open conflict ends when the row is edited to the service's value, and the service then changes that value")
+    func editedDuringPull() async throws {
+        await service.set("Task", 1, ["title": "t"])
+        let device = try Device(service, entities: [SyncedEntity("Task", conflictPolicy: .manual)])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here'")
+        await service.set("Task", 1, ["title": "there"])
+        try await device.engine.sync()
+        await service.set("Task", 1, ["title": "there 2"])
+        await service.onRequest { _ in try? await device.write("UPDATE Task SET title = 'there'") }
+        try await device.engine.sync()
+        #expect(try await device.engine.conflicts().map(\.winner) == ["remote"])
+        #expect(try await device.rows("SELECT title FROM Task") == ["there 2"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("An open conflict ends when the service applies an earlier edit of the same device")
+    func earlierEdit() async throws {
+        let service = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .server, deletionDetection: .tombstones, createIdempotency: .idempotencyKey,
+                supportsPreconditions: false, providesModificationTimes: true, maxBatchSize: 10))
+        await service.set("Task", 1, ["title": "t"])
+        let device = try Device(
+            service, entities: [SyncedEntity("Task", conflictPolicy: .manual)], Device.impatient)
+        try await device.engine.sync()
+        await service.setFault { request, _ in if case .push = request { .appliesLate(5) } else { nil } }
+        try await device.write("UPDATE Task SET title = 'here'")
+        await #expect(throws: SyncError.self) { try await device.engine.push() }
+        await service.setFault(nil)
+        await service.set("Task", 1, ["title": "there"])
+        try await device.engine.pull()
+        #expect(try await device.engine.conflicts().map(\.isOpen) == [true])
+        try await device.write("UPDATE Task SET title = 'here 2'")
+        try await device.engine.sync()
+        #expect(try await device.engine.conflicts().map(\.winner) == ["local"])
+        #expect(await service.contents(of: "Task")[1]?["title"] == "here 2")
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("A new row deleted with its parent is logged and can be restored")
     func restored() async throws {
         await service.set("Project", 1, ["name": "p"])

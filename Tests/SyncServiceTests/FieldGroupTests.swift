@@ -40,6 +40,30 @@ struct FieldGroupTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test(
+        "A conflict of a column ends when the service has its local value, also while the rest of the group conflicts",
+        arguments: [true, false])
+    func equalColumn(_ isWhole: Bool) async throws {
+        let service = InMemoryService()
+        await service.set("Task", 1, ["title": "t", "points": 1])
+        let task = SyncedEntity(
+            "Task", conflictPolicy: .manual, mergesWholeRow: isWhole, fieldGroups: isWhole ? [] : [["title", "points"]])
+        let device = try Device(service, entities: [task])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here', points = 2")
+        await service.set("Task", 1, ["title": "there", "points": 3])
+        try await device.engine.sync()
+        #expect(try await Set(device.engine.conflicts().filter(\.isOpen).map(\.field)) == ["title", "points"])
+        await service.set("Task", 1, ["points": 2])
+        try await device.engine.sync()
+        #expect(try await device.engine.conflicts().filter(\.isOpen).map(\.field) == ["title"])
+        try await device.engine.resolve("Task", key: 1, keeping: .remote)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title, points FROM Task") == ["there 2"])
+        #expect(await service.contents(of: "Task")[1]?["points"] == 2)
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("A group is sent as a whole and without other columns")
     func sent() async throws {
         let service = InMemoryService()

@@ -233,11 +233,15 @@ extension RandomHistory {
             note(
                 "\(index) resolves \(conflict.entity) \(conflict.key) \(conflict.field): \(side)"
             )
+            let before = try await devices[index].stack.read(HistoryLedger.lines)
             do {
                 try await devices[index].engine.resolve(
                     conflict.entity, key: conflict.key.json, field: conflict.field.isEmpty ? nil : conflict.field,
                     keeping: side)
             } catch { note("\(error)") }
+            // A local one-to-one reference that wins clears the references of other rows, as local edits.
+            guard side == .local else { continue }
+            await ledger.note(before, try await devices[index].stack.read(HistoryLedger.lines), by: index)
         }
     }
 

@@ -203,15 +203,25 @@ struct ConflictLog {
         }
     }
 
-    /// Returns the open conflicts of a row: the ID, the field and the remote value. `field`: nil for all fields.
-    func open(
-        of key: DatabaseValue, _ table: TrackedTable, _ field: String?
-    ) throws -> [(id: DatabaseValue, field: String, remote: DatabaseValue)] {
+    struct OpenConflict {
+        let id: DatabaseValue
+        let field: String
+        let base: DatabaseValue
+        let remote: DatabaseValue
+
+        /// Returns whether the service has the base value again. A conflict with another row that the service linked to
+        /// the same row has the base value as remote value from the start.
+        func isReverted(to there: DatabaseValue) -> Bool { base.isExactly(there) && !remote.isExactly(there) }
+    }
+
+    /// Returns the open conflicts of a row. `field`: nil for all fields.
+    func open(of key: DatabaseValue, _ table: TrackedTable, _ field: String?) throws -> [OpenConflict] {
         try db.rows(
             """
-            SELECT id, field, remote FROM sync_conflict WHERE e = ? AND k = ? AND winner = 'open' AND (? IS NULL OR field = ?)
+            SELECT id, field, base, remote FROM sync_conflict
+            WHERE e = ? AND k = ? AND winner = 'open' AND (? IS NULL OR field = ?)
             """, table.number, key, field, field
-        ).map { ($0[0], try $0.decode(atIndex: 1), $0[2]) }
+        ).map { OpenConflict(id: $0[0], field: try $0.decode(atIndex: 1), base: $0[2], remote: $0[3]) }
     }
 
     /// Returns the winner of the last conflict of a row or of a field; nil if there was none.

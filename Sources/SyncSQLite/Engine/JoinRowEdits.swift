@@ -203,8 +203,10 @@ extension RowMerge {
         let isEdited = ListOrderMerge.isMoved(merged, from: remote)
         try ledger.setBaseOrder(isEdited ? remote : nil, of: joinTable, key, table, editTime: list.editTime)
         if isEdited { try ledger.insertUpdate(of: key, table) }
+        // A list in the service's order needs no decision, even if rows were added to it.
         try log.closeReverted(
-            joinTable.field, key, table, local: LinkedRowList.text(merged), remote: LinkedRowList.text(remote))
+            joinTable.field, key, table, local: LinkedRowList.text(isEdited ? merged : remote),
+            remote: LinkedRowList.text(remote))
     }
 
     // MARK: IDs

@@ -113,6 +113,7 @@ struct RowMerge {
         guard let remote = try table.fieldReader.values(of: key, in: db) else { return }
         self.remote = remote
         try updateReferences()
+        let openConflicts = try log.open(of: key, table, nil)
         // If the page did not change a column that kept its local value, the service still has the base value.
         for name in unrevertedColumns where self.remote[name]?.exact == local[name]?.exact {
             if let base = bases[name] { self.remote[name] = base.value }
@@ -122,6 +123,7 @@ struct RowMerge {
         let grouped = Set(table.groups.joined())
         for column in table.columns where !grouped.contains(column.name) { try merge(column.name) }
         try write(reapplied)
+        for conflict in openConflicts { try update(conflict, isGrouped: grouped.contains(conflict.field)) }
         try reapplyLists()
         try record()
         if kind == .create { try ledger.deleteOpenCreate(of: key, table) }
@@ -177,7 +179,6 @@ struct RowMerge {
         case .conflict where base.cause == .cascade: newBases[name] = .some(nil)
         case .conflict: try resolveConflict(name, base: base.value, here, there, base.editTime)
         }
-        try log.closeReverted(name, key, table, local: here, remote: there)
     }
 
     /// Merges a column without a base value that may have been edited while changes were not captured. At the known
@@ -288,6 +289,22 @@ struct RowMerge {
         }
         conflicts += 1
         try log.add(table, key, field: field, base: base, local: local, remote: remote, resolution)
+    }
+
+    /// Closes an open conflict of a column if it needs no decision after the merge. Otherwise updates its values, because
+    /// `resolve` writes the remote value of the log. A group does not return to a base value column by column.
+    private func update(_ conflict: ConflictLog.OpenConflict, isGrouped: Bool) throws {
+        let name = conflict.field
+        guard let here = local[name], let there = remote[name] else { return }
+        let merged = reapplied[name] ?? there
+        let isReverted = conflict.isReverted(to: there) || agreed.contains(name)
+        if here.isExactly(there) || isReverted && !isGrouped {
+            try log.close(conflict.id, .local, .remoteReverted)
+        } else if merged.isExactly(there) {
+            try log.close(conflict.id, .remote, .editedToRemote)
+        } else {
+            _ = try log.update(name, key, table, local: merged, remote: there)
+        }
     }
 
     // MARK: Writing
