@@ -56,14 +56,21 @@ extension ChangeCaptureTriggers {
             + editedReferenceDeletions
     }
 
-    var deletion: [String] {
-        let isUnsent =
-            "\(isRow("OLD")) AND \"creation_id\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"sync_request\" WHERE \(isRow("OLD")))"
-        let bases = table.columns.flatMap { column in
+    var deletion: [String] { [Self.count] + deletedValues + deletionEntries }
+
+    /// The statements that record the base values of a deleted row, and the values of its edited columns.
+    var deletedValues: [String] {
+        table.columns.flatMap { column in
             [deletedValue(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
         }
+    }
+
+    /// The statements that record a deletion, after ``deletedValues``.
+    var deletionEntries: [String] {
+        let isUnsent =
+            "\(isRow("OLD")) AND \"creation_id\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"sync_request\" WHERE \(isRow("OLD")))"
         let preserved = moves(from: "+OLD.\(key)", to: deletedName)
-        return [Self.count] + bases + links("OLD", "NOT \(isKnown("OLD"))")
+        return links("OLD", "NOT \(isKnown("OLD"))")
             + [
                 """
                 INSERT INTO "sync_unsent" ("e", "k") SELECT "e", "k" FROM "sync_outbox" WHERE \(isUnsent) ON CONFLICT DO NOTHING
@@ -255,6 +262,16 @@ extension ChangeCaptureTriggers {
             + (table.registration.sendsCascades ? [(wentAlong, .cascaded)] : [])
     }
 
+    /// Returns the SQL of a reference for the log: the name of the referenced row if it has a surrogate key, which SQLite
+    /// may give to another row.
+    private func named(_ value: String, _ destination: TableID?) -> String {
+        let numbers = tables.filter { $0.entity.table == destination && $0.key.isSurrogate }.map { "\($0.number)" }
+        guard !numbers.isEmpty else { return value }
+        let name =
+            "SELECT \"name\" FROM \"sync_known\" WHERE \"e\" IN (\(numbers.joined(separator: ", "))) AND \"k\" = \(value)"
+        return "coalesce((\(name)), \(value))"
+    }
+
     /// Returns the statement that copies a join row to `sync_parting` when the join row is removed while the engine
     /// deletes rows. A join row is deleted before its owner. When the owner is deleted, ``engineDeletion`` logs the
     /// list from `sync_parting`.
@@ -263,7 +280,7 @@ extension ChangeCaptureTriggers {
         let position = joinTable.table.position.map { "OLD.\($0)" } ?? "NULL"
         return """
             INSERT INTO "sync_parting" ("list", "owner", "other", "place")
-            VALUES (\(joinTable.field.literal), \(owner), \(other), \(position))
+            VALUES (\(joinTable.field.literal), \(owner), \(named("+\(other)", joinTable.destination)), \(position))
             ON CONFLICT DO UPDATE SET "place" = excluded."place"
             """
     }
@@ -300,15 +317,16 @@ extension ChangeCaptureTriggers {
               WHERE \(isRow("OLD")) AND (\(KnownRow.isPreexisting) OR \(KnownRow.mayHaveUncapturedEdits)))
             """
         let log = table.columns.flatMap { column -> [String] in
+            let value = named(value(of: column, "OLD"), column.destination)
             let base =
                 "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"field\" = \(column.name.literal)"
             return engineDeletionReasons.map { condition, reason in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
-                  CASE WHEN EXISTS (\(base)) THEN (\(base))
-                    WHEN \(isKnown("OLD")) AND NOT \(isUnconfirmed) THEN \(value(of: column, "OLD")) END,
-                  \(value(of: column, "OLD")), NULL, 'remote', \(reason.code.literal) WHERE \(condition)
+                  CASE WHEN EXISTS (\(base)) THEN \(named("(\(base))", column.destination))
+                    WHEN \(isKnown("OLD")) AND NOT \(isUnconfirmed) THEN \(value) END,
+                  \(value), NULL, 'remote', \(reason.code.literal) WHERE \(condition)
                 """
             }
         }
@@ -334,9 +352,11 @@ extension ChangeCaptureTriggers {
         return loggedLists + log + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_outbox\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
-        ] + links("OLD") + linkedRowDeletions(of: "OLD.\(key)") + sent + [
-            "DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"
-        ]
+        ] + links("OLD") + linkedRowDeletions(of: "OLD.\(key)") + sent
+            // SQLite may give the surrogate key to another row, so base values of references name the deleted row.
+            + referenceMoves(from: "+OLD.\(key)", to: deletedName) + [
+                "DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"
+            ]
             + moves(from: "+OLD.\(key)", to: deletedName)
     }
 }

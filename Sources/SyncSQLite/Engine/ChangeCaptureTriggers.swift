@@ -53,8 +53,9 @@ struct ChangeCaptureTriggers {
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.isCapturing)\(isOld)", engineDeletion),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.isCapturing) AND \(hasOtherKey)\(isOld)\(isNew)",
-                movedPendingReferences + formerReferences + deletion + insertion + newReferences + dependentUpdates
-                    + movedUnreadableValues),
+                // The values of the former row include its pending references.
+                formerReferences + [Self.count] + deletedValues + movedPendingReferences + deletionEntries + insertion
+                    + newReferences + dependentUpdates + movedUnreadableValues),
         ]
         if !table.columns.isEmpty {
             let isEdit = table.columns.map { differs($0.name) }.joined(separator: " OR ")

@@ -68,6 +68,8 @@ final class NewRows {
             let change = try EngineLedger(db).change(of: own, table), change.kind == .create, change.creationID != nil
         else { return nil }
         guard !own.isExactly(key) else { return key }
+        // Another device created the row again, and the service deleted it. This row gets a further ID when it is sent.
+        if row.record == nil, try !EngineLedger(db).mayBeCreated(own, table) { return nil }
         // The response to a request in flight decides whether the request created this record.
         guard try !EngineLedger(db).isInFlight(own, table), try table.isStored(own, in: db) else { return nil }
         let replacement = KeyReplacement(engine, table, db)

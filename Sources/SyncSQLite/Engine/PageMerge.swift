@@ -328,6 +328,7 @@ struct NestedRecordMerge {
             }
         }
         try table.table.deleteRow(key, in: db)
+        try DanglingLinks(layout: engine.stack.layout, db: db).deletePendingReferences(of: key, in: table.entity.table)
     }
 }
 

@@ -77,6 +77,8 @@ extension RequestCompletion {
         else { return false }
         let (table, replacement) = (table, KeyReplacement(engine, table, db))
         let moved = try engine.muted(in: db) {
+            // The pulled row with that ID was deleted locally. It is this row, which stays.
+            if try !table.isStored(key, in: db) { try ledger.deleteEntries(of: key, table) }
             let key =
                 try table.isStored(key, in: db) ? replacement.unite(old, with: key) : replacement.rekey(old, to: new)
             try replacement.notifyReferencing(to: key, formerly: old)
@@ -137,7 +139,7 @@ extension RequestCompletion {
         let isTaken = try isInUse(id, old)
         // The sent row is deleted locally, and a row with the assigned key was created or pulled since. Both are the
         // same row.
-        if try !table.isStored(old, in: db), isTaken || table.key.hasParts {
+        if try !table.isStored(old, in: db), try isTaken || table.key.hasParts && table.isStored(new, in: db) {
             if try isTaken && wasDeleted(old, before: new) { try table.table.deleteRow(new, in: db) }
             try ledger.deleteEntries(of: old, table)
             return new

@@ -264,7 +264,7 @@ extension SQLiteEngineStore {
             let names = (parts.map(\.column) + rest.map(\.name)).map(\.quoted).joined(separator: ", ")
             var arguments = parts.map(\.value)
             for column in rest {
-                let value = values[column.name] ?? .null
+                let value = try currentReference(values[column.name] ?? .null, in: column, db)
                 arguments.append(try isThere(value, column, in: db) ? value : .null)
             }
             try db.run(
@@ -291,6 +291,7 @@ extension SQLiteEngineStore {
         _ others: [DatabaseValue], _ joinTable: TrackedTable.JoinTable, of key: DatabaseValue?, in db: Database
     ) throws {
         let destination = stack.layout[joinTable.destination]
+        let others = try others.map { try currentElement($0, of: joinTable, db) }
         for other in others {
             try db.run(
                 """
