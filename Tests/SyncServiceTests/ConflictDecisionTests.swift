@@ -170,7 +170,7 @@ struct ConflictDecisionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("An open conflict ends when the row is edited to the service's value, and the service then changes that value")
+    @Test("An open conflict ends when the row is edited to the remote value, also if that value then changes")
     func editedDuringPull() async throws {
         await service.set("Task", 1, ["title": "t"])
         let device = try Device(service, entities: [SyncedEntity("Task", conflictPolicy: .manual)])

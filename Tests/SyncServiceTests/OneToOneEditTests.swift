@@ -118,7 +118,7 @@ struct OneToOneEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("If the service unlinks a row that was unlinked locally, the remote side of the conflict does not link it again")
+    @Test("If both sides unlink a row, a decision for the remote side does not link it again")
     func unlinkedByBothSides() async throws {
         for id in 1...2 { await service.set("Person", JSONValue(id), ["name": "n"]) }
         await service.set("Seat", 1, ["row": "a"])

@@ -216,3 +216,44 @@ extension ChangeCaptureTriggers {
             + move.statements(from: "+OLD.\(key)", to: "NEW.\(key)") + editedReferenceDeletions
     }
 }
+
+// MARK: - Surrogate keys
+
+// If a row with a surrogate key is deleted, its entries are kept under its name (see `TrackedKey`). SQLite may reuse
+// the surrogate key.
+extension ChangeCaptureTriggers {
+    /// The SQL conditions that the key of a row changed although its own columns did not. One of them is sufficient. If
+    /// the key of a row contains the key of another row, the two keys change together.
+    var isRenamed: [String] {
+        guard table.key.isSurrogate, table.key.hasParts else { return [] }
+        let name = table.key.name(of: "NEW")
+        return [
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))",
+            // Another known row, which is deleted, has the same name.
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name) AND \"k\" IS NOT NEW.\(key))",
+        ]
+    }
+
+    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if no name is recorded. The trigger
+    /// cannot compute the name, since rows whose keys are part of it may already be deleted.
+    var deletedName: String {
+        """
+        coalesce((SELECT "name" FROM "sync_known" WHERE \(isRow("OLD"))),
+          'gone ' || OLD.\(key) || ' ' || (SELECT "seq" FROM "sync_engine"))
+        """
+    }
+
+    /// The statements that correct entries when a row is inserted. If SQLite reused a surrogate key, they move the
+    /// entries of the former row to its name. If a deleted row had the same name as the inserted row, they move its
+    /// entries to the new surrogate key.
+    var reinsertion: [String] {
+        guard table.key.isSurrogate else { return [] }
+        let name = table.key.name(of: "NEW")
+        let other = "(SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"
+        let known =
+            "coalesce((SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name)), \(name))"
+        let (new, isOther) = ("+NEW.\(key)", "\(other) IS NOT NULL")
+        return referenceMoves(from: new, to: other, if: isOther) + moves(from: new, to: other, if: isOther)
+            + referenceMoves(from: known, to: new) + moves(from: known, to: new)
+    }
+}

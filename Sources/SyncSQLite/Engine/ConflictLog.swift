@@ -180,7 +180,8 @@ struct ConflictLog {
     /// Returns whether a field of a row has entries after the entry `line`.
     func has(_ field: String, _ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws -> Bool {
         try db.finds(
-            "SELECT 1 FROM sync_conflict WHERE e = \(table.number) AND k = ? AND field = ? AND id > ?", key, field, line)
+            "SELECT 1 FROM sync_conflict WHERE e = \(table.number) AND k = ? AND field = ? AND id > ?", key, field, line
+        )
     }
 
     /// Returns whether a deletion logged edited rows of entities after the entry `line`.
@@ -279,4 +280,12 @@ extension ConflictLog {
         }
         return lost
     }
+}
+
+extension ConflictOutcome {
+    /// The outcome for a foreign key that references a row that is not stored, or that is removed.
+    static let danglingReference = ConflictOutcome(winner: .remote, reason: .danglingReference)
+    /// The outcome for values that may have been edited while changes were not captured, at another version than the
+    /// known one.
+    static let missedEdits = ConflictOutcome(winner: .remote, reason: .editedWhileUncaptured)
 }

@@ -109,11 +109,6 @@ extension SQLiteEngineStore {
     }
 }
 
-extension ConflictOutcome {
-    /// The outcome for a foreign key that references a row that is not stored, or that is removed.
-    static let danglingReference = ConflictOutcome(winner: .remote, reason: .danglingReference)
-}
-
 // Rows whose references were not maintained, because a connection with foreign keys off, such as the `sqlite3` shell,
 // deleted rows. The resulting changes are local edits.
 extension SQLiteEngineStore {

@@ -402,9 +402,3 @@ extension RowMerge {
         }
     }
 }
-
-extension ConflictOutcome {
-    /// The outcome for values that may have been edited while changes were not captured, at another version than the
-    /// known one.
-    static let missedEdits = ConflictOutcome(winner: .remote, reason: .editedWhileUncaptured)
-}
