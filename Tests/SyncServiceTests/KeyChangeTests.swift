@@ -109,4 +109,46 @@ struct KeyChangeTests {
         #expect(try await device.leftovers() == [])
         #expect(try await device.engine.sync().isEmpty)
     }
+
+    /// A service without versions, which returns all rows in each pull.
+    private actor UnversionedService: InMemoryWrapper {
+        nonisolated let memory = InMemoryService(
+            ServiceCapabilities(
+                idAssignment: .client, deletionDetection: .listing, createIdempotency: .clientID,
+                supportsPreconditions: false, providesModificationTimes: false, maxBatchSize: 10))
+
+        func pull(_ request: PullRequest) async throws -> PullPage {
+            var page = try await memory.pull(PullRequest(entity: request.entity, cursor: nil, page: request.page))
+            page.records = page.records.map { RemoteRecord(id: $0.id, record: $0.record) }
+            return page
+        }
+
+        func list(of entity: String, page: String?) async throws -> ListPage {
+            ListPage(ids: try await memory.list(of: entity, page: page).ids, versions: [:])
+        }
+
+        func push(_ operations: [PushOperation]) async throws -> [PushOutcome] { try await memory.push(operations) }
+    }
+
+    @Test(
+        "A row with a pending reference whose key changes is deleted on a service without versions, without a conflict",
+        arguments: DeleteConflictPolicy.allCases)
+    func rekeyedWithPendingReference(_ policy: DeleteConflictPolicy) async throws {
+        let service = UnversionedService()
+        await service.memory.set("Task", "a", ["title": "t", "project_id": "p"])
+        var configuration = Device.configuration
+        configuration.deleteConflictPolicy = policy
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+        let device = try Device(service, schema: schema, configuration)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET remoteID = 'b'")
+        for _ in 0..<2 { try await device.engine.sync() }
+        let tasks = await service.memory.contents(of: "Task")
+        #expect(tasks.keys.map(\.self) == ["b"])
+        #expect(tasks["b"]?["project_id"] == "p")
+        #expect(try await device.rows("SELECT remoteID, title, projectID FROM Task") == ["b t nil"])
+        #expect(try await device.engine.conflicts().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -341,4 +341,23 @@ struct NestedRowTests {
         #expect(try await again.engine.conflicts().map { "\($0.field) \($0.local)" } == ["name \"mine\""])
         #expect(try await again.leftovers() == [])
     }
+
+    @Test("A nested record of a locally deleted row leaves no pending reference")
+    func deletedWithPendingReference() async throws {
+        let task: JSONValue = ["id": 5, "title": "t", "project_id": 9]
+        await service.set("Task", 5, task)
+        await service.set("Tag", 1, ["name": "g", "tasks": [task]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM sync_pending") == ["1"])
+        try await device.write("DELETE FROM Task")
+        await service.set("Tag", 1, ["name": "h"])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await service.contents(of: "Task").isEmpty)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        #expect(try await device.rows("SELECT name FROM Tag") == ["h"])
+        #expect(try await device.rows("SELECT count(*) FROM sync_pending") == ["0"])
+        #expect(try await device.engine.conflicts().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
 }
