@@ -143,7 +143,7 @@ package struct JoinRowMatcher {
     }
 
     @usableFromInline
-    func index(of one: NodeID?, _ other: NodeID?) -> Int? { asserted.index(of: one, other) }
+    mutating func index(of one: NodeID?, _ other: NodeID?) -> Int? { asserted.index(of: one, other) }
 
     /// Records that an asserted join row is stored with these positions.
     @usableFromInline

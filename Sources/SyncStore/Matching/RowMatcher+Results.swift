@@ -17,7 +17,7 @@ extension RowMatcher {
     }
 
     @usableFromInline
-    func setSurrogate(_ key: Int64, of node: Int) { table.keys.match(NodeID(node), surrogate: key) }
+    mutating func setSurrogate(_ key: Int64, of node: Int) { table.keys.match(NodeID(node), surrogate: key) }
 
     @usableFromInline
     mutating func setPosition(_ position: Int64?, of node: Int, _ index: Int) {
@@ -52,13 +52,13 @@ extension RowMatcher {
     mutating func setChanged(_ slot: Int, of node: Int) { matches.changed.insert(slot, of: NodeID(node)) }
 
     @usableFromInline
-    func isSameJSON(_ stored: UnsafeBufferPointer<UInt8>, _ value: PackedValue) -> Bool {
+    static func isSameJSON(_ stored: UnsafeBufferPointer<UInt8>, _ value: PackedValue, _ pool: TextPool) -> Bool {
         guard let stored = try? JSONValue(parsing: Array(stored)) else { return false }
         return CanonicalJSON.bytes(stored).elementsEqual(pool.bytes(value))
     }
 
     @usableFromInline
-    func isSameDecimal(_ stored: UnsafeBufferPointer<UInt8>, _ value: PackedValue) -> Bool {
+    static func isSameDecimal(_ stored: UnsafeBufferPointer<UInt8>, _ value: PackedValue, _ pool: TextPool) -> Bool {
         var canonical: [UInt8] = []
         return DecimalText.append(stored, to: &canonical) && canonical.elementsEqual(pool.bytes(value))
     }
@@ -66,13 +66,10 @@ extension RowMatcher {
     // MARK: Unmatched rows
 
     @usableFromInline
-    func isInScope(_ entity: Int) -> Bool { filter?.scope.map { model.entity(entity, isKindOf: $0) } ?? false }
+    mutating func isInScope(_ entity: Int) -> Bool { filter?.scope.map { model.entity(entity, isKindOf: $0) } ?? false }
 
     @usableFromInline
-    func isWatched(_ index: Int) -> Bool { filter?.watched[index] ?? false }
-
-    @usableFromInline
-    var collectsDanglingCandidates: Bool { filter?.coversAll ?? false }
+    mutating func isWatched(_ index: Int) -> Bool { filter?.watched[index] ?? false }
 
     @usableFromInline
     mutating func addDanglingCandidate(_ key: RowKey?, _ index: Int) {

@@ -3,6 +3,8 @@ public import SyncCore
 /// Matches the stored rows of one table with nodes, and records which columns differ.
 ///
 /// It owns the matches of the table during the loop that reads the rows. ``finish()`` returns them to the table.
+///
+/// Functions that are called for each row are mutating or static. A call of another function copies the matcher.
 @usableFromInline
 package struct RowMatcher {
     /// The properties of a referenced table that are needed to find its nodes.
@@ -30,6 +32,7 @@ package struct RowMatcher {
     /// The unmatched rows to collect; nil for none.
     let filter: UnmatchedRowFilter?
     @usableFromInline let collectsUnmatchedRows: Bool
+    @usableFromInline let collectsDanglingCandidates: Bool
     /// By foreign key and node, the last target that the payload asserts, as a guess of the stored target. Empty for a
     /// foreign key without assertions.
     @usableFromInline let expected: [[Int32]]
@@ -65,6 +68,7 @@ package struct RowMatcher {
         compares = pass != .match
         self.filter = filter
         collectsUnmatchedRows = filter != nil
+        collectsDanglingCandidates = filter?.coversAll ?? false
         self.expected = expected
         matches = table.consumeMatches()
         if filter != nil { matches.isScanned = true }
@@ -126,16 +130,16 @@ package struct RowMatcher {
     /// Prefetches the nodes of upcoming rows.
     @inlinable
     @inline(__always)
-    func prefetch(_ node: Int?, texts next: Int?) {
+    mutating func prefetch(_ node: Int?, texts next: Int?) {
         if let node { prefetch(node) }
         if let next { prefetchTexts(next) }
     }
 
     @usableFromInline
-    func prefetch(_ node: Int) { lookup.prefetch(node, version: Int(versions[node])) }
+    mutating func prefetch(_ node: Int) { lookup.prefetch(node, version: Int(versions[node])) }
 
     @usableFromInline
-    func prefetchTexts(_ node: Int) { lookup.prefetchTexts(version: Int(versions[node]), pool) }
+    mutating func prefetchTexts(_ node: Int) { lookup.prefetchTexts(version: Int(versions[node]), pool) }
 
     // MARK: Finding nodes
 
@@ -155,16 +159,16 @@ package struct RowMatcher {
     }
 
     @usableFromInline
-    func node(ofSurrogate key: Int64) -> Int? { table.keys.node(ofSurrogate: key)?.index }
+    mutating func node(ofSurrogate key: Int64) -> Int? { table.keys.node(ofSurrogate: key)?.index }
 
     /// Returns the key owner of an entity, and the slot of its key; nil as the slot of a composite key.
     @usableFromInline
-    func key(of entity: Int) -> (owner: Int, slot: Int?)? {
+    mutating func key(of entity: Int) -> (owner: Int, slot: Int?)? {
         model.entities[entity].keyOwner.map { ($0, model.entities[entity].keySlot) }
     }
 
     @usableFromInline
-    func hasKeys(of keyOwner: Int) -> Bool { batch.hasKeys(of: keyOwner) }
+    mutating func hasKeys(of keyOwner: Int) -> Bool { batch.hasKeys(of: keyOwner) }
 
     @usableFromInline
     mutating func node(_ row: some StoredRowReader, compositeKeyOf keyOwner: Int, guess: Int) -> Int? {
@@ -174,8 +178,7 @@ package struct RowMatcher {
         return keyText.bytes.withUnsafeBufferPointer { lookup.node($0, keyOwner, pool, guess: guess) }
     }
 
-    /// Returns the node that a foreign key references, in a table without surrogate keys. Mutating, so that the call
-    /// does not copy the matcher.
+    /// Returns the node that a foreign key references, in a table without surrogate keys.
     @inlinable
     mutating func target(_ row: some StoredRowReader, _ index: Int, guess: Int = -1) -> Int? {
         let target = targets[index]
@@ -214,7 +217,7 @@ package struct RowMatcher {
     // MARK: Comparing
 
     @usableFromInline
-    func isStored(_ node: Int) -> Bool { matches.rowStates[node] == .stored }
+    mutating func isStored(_ node: Int) -> Bool { matches.rowStates[node] == .stored }
 
     /// Records the columns that differ from the payload.
     @inlinable
@@ -222,22 +225,26 @@ package struct RowMatcher {
         let version = Int(versions[node])
         guard version >= 0 else { return }
         let key = comparedKeySlot(of: node)
+        let (columns, pool, versionCount) = (columns, pool, versionCount)
         let differing =
             version < versionCount
-            ? slots.withUnsafeBufferPointer { differingSlots(row, $0, version, key) }
-            : merged.withUnsafeBufferPointer { differingSlots(row, $0, version - versionCount, key) }
+            ? slots.withUnsafeBufferPointer { Self.differingSlots(row, $0, version, key, columns, pool) }
+            : merged.withUnsafeBufferPointer {
+                Self.differingSlots(row, $0, version - versionCount, key, columns, pool)
+            }
         for slot in differing { setChanged(slot, of: node) }
     }
 
     /// Returns the slot that ``compare(_:node:)`` skips: a row that was matched by its key has the same key. Returns -1
     /// for a row that was matched otherwise.
     @usableFromInline
-    func comparedKeySlot(of node: Int) -> Int { batch.nodes[node].key.kind == .absent ? -1 : columns.keySlot }
+    mutating func comparedKeySlot(of node: Int) -> Int { batch.nodes[node].key.kind == .absent ? -1 : columns.keySlot }
 
     @inlinable
     @inline(__always)
-    func differingSlots(
-        _ row: some StoredRowReader, _ slots: UnsafeBufferPointer<PackedValue>, _ version: Int, _ key: Int
+    static func differingSlots(
+        _ row: some StoredRowReader, _ slots: UnsafeBufferPointer<PackedValue>, _ version: Int, _ key: Int,
+        _ columns: RowColumns, _ pool: TextPool
     ) -> [Int] {
         let stride = columns.types.count
         let base = columns.attributes
@@ -246,7 +253,7 @@ package struct RowMatcher {
         for slot in 0..<stride where slot != key {
             let value = values[slot]
             if value.kind == .absent || row.column(base + slot, equals: value, pool) { continue }
-            if isSameValue(row, base + slot, value, columns.types[slot]) { continue }
+            if isSameValue(row, base + slot, value, columns.types[slot], pool) { continue }
             differing.append(slot)
         }
         return differing
@@ -254,11 +261,13 @@ package struct RowMatcher {
 
     /// Returns whether a stored text is the same value in another form: JSON or a decimal that another program wrote.
     @inlinable
-    func isSameValue(_ row: some StoredRowReader, _ column: Int, _ value: PackedValue, _ type: AttributeType) -> Bool {
+    static func isSameValue(
+        _ row: some StoredRowReader, _ column: Int, _ value: PackedValue, _ type: AttributeType, _ pool: TextPool
+    ) -> Bool {
         guard value.isText, !row.isNull(column) else { return false }
         switch type {
-        case .json: return isSameJSON(row.text(column), value)
-        case .decimal: return isSameDecimal(row.text(column), value)
+        case .json: return isSameJSON(row.text(column), value, pool)
+        case .decimal: return isSameDecimal(row.text(column), value, pool)
         default: return false
         }
     }
