@@ -12,8 +12,12 @@ struct PageCacheTests {
         let queue = try DatabaseQueue(configuration: StoreFile.configuration())
         try queue.inDatabase { db in
             try db.inTransaction {
-                try PageCache.grow(forInserting: 1000, db)
+                try PageCache.grow(forInserting: 100, db)
                 #expect(try size(db) == -PageCache.size)
+                try PageCache.grow(forInserting: 1000, db)
+                #expect(try size(db) == -4000)
+                try PageCache.grow(forInserting: 100_000, db)
+                #expect(try size(db) == -PageCache.insertionSize)
                 try PageCache.grow(forInserting: 1_000_000, db)
                 #expect(try size(db) == -15_625)
                 try PageCache.grow(forInserting: 1_000_000_000, db)

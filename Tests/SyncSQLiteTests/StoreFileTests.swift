@@ -52,7 +52,7 @@ import Testing
         }
         #expect(try pragma("journal_mode") == "wal")
         #expect(try pragma("foreign_keys") == "1")
-        #expect(try pragma("cache_size") == "-8192")
+        #expect(try pragma("cache_size") == "-2048")
         #expect(try pragma("busy_timeout") == "5000")
         try stack.close()
     }

@@ -185,11 +185,15 @@ package struct StoreFile {
 
 /// The page cache of a connection.
 enum PageCache {
-    /// The default size, in KiB.
-    static let size = 8192
+    /// The default size, in KiB, which is also that of SQLite. Scans and lookups hardly use a page twice.
+    static let size = 2048
+    /// The largest size for insertions of up to half a million rows, in KiB.
+    static let insertionSize = 8192
     /// The largest size, for insertions of very many rows and for payloads that are read in chunks, in KiB.
     static let largeSize = 65_536
-    /// The cache size in bytes per new row: about one index entry. Indexes are filled out of order.
+    /// The cache size in KiB per new row: a page. Rows with random keys each change another page.
+    private static let kilobytesPerRow = 4
+    /// The cache size in bytes per row of very many new rows: about one index entry. Indexes are filled out of order.
     private static let bytesPerRow = 16
 
     static func set(_ size: Int, _ db: Database) throws {
@@ -199,7 +203,8 @@ enum PageCache {
     /// Enlarges the cache for the indexes of new rows, until the transaction ends. Otherwise index pages are evicted,
     /// written to the log and read again.
     static func grow(forInserting rowCount: Int, _ db: Database) throws {
-        let wanted = min(rowCount * bytesPerRow / 1024, largeSize)
+        let wanted = max(
+            min(rowCount * kilobytesPerRow, insertionSize), min(rowCount * bytesPerRow / 1024, largeSize))
         if wanted > size { try grow(to: wanted, db) }
     }
 
