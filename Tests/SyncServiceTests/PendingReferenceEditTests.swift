@@ -88,9 +88,9 @@ struct PendingReferenceEditTests {
         await service.remove("Task", 1)
         try await device.engine.sync()
         let log = try await device.engine.conflicts()
-        let reference = log.first { $0.field == "projectID" || $0.field == "project" }
+        let reference = log.first { $0.field == "project" }
         #expect(reference?.base == 6 && reference?.local == 7)
-        #expect(log.contains { $0.local == [1, 9] })
+        #expect(log.first { $0.field == "tags" }?.local == [1, 9])
         #expect(try await device.rows("SELECT * FROM sync_pending") == [])
         #expect(try await device.leftovers() == [])
     }

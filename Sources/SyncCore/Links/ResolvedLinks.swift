@@ -99,8 +99,8 @@ package struct ResolvedJoinRows: Sendable {
         package let second: NodeID
         var sequence: UInt32
         /// `firstPosition`, below 2^29, in the upper bits. The lowest two bits are flags. This saves memory, because
-        /// there may be millions of links. Other modules read the flags for every row.
-        @usableFromInline var firstPositionAndFlags: Int32
+        /// there may be millions of links.
+        private var firstPositionAndFlags: Int32
         package internal(set) var secondPosition: Int32 = -1
 
         init(first: NodeID, second: NodeID, sequence: UInt32, onlyPreserves: Bool) {
@@ -113,17 +113,16 @@ package struct ResolvedJoinRows: Sendable {
             set { firstPositionAndFlags = newValue << 2 | firstPositionAndFlags & 3 }
         }
         /// Whether the assertion only preserves a stored link, and inserts none.
-        @inlinable package var onlyPreserves: Bool { firstPositionAndFlags & 1 != 0 }
+        package private(set) var onlyPreserves: Bool {
+            get { firstPositionAndFlags & 1 != 0 }
+            set { firstPositionAndFlags = firstPositionAndFlags & ~1 | (newValue ? 1 : 0) }
+        }
         /// Whether the link is known to be stored.
-        @inlinable package var isStored: Bool {
+        package var isStored: Bool {
             get { firstPositionAndFlags & 2 != 0 }
             set { firstPositionAndFlags = firstPositionAndFlags & ~2 | (newValue ? 2 : 0) }
         }
-        @inlinable package var isNew: Bool { firstPositionAndFlags & 3 == 0 }
-
-        private mutating func setOnlyPreserves(_ value: Bool) {
-            firstPositionAndFlags = firstPositionAndFlags & ~1 | (value ? 1 : 0)
-        }
+        package var isNew: Bool { !isStored && !onlyPreserves }
 
         /// Merges a later assertion of the same link.
         mutating func merge(_ later: Row) {
@@ -135,13 +134,13 @@ package struct ResolvedJoinRows: Sendable {
             } else if onlyPreserves {
                 sequence = later.sequence
             }
-            setOnlyPreserves(onlyPreserves && later.onlyPreserves)
+            onlyPreserves = onlyPreserves && later.onlyPreserves
         }
 
         /// Returns whether the link holds or may stay. Sets `onlyPreserves` if it can only stay.
         fileprivate mutating func holds(_ first: Int64, _ second: Int64, _ keeping: Preservation) -> Bool {
             if !onlyPreserves, keeping.holds(asserted: Int64(sequence), first, second) { return true }
-            setOnlyPreserves(true)
+            onlyPreserves = true
             return keeping.holds(asserted: LinkRule.never, first, second)
         }
     }

@@ -178,7 +178,7 @@ extension PageMerge {
         for name in names { try ConflictLog(db).recordDeleted(name, table, since: before) }
         if options.isMissing { try ConflictLog(db).recordMissing(since: before) }
         // The entries of a deleted row with a surrogate key are under its name.
-        for key in rows.map(\.standing.key) + names { try deleteState(key) }
+        for key in rows.map(\.standing.key) + (table.key.isSurrogate ? names : []) { try deleteState(key) }
         outcome.add(try ConflictLog(db).counts(since: before, engine.tables))
         for (entity, changes) in result.entities { outcome[entity].pulledDeletes += changes.deletedCount }
     }

@@ -77,12 +77,16 @@ extension RequestCompletion {
         else { return false }
         let (table, replacement) = (table, KeyReplacement(engine, table, db))
         let moved = try engine.muted(in: db) {
-            // The pulled row with that ID was deleted locally. It is this row, which stays.
-            if try !table.isStored(key, in: db) { try ledger.deleteEntries(of: key, table) }
-            let key =
-                try table.isStored(key, in: db) ? replacement.unite(old, with: key) : replacement.rekey(old, to: new)
-            try replacement.notifyReferencing(to: key, formerly: old)
-            return key
+            let moved: DatabaseValue
+            if try table.isStored(key, in: db) {
+                moved = try replacement.unite(old, with: key)
+            } else {
+                // If the row was pulled with that ID and deleted locally, it is this row, which stays.
+                try ledger.deleteEntries(of: key, table)
+                moved = try replacement.rekey(old, to: new)
+            }
+            try replacement.notifyReferencing(to: moved, formerly: old)
+            return moved
         }
         try ledger.setCreationID(CreationID(reviving: table.json(moved, in: db), of: table), of: moved, table)
         try engine.insertNew(moved, table, in: db)
@@ -105,7 +109,7 @@ extension RequestCompletion {
     /// The sent values become base values. With them, a merge finds the edits of other devices. If the row is inserted
     /// again before its deletion is sent, the base values also show which values were edited locally.
     mutating func deletedMeanwhile(_ row: RemoteRecord?, _ key: DatabaseValue, _ sent: [SentField]) throws {
-        guard try ledger.change(of: key, table) != nil else { return try pullAgain(row) }
+        if try isDeletedByCascade(key) { return try pullAgain(row) }
         try record(row, key)
         try ledger.setDeletionOfSentRow(key, table)
         let values = Dictionary(sent.map { ($0.name, $0.value) }) { first, _ in first }
@@ -119,8 +123,13 @@ extension RequestCompletion {
         }
     }
 
-    /// Completes a request whose row a cascade deleted in the meantime, because the service deleted another row. The
-    /// service may still have the row, and there is no deletion to send.
+    /// Returns whether a cascade deleted the row in the meantime, because the service deleted another row. Then there is
+    /// no deletion to send.
+    func isDeletedByCascade(_ key: DatabaseValue) throws -> Bool {
+        try !table.isStored(key, in: db) && ledger.change(of: key, table) == nil
+    }
+
+    /// Completes a request whose row a cascade deleted in the meantime. The service may still have the row.
     private mutating func pullAgain(_ row: RemoteRecord?) throws {
         if let row, row.record != nil {
             answer = Answer(table: table, row: row)

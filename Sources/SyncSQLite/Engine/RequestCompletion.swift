@@ -51,11 +51,8 @@ struct RequestCompletion {
             try ledger.setAccepted(request: requestID, isCertain: isCertain, at: SQLiteEngineStore.now)
         case .notListed(let reason):
             // With a marker, a later run finds the row when the service lists it. If the row was deleted locally, its
-            // deletion is sent then.
-            // If a cascade deleted the row, there is no change to block.
-            if try table.isStored(key, in: db)
-                || engine.registration.markerField != nil && ledger.change(of: key, table) != nil
-            {
+            // deletion is sent then. If a cascade deleted the row, there is no change to block.
+            if try table.isStored(key, in: db) || engine.registration.markerField != nil && !isDeletedByCascade(key) {
                 return try block(key, .uncertain, reason)
             }
             try ledger.deleteRequest(requestID)
@@ -222,12 +219,10 @@ struct RequestCompletion {
     /// If the row was deleted in the meantime, the deletion waits for the outcome. If the row was edited, its current
     /// values are sent.
     ///
-    /// If a cascade deleted the row, there is no deletion to send. Then the request is not needed any more: if an
-    /// earlier attempt created the row, a pull returns it.
+    /// If a cascade deleted the row, the request is not needed any more. If an earlier attempt created the row, a pull
+    /// returns it.
     private mutating func leaveOpen(_ key: DatabaseValue, _ reason: String) throws {
-        if try !table.isStored(key, in: db), try ledger.change(of: key, table) == nil {
-            return try ledger.deleteRequest(requestID)
-        }
+        if try isDeletedByCascade(key) { return try ledger.deleteRequest(requestID) }
         try ledger.addRejectedAttempt(ofRequest: requestID)
         if try ledger.blockUncertain(key, table, reason, request: requestID) {
             outcome[table.entity.name].blockedChanges += 1
