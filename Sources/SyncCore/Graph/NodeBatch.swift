@@ -2,9 +2,9 @@ import CPrefetch
 
 /// The nodes of one inheritance hierarchy in a payload.
 ///
-/// The values of all nodes are in `slots`, with `stride` values for each version. A node has at most one version,
-/// unless its records have different permissions or occurrences are tracked. Only the store can then decide which
-/// records are effective.
+/// The values of all nodes are in `slots`, with `stride` values for each version, from `firstSlot` on. A node has at
+/// most one version, unless its records have different permissions or occurrences are tracked. Only the store can then
+/// decide which records are effective.
 package struct NodeBatch: Sendable {
     /// A row as the payload describes it.
     package struct Node: Sendable {
@@ -53,6 +53,9 @@ package struct NodeBatch: Sendable {
         var occurrence: Int32 = -1
     }
 
+    /// The slot of the first stored value of a version. It is 1 if slot 0 has the primary key, because each node has its
+    /// key.
+    package let firstSlot: Int
     package let stride: Int
     package private(set) var nodes: [Node] = []
     package private(set) var slots: [PackedValue] = []
@@ -80,7 +83,22 @@ package struct NodeBatch: Sendable {
     /// Returns whether any node has a primary key that this entity declares (``CompiledEntity/keyOwner``).
     package func hasKeys(of keyOwner: Int) -> Bool { keyOwners.contains(keyOwner) }
 
-    init(stride: Int) { self.stride = stride }
+    init(slotCount: Int, firstSlot: Int = 0) {
+        self.firstSlot = firstSlot
+        stride = slotCount - firstSlot
+    }
+
+    init(_ hierarchy: EntityHierarchy) {
+        self.init(slotCount: hierarchy.attributes.count, firstSlot: hierarchy.keySlot == 0 ? 1 : 0)
+    }
+
+    /// Returns the indexes of a version's values in `slots`.
+    package func indexes(ofVersion version: Int) -> Range<Int> { version * stride..<(version + 1) * stride }
+
+    /// Returns the values of a record that a version stores.
+    func storedValues(of record: UnsafeBufferPointer<PackedValue>) -> UnsafeBufferPointer<PackedValue> {
+        UnsafeBufferPointer(rebasing: record[firstSlot..<firstSlot + stride])
+    }
 
     /// Returns the node whose key is text that is not in the payload, such as a column value; nil if there is none.
     package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> NodeID? {
@@ -142,9 +160,12 @@ package struct NodeBatch: Sendable {
 
     /// Adds a record's values to a node: as a new version, or merged into its last version. In a merge, values replace
     /// earlier ones, except absent values.
+    ///
+    /// - Parameter record: The values of all slots.
     mutating func merge(
-        _ row: UnsafeBufferPointer<PackedValue>, into node: NodeID, permission: AllowedOperations, occurrence: Int32
+        _ record: UnsafeBufferPointer<PackedValue>, into node: NodeID, permission: AllowedOperations, occurrence: Int32
     ) {
+        let row = storedValues(of: record)
         let first = Int(nodes[node.index].firstVersion)
         if versions.isEmpty {
             if occurrence < 0, self.permission ?? permission == permission {

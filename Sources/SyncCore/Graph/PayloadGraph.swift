@@ -130,7 +130,7 @@ package struct PayloadGraph: Sendable {
         roots = [RootList(entity: entity)]
         self.operations = operations
         self.payload = payload
-        rows = model.hierarchies.map { NodeBatch(stride: $0.attributes.count) }
+        rows = model.hierarchies.map { NodeBatch($0) }
         links = model.links.map { _ in LinkBatch() }
     }
 

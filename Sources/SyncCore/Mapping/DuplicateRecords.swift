@@ -215,19 +215,20 @@ extension DuplicateRecords {
     ) -> Int32 {
         count += 1
         let table = row.table.index
-        let stride = values.count
-        let start = Int(plan.rows[table].nodes[row.node.index].firstVersion) * stride
+        let values = plan.rows[table].storedValues(of: values)
+        let indexes = plan.rows[table].indexes(
+            ofVersion: Int(plan.rows[table].nodes[row.node.index].firstVersion))
         let contested = contestedSlots.isEmpty ? nil : contestedSlots[row]
         var found: [Int] = []
         plan.arena.withUnsafeBufferPointer { arena in
             let pool = TextPool(payload: bytes, arena: arena)
             if keepsOccurrences {
-                adding(values, to: row, startingAs: plan.rows[table].slots[start..<start + stride]) {
+                adding(values, to: row, startingAs: plan.rows[table].slots[indexes]) {
                     found = pool.differingSlots(values, $0, contested)
                 }
             } else {
                 plan.rows[table].slots.withUnsafeBufferPointer {
-                    let earlier = UnsafeBufferPointer(rebasing: $0[start..<start + stride])
+                    let earlier = UnsafeBufferPointer(rebasing: $0[indexes])
                     found = pool.differingSlots(values, earlier, contested)
                 }
             }

@@ -171,7 +171,7 @@ package struct PayloadMapper: ~Copyable {
         guard let node else { return (nil, occurrence) }
         let table = entity.table.index
         var mapped = Mapped(table: entity.table, entity: entity.id, node: node, occurrence: occurrence)
-        let values = reader.row.first(plan.rows[table].stride)
+        let values = reader.row.first(tables.attributes[table].count)
         if plan.rows[table].nodes[node.index].isGiven || repeats.hasFinder {
             mapped.repetition = recordDuplicate(of: .init(table: entity.table, node: node), values, entity, bytes)
         }

@@ -22,7 +22,7 @@ package struct NodeBinding {
         self.table = table
         self.columns = columns
         batch = table.batch
-        slotCount = table.batch.stride
+        slotCount = table.hierarchy.attributes.count
         values = table.values
         foreignKeys = table.foreignKeys
         keys = NodeKeys(table)
@@ -97,14 +97,14 @@ package struct NodeBinding {
         takesDefault[Int(batch.nodes[node.index].entity)]?[slot] == true
     }
 
-    /// Returns the array that contains the effective values of a node, and the index of its first value. The array is
-    /// empty if the node has no effective values.
+    /// Returns the array that contains the effective values of a node, and the index of slot 0. The key is not in the
+    /// array if it has slot 0. The array is empty if the node has no effective values.
     @usableFromInline
     func slots(of node: NodeID) -> (slots: [PackedValue], start: Int) {
         let version = Int(values.versions[node.index])
         if version < 0 { return ([], 0) }
-        if version < batch.versionCount { return (batch.slots, version * batch.stride) }
-        return (values.merged, (version - batch.versionCount) * batch.stride)
+        if version < batch.versionCount { return (batch.slots, version * batch.stride - batch.firstSlot) }
+        return (values.merged, (version - batch.versionCount) * batch.stride - batch.firstSlot)
     }
 
     // MARK: Columns

@@ -119,7 +119,7 @@ package final class NodeLookup: Sendable {
     func prefetchTexts(version: Int, _ pool: TextPool) {
         guard version >= 0, version < batch.versionCount, let payload = pool.payload.baseAddress else { return }
         batch.slots.withUnsafeBufferPointer { slots in
-            for slot in slots[version * batch.stride..<(version + 1) * batch.stride] where slot.kind == .payloadText {
+            for slot in slots[batch.indexes(ofVersion: version)] where slot.kind == .payloadText {
                 sync_prefetch(payload + slot.offset)
             }
         }

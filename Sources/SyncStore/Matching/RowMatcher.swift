@@ -26,6 +26,7 @@ package struct RowMatcher {
     @usableFromInline let merged: [PackedValue]
     @usableFromInline let versions: [Int32]
     @usableFromInline let versionCount: Int
+    @usableFromInline let firstSlot: Int
     @usableFromInline let pool: TextPool
     @usableFromInline let matchesRows: Bool
     @usableFromInline let compares: Bool
@@ -63,6 +64,7 @@ package struct RowMatcher {
         merged = table.values.merged
         versions = table.values.versions
         versionCount = table.batch.versionCount
+        firstSlot = table.batch.firstSlot
         pool = table.pool
         matchesRows = pass != .diff
         compares = pass != .match
@@ -225,12 +227,12 @@ package struct RowMatcher {
         let version = Int(versions[node])
         guard version >= 0 else { return }
         let key = comparedKeySlot(of: node)
-        let (columns, pool, versionCount) = (columns, pool, versionCount)
+        let (columns, pool, versionCount, firstSlot) = (columns, pool, versionCount, firstSlot)
         let differing =
             version < versionCount
-            ? slots.withUnsafeBufferPointer { Self.differingSlots(row, $0, version, key, columns, pool) }
+            ? slots.withUnsafeBufferPointer { Self.differingSlots(row, $0, version, firstSlot, key, columns, pool) }
             : merged.withUnsafeBufferPointer {
-                Self.differingSlots(row, $0, version - versionCount, key, columns, pool)
+                Self.differingSlots(row, $0, version - versionCount, firstSlot, key, columns, pool)
             }
         for slot in differing { setChanged(slot, of: node) }
     }
@@ -243,15 +245,15 @@ package struct RowMatcher {
     @inlinable
     @inline(__always)
     static func differingSlots(
-        _ row: some StoredRowReader, _ slots: UnsafeBufferPointer<PackedValue>, _ version: Int, _ key: Int,
-        _ columns: RowColumns, _ pool: TextPool
+        _ row: some StoredRowReader, _ slots: UnsafeBufferPointer<PackedValue>, _ version: Int, _ firstSlot: Int,
+        _ key: Int, _ columns: RowColumns, _ pool: TextPool
     ) -> [Int] {
-        let stride = columns.types.count
+        let stride = columns.types.count - firstSlot
         let base = columns.attributes
         let values = UnsafeBufferPointer(rebasing: slots[version * stride..<(version + 1) * stride])
         var differing: [Int] = []
-        for slot in 0..<stride where slot != key {
-            let value = values[slot]
+        for slot in firstSlot..<columns.types.count where slot != key {
+            let value = values[slot - firstSlot]
             if value.kind == .absent || row.column(base + slot, equals: value, pool) { continue }
             if isSameValue(row, base + slot, value, columns.types[slot], pool) { continue }
             differing.append(slot)

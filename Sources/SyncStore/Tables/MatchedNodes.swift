@@ -84,7 +84,7 @@ package struct EffectiveValues: Sendable {
     /// The version of each node that has its effective values: a version of the batch, a larger number for a merged
     /// version, or ``none``.
     package var versions: [Int32]
-    /// The values of the merged versions, with one value for each slot.
+    /// The values of the merged versions, with the same slots as in the batch.
     package private(set) var merged: [PackedValue] = []
 
     init(_ batch: NodeBatch) { versions = batch.nodes.map(\.firstVersion) }
@@ -95,8 +95,10 @@ package struct EffectiveValues: Sendable {
     func slot(_ slot: Int, of node: NodeID, _ batch: NodeBatch) -> PackedValue {
         let version = Int(versions[node.index])
         if version < 0 { return .absent }
-        if version < batch.versionCount { return batch.slots[version * batch.stride + slot] }
-        return merged[(version - batch.versionCount) * batch.stride + slot]
+        if slot < batch.firstSlot { return batch.nodes[node.index].key }
+        let index = slot - batch.firstSlot
+        if version < batch.versionCount { return batch.slots[version * batch.stride + index] }
+        return merged[(version - batch.versionCount) * batch.stride + index]
     }
 
     /// Merges, for each node, the versions whose occurrences are effective. Later values replace earlier ones, except
@@ -116,15 +118,13 @@ package struct EffectiveValues: Sendable {
     }
 
     private mutating func merge(_ version: Int32, over earlier: Int32, _ batch: NodeBatch) -> Int32 {
-        let stride = batch.stride
         func slots(_ version: Int32) -> ArraySlice<PackedValue> {
             let index = Int(version)
-            guard index >= batch.versionCount else { return batch.slots[index * stride..<(index + 1) * stride] }
-            let row = index - batch.versionCount
-            return merged[row * stride..<(row + 1) * stride]
+            guard index >= batch.versionCount else { return batch.slots[batch.indexes(ofVersion: index)] }
+            return merged[batch.indexes(ofVersion: index - batch.versionCount)]
         }
         let values = zip(slots(earlier), slots(version)).map { $1.kind == .absent ? $0 : $1 }
-        let index = batch.versionCount + merged.count / max(stride, 1)
+        let index = batch.versionCount + merged.count / max(batch.stride, 1)
         merged += values
         return Int32(truncatingIfNeeded: index)
     }

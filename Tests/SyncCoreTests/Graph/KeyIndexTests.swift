@@ -12,7 +12,7 @@ struct KeyIndexTests {
     func findsEachKeyWhileGrowing(reserved: Int) {
         var index = KeyIndex()
         index.reserve(reserved)
-        var batch = NodeBatch(stride: 0)
+        var batch = NodeBatch(slotCount: 0)
         for key in 0..<5_000 {
             let found = batch.node(forKey: .integer(Int64(key) * 7 - 9_000), keyOwner: 0, entity: 0, Self.noTexts)
             #expect(found.node == NodeID(key) && found.isNew)
@@ -30,7 +30,7 @@ struct KeyIndexTests {
     @Test("The index distinguishes keys with equal hashes")
     func distinguishesKeysWithEqualHashes() {
         var index = KeyIndex()
-        var batch = NodeBatch(stride: 0)
+        var batch = NodeBatch(slotCount: 0)
         index.reserve(20)
         index.grow([], Self.noTexts)
         for key in 0..<20 {
@@ -83,7 +83,7 @@ struct KeyIndexTests {
         payload.withUnsafeBufferPointer { payload in
             arena.withUnsafeBufferPointer { arena in
                 let pool = TextPool(payload: payload, arena: arena)
-                var batch = NodeBatch(stride: 0)
+                var batch = NodeBatch(slotCount: 0)
                 let inPayload = PackedValue(kind: .payloadText, offset: 4, length: 3)
                 let inArena = PackedValue(kind: .arenaText, offset: 3, length: 3)
                 let nodes = [inPayload, inArena].map { batch.node(forKey: $0, keyOwner: 0, entity: 0, pool).node }
@@ -96,7 +96,7 @@ struct KeyIndexTests {
 
     @Test("Keys of entities that declare their own key are separate")
     func keysAreSeparatePerKeyOwner() {
-        var batch = NodeBatch(stride: 0)
+        var batch = NodeBatch(slotCount: 0)
         let first = batch.node(forKey: .integer(1), keyOwner: 3, entity: 3, Self.noTexts)
         #expect(first.node == 0 && first.isNew && batch.hasOneSetOfKeys)
         let second = batch.node(forKey: .integer(1), keyOwner: 4, entity: 4, Self.noTexts)

@@ -20,15 +20,15 @@ struct NodeBatchTests {
         var found: [[Int64?]] = []
         var version = batch.nodes[node.index].firstVersion
         while version >= 0 {
-            let first = Int(version) * batch.stride
-            found.append(batch.slots[first..<first + batch.stride].map { $0.kind == .absent ? nil : $0.integer })
+            let values = batch.slots[batch.indexes(ofVersion: Int(version))]
+            found.append(values.map { $0.kind == .absent ? nil : $0.integer })
             version = batch.version(after: version)
         }
         return found
     }
 
     private func batch(nodes: Int) -> NodeBatch {
-        var batch = NodeBatch(stride: 2)
+        var batch = NodeBatch(slotCount: 2)
         for key in 0..<nodes { _ = batch.node(forKey: .integer(Int64(key)), keyOwner: 0, entity: 0, Self.noTexts) }
         return batch
     }
@@ -41,6 +41,18 @@ struct NodeBatchTests {
         merge([.absent, .integer(3)], into: 0, of: &batch)
         #expect(versions(0, batch) == [[1, 3]])
         #expect(versions(1, batch) == [])
+    }
+
+    @Test("A key in the first slot is only stored in its node")
+    func keysAreStoredOnce() {
+        var batch = NodeBatch(slotCount: 3, firstSlot: 1)
+        for key in 1...2 { _ = batch.node(forKey: .integer(Int64(key)), keyOwner: 0, entity: 0, Self.noTexts) }
+        merge([.integer(1), .integer(10), .absent], into: 0, of: &batch)
+        merge([.integer(2), .integer(20), .integer(200)], into: 1, of: &batch)
+        merge([.integer(1), .absent, .integer(100)], into: 0, of: &batch)
+        #expect(versions(0, batch) == [[10, 100]])
+        #expect(versions(1, batch) == [[20, 200]])
+        #expect(batch.nodes.map(\.key.integer) == [1, 2])
     }
 
     @Test("Occurrences with other permissions are separate versions in document order")
@@ -81,7 +93,7 @@ struct NodeBatchTests {
 
     @Test("A row without a key is identified by its owner and position")
     func keylessRowsAreIdentifiedByOwner() {
-        var batch = NodeBatch(stride: 0)
+        var batch = NodeBatch(slotCount: 0)
         let first = NodeBatch.OwnerLink(link: 0, end: .first, table: 0, node: 0, position: 0)
         var second = first
         second.position = 1

@@ -43,9 +43,9 @@ struct PayloadGraphBuilderTests {
                 let values =
                     !node.isGiven
                     ? []
-                    : (0..<batch.stride).compactMap { slot -> String? in
-                        let value = batch.slots[Int(node.firstVersion) * batch.stride + slot]
-                        if slot == compiled.keySlot || value.kind == .absent { return nil }
+                    : batch.indexes(ofVersion: Int(node.firstVersion)).enumerated().compactMap { number, index in
+                        let value = batch.slots[index]
+                        if number + batch.firstSlot == compiled.keySlot || value.kind == .absent { return nil }
                         return value.kind == .null ? "null" : RowKey(value, pool).map { "\($0.recordKey(nil))" }
                     }
                 let key = name ?? owner.map { "of \($0.node.index) at \($0.position)" } ?? "?"
