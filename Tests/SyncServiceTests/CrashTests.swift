@@ -10,6 +10,8 @@ import Testing
 
 /// A process that is killed at each of its commits, before and after it, with a real server. The next run of the same
 /// database must end as if the process had not been killed.
+///
+/// They need a store in a file, which the next process opens. `InterruptedSyncTests` take every kind of store.
 @Suite("A killed process")
 struct CrashTests {
     private static let model = """

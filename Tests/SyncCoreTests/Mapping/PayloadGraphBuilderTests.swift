@@ -43,7 +43,8 @@ struct PayloadGraphBuilderTests {
                 let values =
                     !node.isGiven
                     ? []
-                    : batch.indexes(ofVersion: Int(node.firstVersion)).enumerated().compactMap { number, index in
+                    : batch.indexes(ofVersion: Int(node.firstVersion)).enumerated().compactMap {
+                        (number, index) -> String? in
                         let value = batch.slots[index]
                         if number + batch.firstSlot == compiled.keySlot || value.kind == .absent { return nil }
                         return value.kind == .null ? "null" : RowKey(value, pool).map { "\($0.recordKey(nil))" }
