@@ -3,15 +3,20 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// The settings of every target: warnings are errors, and imports are internal unless they are part of the API.
-let ours: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
-    .treatWarning("DeprecatedDeclaration", as: .warning),
-]
+/// Warnings are errors if `SYNC_WARNINGS_AS_ERRORS` is set, as by `.ci/run`. An app may use a later compiler with more
+/// warnings, and Xcode rejects this setting for a package that it suppresses the warnings of.
+let warnings: [SwiftSetting] =
+    Context.environment["SYNC_WARNINGS_AS_ERRORS"] == nil
+    ? [] : [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)]
+
+/// The settings of every target. Imports are internal unless they are part of the API.
+let ours: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + warnings
 
 // Apps for Apple platforms need the privacy manifest. On other systems, it would only add a resource bundle.
 #if canImport(Darwin)
