@@ -44,7 +44,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     @Option(
         help: ArgumentHelp(
             "Read JSON of at most this size as a whole, which is faster and needs three times its size in memory. Larger JSON is "
-                + "read in chunks and needs at most 250 MB. With --json, --verbose or an inferred model, memory grows with the JSON.",
+                + "read in chunks and usually needs less than 250 MB. With --json, --verbose or an inferred model, memory grows with the JSON.",
             valueName: "size"))
     var wholeUpTo = ByteCount(bytes: 64 << 20)
 
