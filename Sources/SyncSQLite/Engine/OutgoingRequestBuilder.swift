@@ -276,12 +276,12 @@ struct OutgoingRequestBuilder {
             try change.creationID.map {
                 try $0 == CreationID(reviving: table.json(change.key, in: db), of: table).text
             } ?? false || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored
-        let creationID = change.creationID ?? UUID().uuidString.lowercased()
+        let creationID = try change.creationID ?? db.randomUUID().uuidString.lowercased()
         // All devices that create the row again must use the same key, so the key of a restoration has no attempt
         // number.
         let idem =
             open?.key ?? (change.rejections == 0 || isRestoration ? creationID : "\(creationID)-\(change.rejections)")
-        let now = SQLiteEngineStore.now
+        let now = try db.now()
         let id = nextID
         nextID += 1
         preparedRows.insert(TrackedRow(table, change.key))
