@@ -189,22 +189,29 @@ extension OutboxRun {
         let batches = batchesSentTogether(of: rest, batchSize)
         rest = rest.dropFirst(batches.reduce(0) { $0 + $1.count })
         var (applied, failed): (Int, [FailedBatch]) = (0, [])
-        await withTaskGroup(of: BatchResponse.self) { group in
-            for (index, batch) in batches.enumerated() {
-                group.addTask { [self] in await response(to: batch, index) }
+        func handle(_ response: BatchResponse) async {
+            var requests = batches[response.index]
+            do {
+                let outcomes = try await checked(response.outcomes.get(), of: requests)
+                // From here on, the requests have an outcome, or are in doubt.
+                let answered = requests
+                requests = []
+                applied += try await complete(answered, outcomes)
+                await run.backoff.succeeded()
+            } catch {
+                failed.append(FailedBatch(index: response.index, requests: requests, error: error))
             }
-            for await response in group {
-                var requests = batches[response.index]
-                do {
-                    let outcomes = try await checked(response.outcomes.get(), of: requests)
-                    // From here on, the requests have an outcome, or are in doubt.
-                    let answered = requests
-                    requests = []
-                    applied += try await complete(answered, outcomes)
-                    await run.backoff.succeeded()
-                } catch {
-                    failed.append(FailedBatch(index: response.index, requests: requests, error: error))
+        }
+        if let order = configuration.clock.arrivalOrder?(batches.count) {
+            var responses: [BatchResponse] = []
+            for (index, batch) in batches.enumerated() { responses.append(await response(to: batch, index)) }
+            for index in order { await handle(responses[index]) }
+        } else {
+            await withTaskGroup(of: BatchResponse.self) { group in
+                for (index, batch) in batches.enumerated() {
+                    group.addTask { [self] in await response(to: batch, index) }
                 }
+                for await response in group { await handle(response) }
             }
         }
         count += applied

@@ -140,7 +140,8 @@ extension BackoffPolicy {
     }
 }
 
-/// The time, delays and random numbers that an engine uses. Tests replace these functions.
+/// The time, the delays, the random numbers and the order of responses that an engine uses. Tests replace these
+/// functions.
 package struct EngineClock: Sendable {
     package var now: @Sendable () -> Date = { Date() }
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -149,6 +150,9 @@ package struct EngineClock: Sendable {
     package var beat: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
     /// A function that returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+    /// A function that returns the order in which a number of responses arrive, for a result that repeats. The engine
+    /// then sends the requests one after the other. If nil, it sends them at the same time.
+    package var arrivalOrder: (@Sendable (_ count: Int) -> [Int])?
 
     package init() {}
 }
