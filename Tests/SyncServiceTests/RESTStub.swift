@@ -251,7 +251,8 @@ actor RESTStub: HTTPTransport {
 
     /// Deletes the tasks of a project. Devices leave that to the service.
     private func deleteTasks(of project: JSONValue) {
-        for (id, row) in rows["Task"] ?? [:] where row.record["project_id"] == project && !row.isDeleted {
+        for (id, row) in (rows["Task"] ?? [:]).sorted(by: { $0.key.plain < $1.key.plain })
+        where row.record["project_id"] == project && !row.isDeleted {
             write("Task", id, row.record, isDeleted: true)
         }
     }
