@@ -32,6 +32,7 @@ struct CompositeKeyHistoryTests {
             let history = PartedHistory(seed: UInt64(seed), schema: Self.schema)
             let problems = try await history.problems()
             let steps = await history.steps.joined(separator: "\n")
+            if ProcessInfo.processInfo.environment["SYNC_HISTORY_TEXT"] == "1" { print("seed \(seed):\n\(steps)") }
             #expect(problems.isEmpty, "seed \(seed): \(problems.joined(separator: "\n"))\n\(steps)")
         }
     }

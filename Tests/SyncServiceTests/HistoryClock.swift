@@ -9,7 +9,7 @@ import SyncCore
 /// decides them, so that a history repeats.
 ///
 /// The time advances at each edit and at each change or pull of the service. A read does not advance it. Each step of a
-/// history has its own random numbers. `SYNC_HISTORY_SALT=7` gives all histories other numbers.
+/// history has its own random numbers. `SYNC_HISTORY_SALT` is added to the seed.
 final class HistoryClock: Sendable {
     private struct State {
         /// Milliseconds since 1970.

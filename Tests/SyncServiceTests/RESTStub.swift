@@ -9,7 +9,9 @@ actor RESTStub: HTTPTransport {
     static let paths = ["Project": "projects", "Task": "tasks", "Tag": "tags"]
     private static let entities = ["projects": "Project", "tasks": "Task", "tags": "Tag"]
 
-    private struct Lost: Error {}
+    private struct Lost: LocalizedError {
+        let errorDescription: String? = "the connection was lost"
+    }
     private struct Reply {
         var status: Int
         var body: JSONValue?
