@@ -5,11 +5,11 @@ import SyncCore
 
 @testable import SyncService
 
-/// The time of a random history, the random keys of its devices, and the order in which responses arrive. The seed
-/// decides them, so that a history repeats.
+/// The time of a random history, the random keys of its devices, and the order of concurrent requests. The seed decides
+/// them, so that a history repeats.
 ///
 /// The time advances at each edit and at each change or pull of the service. A read does not advance it. Each step of a
-/// history has its own random numbers. `SYNC_HISTORY_SALT` is added to the seed.
+/// history has its own random numbers.
 final class HistoryClock: Sendable {
     private struct State {
         /// Milliseconds since 1970.
@@ -19,12 +19,14 @@ final class HistoryClock: Sendable {
         var keys: [Int: SeededNumbers] = [:]
     }
 
+    /// A number that varies the keys, times and faults of all histories: `SYNC_HISTORY_SALT`.
+    static let salt = ProcessInfo.processInfo.environment["SYNC_HISTORY_SALT"].flatMap { UInt64($0) } ?? 0
+
     private let seed: UInt64
     private let state: Locked<State>
 
     init(seed: UInt64) {
-        let salt = ProcessInfo.processInfo.environment["SYNC_HISTORY_SALT"].flatMap { UInt64($0) } ?? 0
-        self.seed = seed &* 0xA076_1D64_78BD_642F &+ salt &* 0xE703_7ED1_A0B4_28DB
+        self.seed = seed &* 0xA076_1D64_78BD_642F &+ Self.salt &* 0xE703_7ED1_A0B4_28DB
         state = Locked(State(numbers: SeededNumbers(state: self.seed)))
     }
 
@@ -67,7 +69,7 @@ final class HistoryClock: Sendable {
         clock.sleep = { [self] in advance(by: $0) }
         clock.beat = { try await Task.sleep(for: .seconds(1_000_000)) }
         clock.random = { 0 }
-        clock.arrivalOrder = { [self] count in
+        clock.order = { [self] count in
             state.withLock { state in (0..<count).shuffled(using: &state.numbers) }
         }
         return clock

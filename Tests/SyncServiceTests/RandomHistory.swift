@@ -123,11 +123,12 @@ actor RandomHistory {
             random = SeededNumbers(state: seed &* 31 &+ UInt64(step) &* 0x2545_F491_4F6C_DD1D)
             if omitted.contains(step) { continue }
             let faults = SeededFaults(
-                seed &+ UInt64(step) &* 104_729, latest: latest(does.createIdempotency),
+                seed &+ UInt64(step) &* 104_729 &+ HistoryClock.salt &* 32_452_843,
+                latest: latest(does.createIdempotency),
                 isTimely: members.contains(.lost))
             await world.setFaults(mayFail ? faults : nil)
             let index = number(devices.count)
-            await troubles.begin(seed &+ UInt64(step) &* 7_919)
+            await troubles.begin(seed &+ UInt64(step) &* 7_919 &+ HistoryClock.salt &* 15_485_863)
             await world.pass(random)
             if try await takesMemberStep(index, world) { continue }
             switch number(16) {

@@ -202,10 +202,10 @@ extension OutboxRun {
                 failed.append(FailedBatch(index: response.index, requests: requests, error: error))
             }
         }
-        if let order = configuration.clock.arrivalOrder?(batches.count) {
+        if let order = configuration.clock.order {
             var responses: [BatchResponse] = []
-            for (index, batch) in batches.enumerated() { responses.append(await response(to: batch, index)) }
-            for index in order { await handle(responses[index]) }
+            for index in order(batches.count) { responses.append(await response(to: batches[index], index)) }
+            for place in order(batches.count) { await handle(responses[place]) }
         } else {
             await withTaskGroup(of: BatchResponse.self) { group in
                 for (index, batch) in batches.enumerated() {

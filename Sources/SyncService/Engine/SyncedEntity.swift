@@ -140,7 +140,7 @@ extension BackoffPolicy {
     }
 }
 
-/// The time, the delays, the random numbers and the order of responses that an engine uses. Tests replace these
+/// The time, the delays, the random numbers and the order of requests that an engine uses. Tests replace these
 /// functions.
 package struct EngineClock: Sendable {
     package var now: @Sendable () -> Date = { Date() }
@@ -150,9 +150,10 @@ package struct EngineClock: Sendable {
     package var beat: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
     /// A function that returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
-    /// A function that returns the order in which a number of responses arrive, for a result that repeats. The engine
-    /// then sends the requests one after the other. If nil, it sends them at the same time.
-    package var arrivalOrder: (@Sendable (_ count: Int) -> [Int])?
+    /// A function that returns an order of a number of elements, for a result that repeats. The engine then sends
+    /// requests one after the other in such an order, and handles their responses in another one. If nil, the engine
+    /// sends the requests at the same time.
+    package var order: (@Sendable (_ count: Int) -> [Int])?
 
     package init() {}
 }
