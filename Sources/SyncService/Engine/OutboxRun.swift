@@ -286,6 +286,11 @@ extension OutboxRun {
             if try store.areSame(row.id, id, of: request.operation.entity) { return true }
             guard operation(of: request).mayGiveAnotherID else { return false }
         }
+        if request.operation.kind == .create, let name = service.capabilities.markerField, let record = row.record,
+            service.capabilities.returnsRecords || record[name] != nil
+        {
+            return isSame(row, request)
+        }
         if request.operation.kind == .create, !isRepeated {
             // An attempt without a response may have created the row, and a pull may have stored the row since.
             let since = isReplay || request.isTriedAgain ? request.edit : nil
