@@ -203,7 +203,7 @@ extension EngineRegistration {
             isScopeKnown: configuration.isScopeKnown, clientAssignsIDs: capabilities.idAssignment == .client,
             supportsCompositeIDs: capabilities.supportsCompositeIDs, idLength: capabilities.generatedIDLength,
             sendsWholeRows: capabilities.requiresCompleteRecords, ordersVersions: capabilities.hasOrderedVersions,
-            markerField: capabilities.markerField,
+            markerField: capabilities.markerField, mayRepeatCreates: capabilities.mayRepeatCreates,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
             resolver: configuration.conflictResolver, handlesRowsTogether: configuration.handlesRowsTogether)
     }
