@@ -34,8 +34,8 @@ actor HistoryLedger {
     private(set) var deleted: Set<String> = []
     /// The last reference that each device wrote to each row, and all references that the service had.
     var links = HistoryLinks()
-    /// The projects that a row was moved below, in the order of the writes.
-    private var projects: [String: [String]] = [:]
+    /// The projects that devices moved a row below, in the order of the writes.
+    private var projects: [String: [(device: Int, project: String)]] = [:]
     /// The device that deleted a row itself, unless the row was written again afterwards.
     private var deletedLast: [String: Int] = [:]
     private(set) var problems: [String] = []
@@ -112,7 +112,8 @@ actor HistoryLedger {
             writers[row, default: []].insert(device)
             deletedLast[row] = nil
             if old?.project != line.project {
-                projects[row, default: []].append(after["Project \(line.project)"].map { first($0.name) } ?? "")
+                let project = after["Project \(line.project)"].map { first($0.name) } ?? ""
+                projects[row, default: []].append((device, project))
             }
             noteLinks(of: line, replacing: old, in: after, by: device)
         }
@@ -144,8 +145,10 @@ actor HistoryLedger {
         let name = Self.name(record)
         let row = first(name)
         guard !isAlong, !deleted.contains(row), !taken.contains(name) else { return }
-        let projects = projects[row] ?? []
-        guard deleted.isDisjoint(with: isSure ? Array(projects.suffix(1)) : projects) else { return }
+        let moves = projects[row] ?? []
+        // The deleting device may not know later moves by other devices.
+        let last = Dictionary(moves.map { ($0.device, $0.project) }) { $1 }
+        guard deleted.isDisjoint(with: isSure ? Array(last.values) : moves.map(\.project)) else { return }
         problems.append("\(entity) \(name) was deleted there, and by none here")
     }
 
