@@ -53,8 +53,8 @@ let package = Package(
                 + grdb,
             sources: [
                 "ChangesWorld.swift", "ConvergenceTests.swift", "Device.swift", "FailingNetwork.swift",
-                "HistoryLedger.swift", "HistoryLinks.swift", "HistoryMembers.swift", "HistoryReferences.swift",
-                "HistoryTroubles.swift", "HistoryWorld.swift",
+                "HistoryClock.swift", "HistoryLedger.swift", "HistoryLinks.swift", "HistoryMembers.swift",
+                "HistoryReferences.swift", "HistoryTroubles.swift", "HistoryWorld.swift",
                 "KintoServer.swift", "KintoWorld.swift", "LoopbackServer.swift", "OneToOneLinks.swift",
                 "ParseWorld.swift",
                 "PocketBaseServer.swift", "PocketBaseSpace.swift", "PocketBaseWorld.swift", "RandomHistory.swift",

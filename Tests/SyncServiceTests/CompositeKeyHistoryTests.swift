@@ -32,6 +32,7 @@ struct CompositeKeyHistoryTests {
             let history = PartedHistory(seed: UInt64(seed), schema: Self.schema)
             let problems = try await history.problems()
             let steps = await history.steps.joined(separator: "\n")
+            if ProcessInfo.processInfo.environment["SYNC_HISTORY_TEXT"] == "1" { print("seed \(seed):\n\(steps)") }
             #expect(problems.isEmpty, "seed \(seed): \(problems.joined(separator: "\n"))\n\(steps)")
         }
     }
@@ -41,11 +42,13 @@ private actor PartedHistory {
     private var random: SeededNumbers
     private let schema: String
     private let seed: UInt64
+    private let clock: HistoryClock
     private var count = 0
     private(set) var steps: [String] = []
 
     init(seed: UInt64, schema: String) {
         (self.seed, self.schema) = (seed, schema)
+        clock = HistoryClock(seed: seed)
         random = SeededNumbers(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
     }
 
@@ -57,7 +60,8 @@ private actor PartedHistory {
                 createIdempotency: idempotency,
                 supportsPreconditions: number(3) > 0, providesModificationTimes: true, maxBatchSize: 1 + number(4),
                 requiresClientCascades: true,
-                supportsCompositeIDs: true), pageSize: 1 + number(5))
+                supportsCompositeIDs: true), pageSize: 1 + number(5)
+        ) { [clock] in clock.advance() }
         let deletions = DeleteConflictPolicy.allCases[number(2)]
         let policy: ConflictPolicy = number(2) == 0 ? .clientWins : .serverWins
         steps.append("\(service.capabilities) \(deletions) \(policy)")
@@ -65,14 +69,18 @@ private actor PartedHistory {
             SyncedEntity($0, conflictPolicy: policy, deleteConflictPolicy: deletions)
         }
         var configuration = Device.configuration
+        configuration.clock = clock.ofEngine
         configuration.deletionLimit = nil
         configuration.inDoubtTimeout = .zero
         var devices: [Device] = []
-        for _ in 0..<(2 + number(2)) {
-            devices.append(try Device(service, schema: schema, entities: entities, configuration))
+        for index in 0..<(2 + number(2)) {
+            let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+            try clock.install(in: stack, index)
+            devices.append(try Device(stack, service, entities: entities, configuration))
         }
         let mayFail = number(3) > 0
         for step in 0..<(15 + number(25)) {
+            clock.begin(step: step)
             let index = number(devices.count)
             guard number(4) == 0 else {
                 try await edit(devices[index], index)
@@ -136,6 +144,7 @@ private actor PartedHistory {
             default: "DELETE FROM Mark_places WHERE rowid = (SELECT rowid FROM Mark_places LIMIT 1 OFFSET \(number(3)))"
             }
         steps.append("\(index) \(sql)")
+        clock.advance()
         try await device.write(sql)
     }
 

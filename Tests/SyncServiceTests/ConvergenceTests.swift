@@ -97,7 +97,9 @@ struct ConvergenceTests {
             })
         let history = RandomHistory(seed: seed, at: place, omitting: omitted)
         guard var problems = try await history.problems() else {
-            if ProcessInfo.processInfo.environment["SYNC_HISTORY_TEXT"] == "1" { print(await history.text) }
+            if ProcessInfo.processInfo.environment["SYNC_HISTORY_TEXT"] == "1" {
+                print("seed \(seed):\n\(await history.text)")
+            }
             return nil
         }
         var text = await history.text

@@ -7,7 +7,9 @@ import SyncTesting
 
 /// A network that loses requests and answers, and delivers some requests late.
 actor FailingNetwork: HTTPTransport {
-    private struct Lost: Error {}
+    private struct Lost: LocalizedError {
+        let errorDescription: String? = "the connection was lost"
+    }
 
     private let transport: any HTTPTransport
     private var faults: SeededFaults?

@@ -21,6 +21,7 @@ actor HistoryLedger {
         var mate = ""
     }
 
+    nonisolated let clock: HistoryClock
     private var firsts: [String: String] = [:]
     /// The last names of the rows that a device deleted, by device, entity and key. A row that the device inserts with
     /// such a key is the same row.
@@ -28,16 +29,19 @@ actor HistoryLedger {
     /// The names that rows took from rows that they replaced, and later names of rows that had one of these. The row
     /// with such a name is ambiguous.
     private var taken: Set<String> = []
-    private var authors: [String: (device: Int, time: Date, row: String, place: String)] = [:]
+    private var authors: [String: (device: Int, time: Int64, row: String, place: String)] = [:]
     private var writers: [String: Set<Int>] = [:]
     private(set) var deleted: Set<String> = []
     /// The last reference that each device wrote to each row, and all references that the service had.
     var links = HistoryLinks()
-    /// The projects that a row was moved below, in the order of the writes.
-    private var projects: [String: [String]] = [:]
+    /// The projects that devices moved a row below, in the order of the writes.
+    private var projects: [String: [(device: Int, project: String)]] = [:]
     /// The device that deleted a row itself, unless the row was written again afterwards.
     private var deletedLast: [String: Int] = [:]
     private(set) var problems: [String] = []
+
+    /// - Parameter clock: The time of the edits.
+    init(_ clock: HistoryClock = HistoryClock(seed: 0)) { self.clock = clock }
 
     // MARK: Edits
 
@@ -82,7 +86,7 @@ actor HistoryLedger {
     func note(_ before: [String: Line], _ after: [String: Line], by device: Int) {
         let isProjectDeleted = before.contains { $0.value.entity == "Project" && after[$0.key] == nil }
         // A row may take the name of a row that it replaces.
-        for (place, line) in before where after[place] == nil {
+        for (place, line) in before.sorted(by: { $0.key < $1.key }) where after[place] == nil {
             let row = first(line.name)
             deleted.insert(row)
             namesOfDeleted["\(device) \(place)"] = line.name
@@ -90,7 +94,7 @@ actor HistoryLedger {
             let isTwice = after.values.contains { $0.entity == line.entity && first($0.name) == row }
             if line.entity == "Task", !isProjectDeleted, !isTwice { deletedLast[row] = device }
         }
-        for (place, line) in after where before[place] != line {
+        for (place, line) in after.sorted(by: { $0.key < $1.key }) where before[place] != line {
             let old = before[place]
             if let old, old.name != line.name {
                 if deleted.contains(first(line.name)) || taken.contains(old.name) { taken.insert(line.name) }
@@ -101,12 +105,15 @@ actor HistoryLedger {
             }
             if old == nil, line.key.hasPrefix("twin") { firsts[line.name] = place }
             let row = first(line.name)
-            if old?.name != line.name { authors[line.name] = (device, Date(), row, place) }
-            if old?.points != line.points, !line.points.isEmpty { authors[line.points] = (device, Date(), row, place) }
+            if old?.name != line.name { authors[line.name] = (device, clock.now, row, place) }
+            if old?.points != line.points, !line.points.isEmpty {
+                authors[line.points] = (device, clock.now, row, place)
+            }
             writers[row, default: []].insert(device)
             deletedLast[row] = nil
             if old?.project != line.project {
-                projects[row, default: []].append(after["Project \(line.project)"].map { first($0.name) } ?? "")
+                let project = after["Project \(line.project)"].map { first($0.name) } ?? ""
+                projects[row, default: []].append((device, project))
             }
             noteLinks(of: line, replacing: old, in: after, by: device)
         }
@@ -138,8 +145,10 @@ actor HistoryLedger {
         let name = Self.name(record)
         let row = first(name)
         guard !isAlong, !deleted.contains(row), !taken.contains(name) else { return }
-        let projects = projects[row] ?? []
-        guard deleted.isDisjoint(with: isSure ? Array(projects.suffix(1)) : projects) else { return }
+        let moves = projects[row] ?? []
+        // The deleting device may not know later moves by other devices.
+        let last = Dictionary(moves.map { ($0.device, $0.project) }) { $1 }
+        guard deleted.isDisjoint(with: isSure ? Array(last.values) : moves.map(\.project)) else { return }
         problems.append("\(entity) \(name) was deleted there, and by none here")
     }
 
@@ -152,15 +161,16 @@ actor HistoryLedger {
         for (entity, records) in records.sorted(by: { $0.key < $1.key }) {
             let names = records.map { Self.name($0) }.filter { $0 != "null" && !$0.isEmpty }
             let rows = Dictionary(grouping: names, by: first)
-            for (_, names) in rows where names.count > 1 && !mayBeTwice {
+            for (_, names) in rows.sorted(by: { $0.key < $1.key }) where names.count > 1 && !mayBeTwice {
                 found.append("\(entity) is there twice: \(names.sorted())")
             }
             guard !isRestored else { continue }
-            for (row, names) in rows {
+            for (row, names) in rows.sorted(by: { $0.key < $1.key }) {
                 guard let device = deletedLast[row], writers[row]?.subtracting([device]).isEmpty ?? true else {
                     continue
                 }
-                found.append("\(entity) \(names) was deleted by device \(device), written by none else, and is there")
+                found.append(
+                    "\(entity) \(names.sorted()) was deleted by device \(device), written by none else, and is there")
             }
         }
         return found
@@ -206,7 +216,7 @@ actor HistoryLedger {
             if !isSet { found.append("device \(device) has a value in conflict that was not set there: \(text)") }
             if isTimed, !isOneDomain, ruling.winner == "local", ruling.why == "the local edit is later", let local,
                 let remote, remote.device != device,
-                remote.time.timeIntervalSince(local.time) > 0.02
+                remote.time > local.time
             {
                 found.append("device \(device) has the earlier edit win: \(text)")
             }

@@ -5,7 +5,7 @@ import Foundation
 /// `SYNC_HISTORY_MEMBERS=refusals,triggers` enables only these members, in every history; `SYNC_HISTORY_MEMBERS=none`
 /// enables none. By default the seed decides. `SYNC_HISTORY_SMALLER=0` does not search for a smaller failing history,
 /// and `SYNC_HISTORY_OMITTING=3,7` repeats a smaller history that was found. `SYNC_HISTORY_TEXT=1` prints histories
-/// that pass.
+/// that pass. `SYNC_HISTORY_SALT=7` varies the keys, times and faults of all histories.
 enum HistoryMember: String, CaseIterable, Comparable {
     /// Another engine of the same store has fewer entities, and resets it.
     case fewer

@@ -19,6 +19,9 @@ enum HistoryPlace {
     case server
     /// A REST service in memory, with varying paging, times and IDs.
     case rest
+
+    /// Whether all devices and the service are in memory, so that a ``HistoryClock`` decides all times.
+    var hasHistoryClock: Bool { self == .memory || self == .rest }
 }
 
 /// The service of a random history, with request faults and access to its contents.

@@ -9,7 +9,9 @@ actor RESTStub: HTTPTransport {
     static let paths = ["Project": "projects", "Task": "tasks", "Tag": "tags"]
     private static let entities = ["projects": "Project", "tasks": "Task", "tags": "Tag"]
 
-    private struct Lost: Error {}
+    private struct Lost: LocalizedError {
+        let errorDescription: String? = "the connection was lost"
+    }
     private struct Reply {
         var status: Int
         var body: JSONValue?
@@ -251,7 +253,8 @@ actor RESTStub: HTTPTransport {
 
     /// Deletes the tasks of a project. Devices leave that to the service.
     private func deleteTasks(of project: JSONValue) {
-        for (id, row) in rows["Task"] ?? [:] where row.record["project_id"] == project && !row.isDeleted {
+        for (id, row) in (rows["Task"] ?? [:]).sorted(by: { $0.key.plain < $1.key.plain })
+        where row.record["project_id"] == project && !row.isDeleted {
             write("Task", id, row.record, isDeleted: true)
         }
     }

@@ -23,7 +23,8 @@ actor RandomHistory {
     private(set) var takesKeys = false
     let members: Set<HistoryMember>
     let troubles: HistoryTroubles
-    let ledger = HistoryLedger()
+    let clock: HistoryClock
+    let ledger: HistoryLedger
     var setUp: DeviceSetUp?
     /// The devices whose engine does not sync tags yet.
     var partial: Set<Int> = []
@@ -40,6 +41,8 @@ actor RandomHistory {
         self.omitted = omitted
         members = HistoryMember.chosen(by: seed, at: place)
         troubles = HistoryTroubles(members)
+        clock = HistoryClock(seed: seed)
+        ledger = HistoryLedger(clock)
         random = SeededNumbers(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
     }
 
@@ -76,6 +79,7 @@ actor RandomHistory {
                 fieldGroups: isWhole ? [] : fieldGroups(of: name))
         }
         var configuration = Device.configuration
+        if place.hasHistoryClock { configuration.clock = clock.ofEngine }
         configuration.deletionLimit = members.contains(.guarded) ? .half : nil
         configuration.inDoubtTimeout = .zero
         if members.contains(.slow) { configuration.clock.beat = { try await Task.sleep(for: .milliseconds(5)) } }
@@ -100,6 +104,7 @@ actor RandomHistory {
         isRestored = mayBeRestored || serviceMayBeRestored || replaces
         for index in 0..<(2 + number(2)) {
             let stack = try DataStack.inMemory(SyncModel(schemaData: Data(schema.utf8)))
+            if place.hasHistoryClock { try clock.install(in: stack, index) }
             if replaces, index == 0 {
                 try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX app_title ON Task (title)") }
             }
@@ -114,14 +119,16 @@ actor RandomHistory {
         length = 10 + number(30)
         for step in 0..<length {
             count = 100 * (step + 1)
+            clock.begin(step: step)
             random = SeededNumbers(state: seed &* 31 &+ UInt64(step) &* 0x2545_F491_4F6C_DD1D)
             if omitted.contains(step) { continue }
             let faults = SeededFaults(
-                seed &+ UInt64(step) &* 104_729, latest: latest(does.createIdempotency),
+                seed &+ UInt64(step) &* 104_729 &+ HistoryClock.salt &* 32_452_843,
+                latest: latest(does.createIdempotency),
                 isTimely: members.contains(.lost))
             await world.setFaults(mayFail ? faults : nil)
             let index = number(devices.count)
-            await troubles.begin(seed &+ UInt64(step) &* 7_919)
+            await troubles.begin(seed &+ UInt64(step) &* 7_919 &+ HistoryClock.salt &* 15_485_863)
             await world.pass(random)
             if try await takesMemberStep(index, world) { continue }
             switch number(16) {
@@ -137,6 +144,7 @@ actor RandomHistory {
             }
         }
         await world.setFaults(nil)
+        clock.begin(step: length)
         note("-- quiet")
         for (index, shadow) in shadows.enumerated() {
             if let problem = try await shadow.compare() { return ["device \(index): \(problem)"] }
@@ -179,7 +187,7 @@ actor RandomHistory {
     private func world() async throws -> any HistoryWorld {
         switch place {
         case .memory:
-            await MemoryWorld(InMemoryService(capabilities(), pageSize: 1 + number(5)), troubles, ledger, members)
+            await MemoryWorld(memoryService(), troubles, ledger, members)
         case .pocketBase: try await PocketBaseWorld(pageSize: 1 + number(5), batchSize: 1 + number(6))
         case .parse: try await ParseWorld(ids: ParseWorld.IDs.allCases[number(4)], pageSize: 1 + number(5))
         case .changes: try await ChangesWorld()
@@ -187,6 +195,10 @@ actor RandomHistory {
         case .server: try await RESTServerWorld(RESTMake { number($0) })
         case .rest: try RESTWorld(RESTMake { number($0) }, troubles, ledger, members)
         }
+    }
+
+    private func memoryService() -> InMemoryService {
+        InMemoryService(capabilities(), pageSize: 1 + number(5)) { [clock] in clock.advance() }
     }
 
     private func fieldGroups(of entity: String) -> [[String]] {

@@ -31,7 +31,7 @@ actor ShadowLog {
         ]
         self.columns = columns
         try await device.stack.write { db in
-            for (entity, columns) in columns {
+            for (entity, columns) in columns.sorted(by: { $0.key < $1.key }) {
                 try db.execute(sql: "CREATE TABLE shadow_\(entity) (remoteID, \(columns.joined(separator: ", ")))")
             }
             try db.execute(
@@ -53,6 +53,7 @@ actor ShadowLog {
     }
 
     private func edit(_ change: @escaping @Sendable (Database) throws -> Void) async throws {
+        ledger.clock.advance()
         let (before, after, old, new) = try await device.stack.write { [columns] db in
             let (before, old) = (try Self.cells(db, columns), try HistoryLedger.lines(db))
             try change(db)
@@ -67,6 +68,7 @@ actor ShadowLog {
         var values: [String: JSONValue] = [attribute: .string(value)]
         if let key { values["remoteID"] = .string(key) }
         let old = try await device.stack.read(HistoryLedger.lines)
+        ledger.clock.advance()
         try await device.stack.insert(entity, values: values)
         written.insert(value)
         await ledger.note(old, try await device.stack.read(HistoryLedger.lines), by: index)
@@ -155,7 +157,7 @@ actor ShadowLog {
     func compare() async throws -> String? {
         guard isInStep else { return nil }
         var wrong: [String] = []
-        for (entity, columns) in columns {
+        for (entity, columns) in columns.sorted(by: { $0.key < $1.key }) {
             guard let number = Self.numbers[entity] else { continue }
             // A row that `REPLACE` removed is captured as an update, since it may be gone.
             let noted = """

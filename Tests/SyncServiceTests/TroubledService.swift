@@ -194,6 +194,12 @@ actor TroubledService: SyncService {
 
     private static let entities = ["Project", "Task", "Tag"]
 
+    private static func sorted(
+        _ rows: [JSONValue: JSONValue]?
+    ) -> [(key: JSONValue, value: JSONValue)] {
+        (rows ?? [:]).sorted { $0.key.plain < $1.key.plain }
+    }
+
     private func contents() async -> [String: [JSONValue: JSONValue]] {
         var contents: [String: [JSONValue: JSONValue]] = [:]
         for entity in Self.entities { contents[entity] = await memory.contents(of: entity) }
@@ -234,13 +240,13 @@ actor TroubledService: SyncService {
         let isSure =
             capabilities.supportsPreconditions && operations.allSatisfy { $0.kind != .delete || $0.version != nil }
         for entity in Self.entities {
-            for (id, record) in before[entity] ?? [:] where after[entity]?[id] == nil {
+            for (id, record) in Self.sorted(before[entity]) where after[entity]?[id] == nil {
                 let project = record["project_id"] ?? .null
                 await ledger.judge(
                     deletionOf: record, entity, isAlong: project != .null && after["Project"]?[project] == nil,
                     isSure: isSure)
                 guard members.contains(.cascades), entity == "Project" else { continue }
-                for (task, record) in after["Task"] ?? [:] where record["project_id"] == id {
+                for (task, record) in Self.sorted(after["Task"]) where record["project_id"] == id {
                     await memory.remove("Task", task)
                 }
             }

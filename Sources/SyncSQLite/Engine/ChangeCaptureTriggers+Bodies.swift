@@ -19,7 +19,7 @@ extension ChangeCaptureTriggers {
             "DELETE FROM \"sync_made\" WHERE \(isRow("NEW"))",
             """
             INSERT INTO "sync_made" ("e", "k", "field", "edited")
-            SELECT \(table.number), NEW.\(key), '', \(Self.now) WHERE NEW.\(key) IS NOT NULL AND NOT \(isKnown("NEW"))
+            SELECT \(table.number), NEW.\(key), '', \(Database.nowSQL) WHERE NEW.\(key) IS NOT NULL AND NOT \(isKnown("NEW"))
             ON CONFLICT DO NOTHING
             """,
         ]
@@ -31,7 +31,7 @@ extension ChangeCaptureTriggers {
         let columns = table.columns.map { "(\($0.name.literal), \(differs($0.name)))" }.joined(separator: ", ")
         return """
             INSERT INTO "sync_made" ("e", "k", "field", "edited")
-            SELECT \(table.number), NEW.\(key), "column1", \(Self.now) FROM (VALUES \(columns))
+            SELECT \(table.number), NEW.\(key), "column1", \(Database.nowSQL) FROM (VALUES \(columns))
             WHERE "column2" AND NOT \(isKnown("NEW"))
             ON CONFLICT DO UPDATE SET "edited" = excluded."edited"
             """
@@ -123,7 +123,7 @@ extension ChangeCaptureTriggers {
                 + table.columns.map { column in
                     """
                     INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
-                    SELECT \(table.number), r.\(key), \(column.name.literal), \(value(of: column, "r")), \(Self.now) \(rows)
+                    SELECT \(table.number), r.\(key), \(column.name.literal), \(value(of: column, "r")), \(Database.nowSQL) \(rows)
                     ON CONFLICT DO NOTHING
                     """
                 }
@@ -170,7 +170,7 @@ extension ChangeCaptureTriggers {
     ) -> String {
         return """
             INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
-            SELECT \(table.number), \(row).\(key), \(column.name.literal), \(value(of: column, row, version)), \(Self.now)
+            SELECT \(table.number), \(row).\(key), \(column.name.literal), \(value(of: column, row, version)), \(Database.nowSQL)
             WHERE \(condition)
             ON CONFLICT DO \(edits ? "UPDATE SET \"edited\" = excluded.\"edited\", \"cause\" = 'edit'" : "NOTHING")
             """
@@ -201,11 +201,11 @@ extension ChangeCaptureTriggers {
         let isKnown = isKnown(key: owner)
         let isThere = row == "OLD" ? "true" : isStored(owner)
         return [
-            "UPDATE \"sync_base\" SET \"edited\" = \(Self.now) WHERE \(base)",
+            "UPDATE \"sync_base\" SET \"edited\" = \(Database.nowSQL) WHERE \(base)",
             """
             INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
             SELECT \(table.number), \(owner), \(joinTable.field.literal),
-              \(TrackedTable.JoinTable.arraySQL(of: joinTable.listSQL(owner))), \(Self.now)
+              \(TrackedTable.JoinTable.arraySQL(of: joinTable.listSQL(owner))), \(Database.nowSQL)
             WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
             ON CONFLICT DO NOTHING
             """,
@@ -227,7 +227,7 @@ extension ChangeCaptureTriggers {
             return [
                 """
                 INSERT INTO "sync_base" ("e", "k", "field", "value", "cause", "edited")
-                SELECT \(table.number), NEW.\(key), \(column.name.literal), OLD.\(column.name.quoted), 'cascade', \(Self.now)
+                SELECT \(table.number), NEW.\(key), \(column.name.literal), OLD.\(column.name.quoted), 'cascade', \(Database.nowSQL)
                 WHERE \(condition)
                 ON CONFLICT DO NOTHING
                 """,
@@ -297,7 +297,7 @@ extension ChangeCaptureTriggers {
             return engineDeletionReasons.map { condition, reason in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")
-                SELECT \(Self.now), \(table.number), OLD.\(key), \(joinTable.field.literal), NULL,
+                SELECT \(Database.nowSQL), \(table.number), OLD.\(key), \(joinTable.field.literal), NULL,
                   \(TrackedTable.JoinTable.arraySQL(of: "SELECT k FROM (\(list)) ORDER BY \(order)")), NULL, 'remote',
                   \(reason.code.literal)
                 WHERE \(condition) AND EXISTS (\(list))
@@ -323,7 +323,7 @@ extension ChangeCaptureTriggers {
             return engineDeletionReasons.map { condition, reason in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")
-                SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
+                SELECT \(Database.nowSQL), \(table.number), OLD.\(key), \(column.name.literal),
                   CASE WHEN EXISTS (\(base)) THEN \(named("(\(base))", column.destination))
                     WHEN \(isKnown("OLD")) AND NOT \(isUnconfirmed) THEN \(value) END,
                   \(value), NULL, 'remote', \(reason.code.literal) WHERE \(condition)

@@ -61,7 +61,7 @@ extension ChangeCaptureTriggers {
         return [
             """
             INSERT INTO "sync_base" ("e", "k", "field", "value", "edited")
-            SELECT \(owner.number), \(row), \(column.name.literal), OLD.\(key), \(Self.now) FROM \(owner.sql) AS r
+            SELECT \(owner.number), \(row), \(column.name.literal), OLD.\(key), \(Database.nowSQL) FROM \(owner.sql) AS r
             WHERE \(isReferencing) AND (\(isKnown(key: row, of: owner)) OR \(isRestored))
             ON CONFLICT DO UPDATE SET "edited" = excluded."edited", "cause" = 'edit'
             """,
@@ -82,7 +82,7 @@ extension ChangeCaptureTriggers {
         return [
             """
             INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
-            SELECT \(list.name.literal), p.\(list.table.mine), \(other), \(op), \(Self.now) \(owners)
+            SELECT \(list.name.literal), p.\(list.table.mine), \(other), \(op), \(Database.nowSQL) \(owners)
               AND NOT EXISTS (SELECT 1 FROM "sync_link" WHERE \(isOpposite) AND "owner" = +p.\(list.table.mine))
             ON CONFLICT DO UPDATE SET "edited" = excluded."edited"
             """,

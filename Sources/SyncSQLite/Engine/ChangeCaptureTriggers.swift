@@ -106,7 +106,6 @@ struct ChangeCaptureTriggers {
 
     /// The SQL condition that writes are captured: no mode of ``CaptureSuppression`` is set.
     static let isCapturing = "NOT EXISTS (SELECT 1 FROM \"sync_capture_off\")"
-    static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
     static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
     /// The SQL list of the key columns. For an integer key it includes `rowid` and its synonyms, by which SQLite also
     /// updates the key.
@@ -188,7 +187,7 @@ extension ChangeCaptureTriggers {
                 Self.count,
                 """
                 INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
-                SELECT \(joinTable.name.literal), \(owner), \(other), \(op), \(Self.now)
+                SELECT \(joinTable.name.literal), \(owner), \(other), \(op), \(Database.nowSQL)
                 WHERE \(isNoted) AND NOT EXISTS (SELECT 1 FROM "sync_link" WHERE \(isPair))
                 ON CONFLICT DO UPDATE SET "edited" = excluded."edited"
                 """,

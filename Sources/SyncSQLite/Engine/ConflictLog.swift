@@ -25,7 +25,7 @@ struct ConflictLog {
             """
             INSERT INTO sync_conflict (at, e, k, field, base, local, remote, winner, reason, note)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, SQLiteEngineStore.now, table.number, key, field, base, local, remote, resolution.winner.rawValue,
+            """, db.now(), table.number, key, field, base, local, remote, resolution.winner.rawValue,
             resolution.reason.code, resolution.note)
     }
 
@@ -36,7 +36,7 @@ struct ConflictLog {
         try db.run(
             """
             INSERT INTO sync_conflict (at, e, k, field, base, local, winner, reason) VALUES (?, ?, ?, ?, ?, ?, 'remote', ?)
-            """, SQLiteEngineStore.now, number, key, field, base, local, SyncConflict.Reason.fieldRemoved.code)
+            """, db.now(), number, key, field, base, local, SyncConflict.Reason.fieldRemoved.code)
     }
 
     /// Changes the reason of the log entries after `entry` from `deletedRemotely` to `missingRemotely`.

@@ -178,7 +178,7 @@ extension EngineLedger {
     ) throws {
         try db.run(
             "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            joinTable.name, key, other, isAdded ? 1 : -1, SQLiteEngineStore.now)
+            joinTable.name, key, other, isAdded ? 1 : -1, db.now())
     }
 
     func deleteJoinEdit(_ other: DatabaseValue, of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable) throws {

@@ -119,7 +119,7 @@ extension EngineLedger {
         of column: String, _ reference: PendingReference, _ number: Int, _ layout: StoreLayout
     ) throws {
         let (table, key) = (layout[reference.owner.table], reference.owner.key.databaseValue)
-        let now = SQLiteEngineStore.now
+        let now = try db.now()
         try db.run(
             """
             INSERT INTO sync_base (e, k, field, value, edited)
@@ -168,7 +168,7 @@ extension EngineLedger {
             """
             INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET edited = excluded.edited
-            """, name, owner, other, op, SQLiteEngineStore.now)
+            """, name, owner, other, op, db.now())
     }
 }
 
@@ -189,7 +189,7 @@ extension EngineLedger {
             """
             INSERT INTO sync_base (e, k, field, value, edited) SELECT \(table.number), \(key), ?, ?, ? \(rows)
             ON CONFLICT DO NOTHING
-            """, column.name, old, SQLiteEngineStore.now, new)
+            """, column.name, old, db.now(), new)
         try db.run(
             """
             INSERT INTO sync_outbox (e, k, kind, seq)
@@ -210,7 +210,7 @@ extension EngineLedger {
             """
             INSERT INTO sync_link (link, owner, other, op, edited) SELECT ?, p.\(names.mine), ?, 1, ? \(owners)
             ON CONFLICT DO NOTHING
-            """, joinTable.name, key, SQLiteEngineStore.now, key)
+            """, joinTable.name, key, db.now(), key)
         try db.run(
             """
             INSERT INTO sync_outbox (e, k, kind, seq)
@@ -230,7 +230,7 @@ extension EngineLedger {
             """
             INSERT INTO sync_link (link, owner, other, op, edited)
             SELECT ?2, p.owner, p.other, -1, ?3 \(removed) ON CONFLICT DO NOTHING
-            """, joinTable.field, joinTable.name, SQLiteEngineStore.now)
+            """, joinTable.field, joinTable.name, db.now())
         try db.run(
             """
             INSERT INTO sync_outbox (e, k, kind, seq, cause)

@@ -95,35 +95,46 @@ extension EngineLedger {
     /// Returns the next changes that can be sent, in the order of their keys.
     ///
     /// - Parameters:
+    ///   - repeatsCreates: See ``EngineRegistration/mayRepeatCreates``.
     ///   - key: The key after which the changes begin; NULL for the first changes.
     ///   - count: The largest number of changes to return.
     func changesToSend(
-        of table: TrackedTable, _ selection: Selection, after key: DatabaseValue, upTo lastEdit: Int64,
-        atMost count: Int
+        of table: TrackedTable, _ selection: Selection, repeatsCreates: Bool, after key: DatabaseValue,
+        upTo lastEdit: Int64, atMost count: Int
     ) throws -> [PendingChange] {
         let start = key.isNull ? [] : [key]
-        let sql = Self.changesToSend(of: table, selection) + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT ?"
+        let sql =
+            Self.changesToSend(of: table, selection, repeatsCreates)
+            + "\(key.isNull ? "" : " AND k > ?") ORDER BY k LIMIT ?"
         return try db.rows(sql, list: [lastEdit.databaseValue] + start + [count.databaseValue]).map(PendingChange.init)
     }
 
     /// Returns the query for changes to send. Changes that have a request are excluded.
     ///
-    /// A create with an earlier attempt is not excluded if its outcome is unknown and the row was edited since.
-    private static func changesToSend(of table: TrackedTable, _ selection: Selection) -> String {
-        """
-        SELECT \(PendingChange.columns) FROM sync_outbox AS c\(selection.index)
-        WHERE e = \(table.number) AND seq <= ? AND state = 'ready' AND \(selection.condition)
-          AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
-            AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.accepted_seq IS NULL))
-        """
+    /// If creates may be repeated, a create with an earlier attempt is not excluded if its outcome is unknown and the row
+    /// was edited since.
+    private static func changesToSend(
+        of table: TrackedTable, _ selection: Selection, _ repeatsCreates: Bool
+    ) -> String {
+        let repeated = """
+
+              AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.accepted_seq IS NULL)
+            """
+        return """
+            SELECT \(PendingChange.columns) FROM sync_outbox AS c\(selection.index)
+            WHERE e = \(table.number) AND seq <= ? AND state = 'ready' AND \(selection.condition)
+              AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k\(repeatsCreates ? repeated : ""))
+            """
     }
 
     /// Returns the changes of rows that can be sent, and whose last edit is not after `lastEdit`.
     func changesToSend(
-        of keys: [DatabaseValue], _ table: TrackedTable, _ selection: Selection, upTo lastEdit: Int64
+        of keys: [DatabaseValue], _ table: TrackedTable, _ selection: Selection, repeatsCreates: Bool,
+        upTo lastEdit: Int64
     ) throws -> [PendingChange] {
         var changes: [PendingChange] = []
-        try db.forEachRow(Self.changesToSend(of: table, selection) + " AND k IN ", head: [lastEdit], keys) {
+        let sql = Self.changesToSend(of: table, selection, repeatsCreates) + " AND k IN "
+        try db.forEachRow(sql, head: [lastEdit], keys) {
             changes.append(try PendingChange($0))
         }
         return changes

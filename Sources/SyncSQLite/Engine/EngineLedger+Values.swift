@@ -48,10 +48,10 @@ extension EngineLedger {
 
     /// Stores the base value of an edited field. The edit time of an existing entry stays. `base` is the base value;
     /// nil to delete it, because the field does not differ any more. `editTime` is the edit time of a new entry, in
-    /// milliseconds since 1970.
+    /// milliseconds since 1970; nil for the current time.
     func setBase(
         _ base: DatabaseValue?, of field: String, _ key: DatabaseValue, _ table: TrackedTable,
-        editTime: Int64 = SQLiteEngineStore.now
+        editTime: Int64? = nil
     ) throws {
         guard let base else {
             return try db.run("DELETE FROM sync_base WHERE e = ? AND k = ? AND field = ?", table.number, key, field)
@@ -60,7 +60,7 @@ extension EngineLedger {
             """
             INSERT INTO sync_base (e, k, field, value, edited) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET value = excluded.value
-            """, table.number, key, field, base, editTime)
+            """, table.number, key, field, base, editTime ?? db.now())
     }
 
     func deleteBases(of key: DatabaseValue, _ table: TrackedTable) throws {
@@ -87,7 +87,7 @@ extension EngineLedger {
     /// Stores the base order of a list. `keys` is the base order; nil to delete it.
     func setBaseOrder(
         _ keys: [DatabaseValue]?, of joinTable: TrackedTable.JoinTable, _ key: DatabaseValue, _ table: TrackedTable,
-        editTime: Int64 = SQLiteEngineStore.now
+        editTime: Int64? = nil
     ) throws { try setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, table, editTime: editTime) }
 
     /// Replaces the key of a linked row in the base orders of a relationship. If the row is stored, call this method

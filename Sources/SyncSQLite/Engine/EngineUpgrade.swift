@@ -102,7 +102,7 @@ struct EngineUpgrade {
                 "sync_base",
                 """
                 SELECT b.e, b.k, b.domain, b.value, iif(b.edited = 0, 'cascade', 'edit'),
-                  iif(b.edited = 0, \(SQLiteEngineStore.now), b.edited), h.k IS NOT NULL, h.value
+                  iif(b.edited = 0, \(Database.nowSQL), b.edited), h.k IS NOT NULL, h.value
                 FROM temp.\(old("sync_base")) AS b LEFT JOIN temp.\(old("sync_base")) AS h
                   ON h.e = b.e AND h.k = b.k AND h.domain = b.domain || ' when it was deleted'
                 WHERE b.domain NOT LIKE '% when it was deleted'

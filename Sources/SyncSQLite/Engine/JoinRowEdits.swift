@@ -17,7 +17,8 @@ struct JoinRowEdits {
     fileprivate let sent: [[DatabaseValue]]
     /// The base order; nil if none is stored.
     fileprivate var base: [DatabaseValue]?
-    fileprivate let editTime: Int64
+    /// When the order was edited, in milliseconds since 1970; nil if not known.
+    fileprivate let editTime: Int64?
     /// The list before the edits were removed; empty if the merge does not compare lists.
     fileprivate let local: [DatabaseValue]
     /// The list at the service; empty if the merge does not compare lists.
@@ -44,7 +45,7 @@ struct JoinRowEdits {
         changes = row.isNew ? (local + pending.map(\.key)).map { ($0, true) } : edits
         let known = isOrderCompared ? row.bases[joinTable.field] : nil
         base = try known.map { try LinkedRowList.keys($0.value) }
-        editTime = known?.editTime ?? SQLiteEngineStore.now
+        editTime = known?.editTime
         self.local = local
     }
 
@@ -188,7 +189,7 @@ extension RowMerge {
         case .conflict:
             let (resolution, own) = try resolve(
                 joinTable.field, base: ids(list.base ?? [], joinTable), here: ids(local, joinTable),
-                there: ids(remote, joinTable), editTime: list.editTime
+                there: ids(remote, joinTable), editTime: list.editTime ?? db.now()
             ) { json in try keys(json, joinTable) }
             if resolution.winner == .remote { (leader, follower) = (remote, local) }
             if let own { leader = own }

@@ -14,7 +14,7 @@ enum LeaseStore {
     /// Takes the lease. Throws ``SyncError`` `engineBusy` if another engine holds the lease.
     static func acquire(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
-        let now = SQLiteEngineStore.now
+        let now = try db.now()
         let row = try db.row("SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
         let current: (holder: String, until: Int64) = try (row?.decode(atIndex: 0) ?? "", row?.decode(atIndex: 2) ?? 0)
         // A lease that ends after `now + duration` comes from a wrong clock.
@@ -37,7 +37,7 @@ enum LeaseStore {
         try check(lease, in: db)
         try db.run(
             "UPDATE sync_lease SET until = ? WHERE name = 'run' AND token = ? AND holder <> ''",
-            SQLiteEngineStore.now + duration, lease.token)
+            db.now() + duration, lease.token)
     }
 
     /// Checks that no other run took the lease. Returns when the lease ends, in milliseconds since 1970. Throws
@@ -56,7 +56,7 @@ enum LeaseStore {
     /// ``SyncError`` `engineBusy` if another run has taken the lease.
     static func check(_ lease: EngineLease, in db: Database) throws {
         let until = try checkHolder(of: lease, in: db)
-        let now = SQLiteEngineStore.now
+        let now = try db.now()
         if until < now + duration / 2 {
             try db.run("UPDATE sync_lease SET until = ? WHERE name = 'run'", now + duration)
         }

@@ -169,7 +169,7 @@ struct LocalEditTimes {
         try db.run("DELETE FROM sync_made WHERE e = ? AND k = ?", table.number, key)
         try db.run(
             "INSERT INTO sync_made (e, k, field, edited, is_restored) VALUES (?, ?, ?, ?, 1)", table.number, key, row,
-            SQLiteEngineStore.now)
+            db.now())
     }
 }
 

@@ -95,7 +95,8 @@ struct OutgoingRequestBuilder {
         while requests.count < limit {
             let keys = scan.takeRequeued(pass, table.number, Self.rowsReadTogether)
             if keys.isEmpty { break }
-            let changes = try ledger.changesToSend(of: keys, table, pass, upTo: lastEdit)
+            let changes = try ledger.changesToSend(
+                of: keys, table, pass, repeatsCreates: engine.registration.mayRepeatCreates, upTo: lastEdit)
             let rest = try forEach(of: changes[...], table, pass, limit, prepare)
             scan.requeue(rest.map(\.key), pass, table.number)
         }
@@ -116,7 +117,9 @@ struct OutgoingRequestBuilder {
         // Usually each row gives a request. If some do not, read more rows.
         var count = min(limit, Self.rowsReadTogether)
         while requests.count < limit {
-            let changes = try ledger.changesToSend(of: table, selection, after: last, upTo: lastEdit, atMost: count)
+            let changes = try ledger.changesToSend(
+                of: table, selection, repeatsCreates: engine.registration.mayRepeatCreates, after: last, upTo: lastEdit,
+                atMost: count)
             guard let end = changes.last else { return }
             guard !end.key.isExactly(last) else {
                 throw SyncError(
@@ -276,12 +279,12 @@ struct OutgoingRequestBuilder {
             try change.creationID.map {
                 try $0 == CreationID(reviving: table.json(change.key, in: db), of: table).text
             } ?? false || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored
-        let creationID = change.creationID ?? UUID().uuidString.lowercased()
+        let creationID = try change.creationID ?? db.randomUUID().uuidString.lowercased()
         // All devices that create the row again must use the same key, so the key of a restoration has no attempt
         // number.
         let idem =
             open?.key ?? (change.rejections == 0 || isRestoration ? creationID : "\(creationID)-\(change.rejections)")
-        let now = SQLiteEngineStore.now
+        let now = try db.now()
         let id = nextID
         nextID += 1
         preparedRows.insert(TrackedRow(table, change.key))

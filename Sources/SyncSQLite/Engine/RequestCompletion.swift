@@ -46,9 +46,9 @@ struct RequestCompletion {
     mutating func complete() throws {
         guard let key else { return }
         switch reply.outcome {
-        case .unknown: try ledger.addUnknownAttempt(ofRequest: requestID, at: SQLiteEngineStore.now)
+        case .unknown: try ledger.addUnknownAttempt(ofRequest: requestID, at: db.now())
         case .accepted(let isCertain):
-            try ledger.setAccepted(request: requestID, isCertain: isCertain, at: SQLiteEngineStore.now)
+            try ledger.setAccepted(request: requestID, isCertain: isCertain, at: db.now())
         case .notListed(let reason):
             // With a marker, a later run finds the row when the service lists it. If the row was deleted locally, its
             // deletion is sent then. If a cascade deleted the row, there is no change to block.

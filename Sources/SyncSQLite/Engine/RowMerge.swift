@@ -118,7 +118,7 @@ struct RowMerge {
         for name in unrevertedColumns where self.remote[name]?.exact == local[name]?.exact {
             if let base = bases[name] { self.remote[name] = base.value }
         }
-        agree()
+        try agree()
         for group in table.groups { try mergeAsOne(group) }
         let grouped = Set(table.groups.joined())
         for column in table.columns where !grouped.contains(column.name) { try merge(column.name) }
@@ -150,11 +150,11 @@ struct RowMerge {
     }
 
     /// Makes a sent value the base value of its column if the service has that value.
-    private mutating func agree() {
+    private mutating func agree() throws {
         for (name, values) in triedValues
         where !unrevertedColumns.contains(name) && (bases[name] != nil || kind == .create) {
             guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
-            bases[name] = EngineLedger.Base(value: there, editTime: editTime(of: name) ?? SQLiteEngineStore.now)
+            bases[name] = EngineLedger.Base(value: there, editTime: try editTime(of: name) ?? db.now())
             agreed.insert(name)
         }
     }
@@ -234,7 +234,7 @@ struct RowMerge {
             for name in names { try merge(name) }
             return
         }
-        let editTime = names.compactMap(editTime).max() ?? SQLiteEngineStore.now
+        let editTime = try names.compactMap(editTime).max() ?? db.now()
         for name in names {
             guard let here = local[name], let there = remote[name], !here.isExactly(there) else {
                 newBases[name] = .some(nil)
@@ -311,8 +311,7 @@ struct RowMerge {
 
     private func record() throws {
         for (name, base) in newBases {
-            let editTime = editTime(of: name) ?? SQLiteEngineStore.now
-            try ledger.setBase(base, of: name, key, table, editTime: editTime)
+            try ledger.setBase(base, of: name, key, table, editTime: editTime(of: name))
         }
         if kind == nil, !newBases.isEmpty { try ledger.insertUpdate(of: key, table) }
         if isOpen { try ledger.setConflicted(key, table) }
@@ -369,9 +368,9 @@ extension RowMerge {
             }
             return (ConflictOutcome(winner: .local, reason: .resolver, note: "\(json)"), value)
         case .usePolicy:
-            let outcome = ConflictOutcome(
+            let outcome = try ConflictOutcome(
                 table.registration.policy, editTime: editTime, changed: pulled?.time, known: standing?.time,
-                now: SQLiteEngineStore.now, clock: clock)
+                now: db.now(), clock: clock)
             return (outcome, nil)
         }
     }

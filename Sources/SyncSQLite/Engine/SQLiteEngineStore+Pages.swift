@@ -46,10 +46,11 @@ extension SQLiteEngineStore {
     package func hasChanges(_ page: PulledPage) async throws -> Bool {
         let table = try table(page.entity)
         return try await reading { [self] db in
-            try page.rows.contains { row in
+            let now = try db.now()
+            return try page.rows.contains { row in
                 guard let key = try table.key.k(of: row.id, in: db) else { return true }
                 let known = try EngineLedger(db).knownRow(key, table)
-                if !page.acceptsOlderVersions, isBehind(row, known, page.serverTime) { return false }
+                if !page.acceptsOlderVersions, isBehind(row, known, at: now, page.serverTime) { return false }
                 if row.record == nil { return known != nil }
                 return known == nil || row.version == nil || known?.version != row.version
             }
@@ -57,10 +58,11 @@ extension SQLiteEngineStore {
     }
 
     /// Returns whether a record has an older version than the known one. Such a record comes from a stale replica.
-    /// `serverTime` is the clock of the service when it responded, in milliseconds since 1970.
-    func isBehind(_ row: RemoteRecord, _ known: KnownRow?, _ serverTime: Int64?) -> Bool {
+    /// `now` is the current time, and `serverTime` is the clock of the service when it responded, in milliseconds since
+    /// 1970.
+    func isBehind(_ row: RemoteRecord, _ known: KnownRow?, at now: Int64, _ serverTime: Int64?) -> Bool {
         guard registration.ordersVersions, let version = row.version, let known = known?.version else { return false }
-        return RowVersion(version).isBehind(RowVersion(known), at: Self.now, serverTime: serverTime)
+        return RowVersion(version).isBehind(RowVersion(known), at: now, serverTime: serverTime)
     }
 
     package func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool {
@@ -122,6 +124,7 @@ extension SQLiteEngineStore {
         let table = try table(entity)
         return try await writing(lease) { [self] db in
             let ledger = EngineLedger(db)
+            let now = try db.now()
             var news = ListingDifference()
             try ledger.insertListed(listed.map { try QuarantinedRecords.listed($0.id, table, in: db) }, table)
             for row in listed {
@@ -131,19 +134,19 @@ extension SQLiteEngineStore {
                     news.unknown.append(row.id)
                     continue
                 }
-                if isBehind(known, row.version) { news.outdated.append(row.id) }
+                if isBehind(known, row.version, at: now) { news.outdated.append(row.id) }
             }
             return news
         }
     }
 
     /// Returns whether a listing has another version of a row than the known version, and not an older one.
-    private func isBehind(_ known: String?, _ listed: String?) -> Bool {
+    private func isBehind(_ known: String?, _ listed: String?, at now: Int64) -> Bool {
         guard let listed else { return false }
         guard let known else { return true }
         let (here, there) = (RowVersion(known), RowVersion(listed))
         // The listing may come from a stale replica.
-        return !here.isSame(as: there) && !(registration.ordersVersions && there.isBehind(here, at: Self.now))
+        return !here.isSame(as: there) && !(registration.ordersVersions && there.isBehind(here, at: now))
     }
 
     package func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue] {
@@ -201,7 +204,7 @@ extension SQLiteEngineStore {
         let before = isAnyMissing ? try limit.map { _ in try tables.map(ledger.knownCount) } : nil
         var outcome = try deleteRows(with: .missing, in: db)
         if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
-        for table in listed { try ledger.endListing(of: table, at: Self.now) }
+        for table in listed { try ledger.endListing(of: table, at: db.now()) }
         // Reset the count: the retry below counts the records that are rejected again.
         for entity in outcome.entities.keys { outcome[entity].blockedChanges = 0 }
         // Try to write the quarantined records again.

@@ -10,7 +10,7 @@ extension SQLiteEngineStore {
             try ConflictLog(db).closeResolved(tables)
             let ledger = EngineLedger(db)
             try ledger.deleteFinishedValues()
-            for table in finished { try ledger.setSynced(table, at: Self.now) }
+            for table in finished { try ledger.setSynced(table, at: db.now()) }
             try ledger.setBackoff(notBefore: notBefore, attempts: attempts)
             try LeaseStore.free(lease, in: db)
         }

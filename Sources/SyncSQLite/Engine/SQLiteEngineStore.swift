@@ -30,8 +30,6 @@ package struct SQLiteEngineStore: EngineStore {
     var model: SyncModel { stack.model }
     package var memberPaths: [String: [[String]]] { tableByName.mapValues(\.memberPaths) }
 
-    static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }
-
     func table(_ entity: String) throws -> TrackedTable {
         guard let table = tableByName[entity] else {
             throw SyncError(

@@ -120,7 +120,7 @@ extension StoreMigrator {
             var key = values[slot] ?? .null
             if key.isNull {
                 let type = hierarchy.attributes[slot].type
-                guard let made = localKey(type, seen.count) else { return nil }
+                guard let made = try localKey(type, seen.count) else { return nil }
                 key = made
                 values[slot] = key
             }
@@ -159,11 +159,11 @@ extension StoreMigrator {
     }
 
     /// Returns a new key for a row without a key; nil if a key of this type cannot be generated.
-    private func localKey(_ type: AttributeType, _ count: Int) -> DatabaseValue? {
+    private func localKey(_ type: AttributeType, _ count: Int) throws -> DatabaseValue? {
         switch type {
         case .integer: (Int64.min + 1 + Int64(count) + (1 << 40)).databaseValue
-        case .string: TemporaryKey.text().databaseValue
-        case .uuid: UUID().uuidString.databaseValue
+        case .string: try TemporaryKey.text(db.randomUUID()).databaseValue
+        case .uuid: try db.randomUUID().uuidString.databaseValue
         default: nil
         }
     }

@@ -109,9 +109,9 @@ extension DataStack {
                 return next
             }.databaseValue
         case .string:
-            return TemporaryKey.text().databaseValue
+            return try TemporaryKey.text(db.randomUUID()).databaseValue
         case .uuid:
-            return UUID().uuidString.databaseValue
+            return try db.randomUUID().uuidString.databaseValue
         case .date, .decimal, .double, .boolean, .url, .binary, .json, .transformable:
             throw SyncError(
                 .primaryKeyMissing, "a key of type \(attribute.type.rawValue) cannot be generated; pass one",

@@ -170,11 +170,7 @@ extension OutboxRun {
     /// Returns whether an earlier attempt may have created the row. It cannot have done so if the engine looks for the
     /// row before it repeats a create.
     private func mayHaveCreatedRow(_ request: OutgoingRequest) -> Bool {
-        guard request.operation.kind == .create else { return false }
-        switch service.capabilities.createIdempotency {
-        case .idempotencyKey, .clientID: return true
-        case .markerField, .matchByContent: return false
-        }
+        request.operation.kind == .create && service.capabilities.mayRepeatCreates
     }
 
     /// Resolves a create that the service rejected when it was repeated. An earlier attempt may have created the row.
@@ -346,6 +342,16 @@ extension OutboxRun {
         }
         let own = service.serverOwnedFields(of: request.operation.entity)
         return record.contains(request.naturalKey ?? own.reduce(request.operation.record) { $0.without(at: $1) })
+    }
+}
+
+extension ServiceCapabilities {
+    /// Whether a repeated create makes no second row.
+    var mayRepeatCreates: Bool {
+        switch createIdempotency {
+        case .idempotencyKey, .clientID: true
+        case .markerField, .matchByContent: false
+        }
     }
 }
 

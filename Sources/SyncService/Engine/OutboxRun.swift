@@ -189,22 +189,29 @@ extension OutboxRun {
         let batches = batchesSentTogether(of: rest, batchSize)
         rest = rest.dropFirst(batches.reduce(0) { $0 + $1.count })
         var (applied, failed): (Int, [FailedBatch]) = (0, [])
-        await withTaskGroup(of: BatchResponse.self) { group in
-            for (index, batch) in batches.enumerated() {
-                group.addTask { [self] in await response(to: batch, index) }
+        func handle(_ response: BatchResponse) async {
+            var requests = batches[response.index]
+            do {
+                let outcomes = try await checked(response.outcomes.get(), of: requests)
+                // From here on, the requests have an outcome, or are in doubt.
+                let answered = requests
+                requests = []
+                applied += try await complete(answered, outcomes)
+                await run.backoff.succeeded()
+            } catch {
+                failed.append(FailedBatch(index: response.index, requests: requests, error: error))
             }
-            for await response in group {
-                var requests = batches[response.index]
-                do {
-                    let outcomes = try await checked(response.outcomes.get(), of: requests)
-                    // From here on, the requests have an outcome, or are in doubt.
-                    let answered = requests
-                    requests = []
-                    applied += try await complete(answered, outcomes)
-                    await run.backoff.succeeded()
-                } catch {
-                    failed.append(FailedBatch(index: response.index, requests: requests, error: error))
+        }
+        if let order = configuration.clock.order {
+            var responses: [BatchResponse] = []
+            for index in order(batches.count) { responses.append(await response(to: batches[index], index)) }
+            for place in order(batches.count) { await handle(responses[place]) }
+        } else {
+            await withTaskGroup(of: BatchResponse.self) { group in
+                for (index, batch) in batches.enumerated() {
+                    group.addTask { [self] in await response(to: batch, index) }
                 }
+                for await response in group { await handle(response) }
             }
         }
         count += applied
@@ -278,6 +285,11 @@ extension OutboxRun {
         if let id = request.operation.id {
             if try store.areSame(row.id, id, of: request.operation.entity) { return true }
             guard operation(of: request).mayGiveAnotherID else { return false }
+        }
+        if request.operation.kind == .create, let name = service.capabilities.markerField, let record = row.record,
+            service.capabilities.returnsRecords || record[name] != nil
+        {
+            return isSame(row, request)
         }
         if request.operation.kind == .create, !isRepeated {
             // An attempt without a response may have created the row, and a pull may have stored the row since.

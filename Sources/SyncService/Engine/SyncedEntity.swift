@@ -140,7 +140,8 @@ extension BackoffPolicy {
     }
 }
 
-/// The time, delays and random numbers that an engine uses. Tests replace these functions.
+/// The time, the delays, the random numbers and the order of requests that an engine uses. Tests replace these
+/// functions.
 package struct EngineClock: Sendable {
     package var now: @Sendable () -> Date = { Date() }
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -149,6 +150,10 @@ package struct EngineClock: Sendable {
     package var beat: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
     /// A function that returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+    /// A function that returns an order of a number of elements, for a result that repeats. The engine then sends
+    /// requests one after the other in such an order, and handles their responses in another one. If nil, the engine
+    /// sends the requests at the same time.
+    package var order: (@Sendable (_ count: Int) -> [Int])?
 
     package init() {}
 }
@@ -198,7 +203,7 @@ extension EngineRegistration {
             isScopeKnown: configuration.isScopeKnown, clientAssignsIDs: capabilities.idAssignment == .client,
             supportsCompositeIDs: capabilities.supportsCompositeIDs, idLength: capabilities.generatedIDLength,
             sendsWholeRows: capabilities.requiresCompleteRecords, ordersVersions: capabilities.hasOrderedVersions,
-            markerField: capabilities.markerField,
+            markerField: capabilities.markerField, mayRepeatCreates: capabilities.mayRepeatCreates,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
             resolver: configuration.conflictResolver, handlesRowsTogether: configuration.handlesRowsTogether)
     }

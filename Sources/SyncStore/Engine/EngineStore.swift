@@ -298,6 +298,8 @@ package struct EngineRegistration: Sendable {
     package let ordersVersions: Bool
     /// The member in which the service keeps the idempotency key of a new row; nil for none.
     package let markerField: String?
+    /// Whether a repeated create makes no second row. If not, the engine looks for the row before it repeats a create.
+    package let mayRepeatCreates: Bool
     /// A text for each entity that identifies the source and filter of its pull. If the text changes, the next pull
     /// gets all rows.
     package let filters: [String: String]
@@ -311,7 +313,7 @@ package struct EngineRegistration: Sendable {
         entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, clientAssignsIDs: Bool,
         supportsCompositeIDs: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false,
         ordersVersions: Bool = false,
-        markerField: String? = nil, filters: [String: String],
+        markerField: String? = nil, mayRepeatCreates: Bool = true, filters: [String: String],
         resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)? = nil, handlesRowsTogether: Bool = true
     ) {
         self.entities = entities
@@ -324,6 +326,7 @@ package struct EngineRegistration: Sendable {
         self.sendsWholeRows = sendsWholeRows
         self.ordersVersions = ordersVersions
         self.markerField = markerField
+        self.mayRepeatCreates = mayRepeatCreates
         self.filters = filters
         self.resolver = resolver
         self.handlesRowsTogether = handlesRowsTogether

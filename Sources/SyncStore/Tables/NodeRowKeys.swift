@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import SyncCore
 
 /// The row keys (``RowKey``) of nodes that their records do not give: surrogate keys, and keys of rows that were
@@ -130,7 +130,8 @@ package enum TemporaryKey {
     /// The number of hexadecimal digits of each part of the UUID. Hyphens separate the parts.
     package static let digits = [8, 4, 4, 4, 12]
 
-    package static func text() -> String { prefix + UUID().uuidString }
+    /// Returns a new text key.
+    package static func text(_ uuid: UUID = UUID()) -> String { prefix + uuid.uuidString }
 
     /// Returns whether a text is a temporary key. The SQL conditions for temporary keys use the same constants.
     package static func isLocal(_ text: String) -> Bool {

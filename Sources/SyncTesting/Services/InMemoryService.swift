@@ -43,6 +43,7 @@ public actor InMemoryService: SyncService {
     /// The identity of the service, `fake` by default.
     public nonisolated let identity: String
     private let pageSize: Int
+    private let now: @Sendable () -> Date
     private var rows: [String: [JSONValue: Row]] = [:] {
         didSet { orders = [:] }
     }
@@ -75,10 +76,19 @@ public actor InMemoryService: SyncService {
             supportsPreconditions: true, providesModificationTimes: true,
             maxBatchSize: 10, supportsCompositeIDs: true),
         identity: String = "fake", pageSize: Int = 3
+    ) { self.init(capabilities, identity: identity, pageSize: pageSize, now: { Date() }) }
+
+    /// Creates a service without records.
+    ///
+    /// - Parameter now: A function that returns the time of a change or a response.
+    package init(
+        _ capabilities: ServiceCapabilities, identity: String = "fake", pageSize: Int,
+        now: @escaping @Sendable () -> Date
     ) {
         self.capabilities = capabilities
         self.identity = identity
         self.pageSize = pageSize
+        self.now = now
     }
 
     // MARK: Control by tests
@@ -109,7 +119,7 @@ public actor InMemoryService: SyncService {
         var members = record.merging(rows[entity]?[id].flatMap { $0.isDeleted ? JSONValue?.none : $0.record })
         // The record already contains the members of a composite ID.
         if case .array = id {} else { members = members.setting("id", id) }
-        rows[entity, default: [:]][id] = Row(record: members, version: version, time: time ?? Date())
+        rows[entity, default: [:]][id] = Row(record: members, version: version, time: time ?? now())
         if case .number(let text) = id, let number = Int(text) { lastID = max(lastID, number) }
         return "\(version)"
     }
@@ -177,7 +187,7 @@ public actor InMemoryService: SyncService {
         let last = page.last?.row.version ?? since
         return PullPage(
             records: page.map { remote($0.id, $0.row) }, nextPage: hasMore ? "\(last)" : nil,
-            cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isFullListing: isWhole, serverTime: Date()
+            cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isFullListing: isWhole, serverTime: now()
         )
     }
 
@@ -202,13 +212,14 @@ public actor InMemoryService: SyncService {
         return (page, false)
     }
 
-    /// Returns the IDs and versions of all records of an entity, in one page.
+    /// Returns the IDs and versions of all records of an entity, in one page, oldest first.
     public func list(of entity: String, page: String?) async throws -> ListPage {
         if try await nextFault(for: .ids(entity)) != nil {
             throw ServiceError.unreachable("the response was lost")
         }
         let rows = (rows[entity] ?? [:]).filter { !$0.value.isDeleted }
-        return ListPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
+        let ids = rows.sorted { $0.value.version < $1.value.version }.map(\.key)
+        return ListPage(ids: ids, versions: rows.mapValues { "\($0.version)" })
     }
 
     /// Fetches records by ID. Returns one outcome for each ID, in the same order.
