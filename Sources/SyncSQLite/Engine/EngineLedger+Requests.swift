@@ -203,8 +203,10 @@ extension EngineLedger {
         let sent: [SentField]
     }
 
-    func nextRequestID() throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT ifnull(max(id), 0) + 1 FROM sync_request")) ?? 1
+    func nextRequest() throws -> (id: Int64, time: Int64) {
+        let row = try db.row("SELECT ifnull(max(id), 0) + 1, \(Database.nowSQL) FROM sync_request")
+        guard let row else { throw SyncError(.databaseError, "SQLite returned no request ID") }
+        return try (row.decode(atIndex: 0), row.decode(atIndex: 1))
     }
 
     func insertRequests(_ requests: [NewRequest]) throws {

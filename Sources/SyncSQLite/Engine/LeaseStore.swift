@@ -40,24 +40,23 @@ enum LeaseStore {
             db.now() + duration, lease.token)
     }
 
-    /// Checks that no other run took the lease. Returns when the lease ends, in milliseconds since 1970. Throws
-    /// ``SyncError`` `engineBusy` if another run has taken the lease.
+    /// Checks that no other run took the lease. Returns the current time and when the lease ends, in milliseconds since
+    /// 1970. Throws ``SyncError`` `engineBusy` if another run has taken the lease.
     @discardableResult
-    static func checkHolder(of lease: EngineLease, in db: Database) throws -> Int64 {
-        let row = try db.row("SELECT token, until FROM sync_lease WHERE name = 'run'")
+    static func checkHolder(of lease: EngineLease, in db: Database) throws -> (now: Int64, end: Int64) {
+        let row = try db.row("SELECT token, \(Database.nowSQL), until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = try row?.decode(atIndex: 0)
         guard let row, token == lease.token else {
             throw SyncError(.engineBusy, "another engine took over the lease of this database; this engine run stops")
         }
-        return try row.decode(atIndex: 1)
+        return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
     }
 
     /// Checks that no other run took the lease. Extends the lease if less than half of its time is left. Throws
     /// ``SyncError`` `engineBusy` if another run has taken the lease.
     static func check(_ lease: EngineLease, in db: Database) throws {
-        let until = try checkHolder(of: lease, in: db)
-        let now = try db.now()
-        if until < now + duration / 2 {
+        let (now, end) = try checkHolder(of: lease, in: db)
+        if end < now + duration / 2 {
             try db.run("UPDATE sync_lease SET until = ? WHERE name = 'run'", now + duration)
         }
     }

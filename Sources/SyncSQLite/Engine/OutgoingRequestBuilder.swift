@@ -25,6 +25,8 @@ struct OutgoingRequestBuilder {
     private var requests: [EngineLedger.NewRequest] = []
     private var preparedRows: Set<TrackedRow> = []
     private var nextID: Int64
+    /// The time of the requests, in milliseconds since 1970.
+    private let now: Int64
     /// The changes that were blocked because they cannot be sent.
     private(set) var blocked: [BlockedChange] = []
 
@@ -45,7 +47,7 @@ struct OutgoingRequestBuilder {
         tablesWithTombstones = try Set(order.filter(EngineLedger(db).hasTombstones).map(\.number))
         scan = engine.memory.outboxScan
         entries = RowEntries(db)
-        nextID = try EngineLedger(db).nextRequestID()
+        (nextID, now) = try EngineLedger(db).nextRequest()
     }
 
     mutating func prepareRequests(_ limit: Int) throws -> [OutgoingRequest] {
@@ -279,12 +281,11 @@ struct OutgoingRequestBuilder {
             try change.creationID.map {
                 try $0 == CreationID(reviving: table.json(change.key, in: db), of: table).text
             } ?? false || change.kind == .create && LocalEditTimes(of: change.key, table, db).isRestored
-        let creationID = try change.creationID ?? db.randomUUID().uuidString.lowercased()
+        let creationID = change.creationID ?? UUID().uuidString.lowercased()
         // All devices that create the row again must use the same key, so the key of a restoration has no attempt
         // number.
         let idem =
             open?.key ?? (change.rejections == 0 || isRestoration ? creationID : "\(creationID)-\(change.rejections)")
-        let now = try db.now()
         let id = nextID
         nextID += 1
         preparedRows.insert(TrackedRow(table, change.key))

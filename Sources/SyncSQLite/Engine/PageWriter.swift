@@ -13,16 +13,12 @@ struct PageWriter {
     private(set) var outcome = SyncReport()
     private var ledger: EngineLedger { EngineLedger(db) }
     private let clock: Int64
-    /// The current time, in milliseconds since 1970.
-    private let now: Int64
     private let serverTime: Int64?
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ serverTime: Int64?, _ db: Database) throws {
         (self.engine, self.table, self.db, self.serverTime) = (engine, table, db, serverTime)
-        let now = try db.now()
-        self.now = now
         let known = try EngineLedger(db).clockOffset()
-        let difference = serverTime.map { $0 - now } ?? known
+        let difference = try serverTime.map { try $0 - db.now() } ?? known
         // Ignore differences up to two seconds, since the `Date` of a response is in whole seconds.
         if difference.clampedSubtracting(known).magnitude > 2000 {
             try EngineLedger(db).setClockOffset(difference)
@@ -81,6 +77,7 @@ struct PageWriter {
     /// from a stale replica.
     private func current(_ rows: [RemoteRecord], _ entries: RowEntries) throws -> [RemoteRecord] {
         guard engine.registration.ordersVersions else { return rows }
+        let now = try db.now()
         return try rows.filter { row in
             guard let key = try table.key.k(of: row.id, in: db) else { return true }
             return try !engine.isBehind(row, entries.known(key, table), at: now, serverTime)

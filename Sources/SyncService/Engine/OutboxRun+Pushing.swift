@@ -305,11 +305,8 @@ extension OutboxRun {
         // The service created a row and did not return its ID: look for the row instead of sending the request again.
         case .applied(nil) where request.operation.kind == .create && request.operation.id == nil,
             .silent where request.operation.kind == .create && request.operation.id == nil:
-            do {
-                if let row = try await find(request) { return .applied(answered(row)) }
-            } catch is ServiceError {
-                // The acceptance must be stored, although the search failed. Otherwise the request would be repeated.
-            }
+            // The acceptance is stored even if the search fails. Otherwise the request would be repeated.
+            do { if let row = try await find(request) { return .applied(answered(row)) } } catch is ServiceError {}
             searchedCreates.withLock { $0.insert(request.id) }
             return .accepted(isCertain: outcome != .silent)
         case .applied(let row):
