@@ -178,12 +178,82 @@ struct LostCreateResponseTests {
         #expect(try await device.engine.blockedChanges().isEmpty)
         #expect(try await device.leftovers() == [])
     }
+
+    @Test(
+        "An accepted create is not sent again if the search for its row fails",
+        arguments: [.markerField("marker"), .matchByContent] as [Idempotency])
+    func acceptedWithFailedSearch(_ idempotency: Idempotency) async throws {
+        let service = AcceptingService(idempotency)
+        let device = try Device(service, entities: ["Task"], Device.impatient)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        await service.failPulls(true)
+        _ = try? await device.engine.push()
+        #expect(await service.memory.creations == 1)
+        await service.failPulls(false)
+        await service.listRows()
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await service.memory.creations == 1)
+        #expect(try await device.rows("SELECT title FROM Task") == ["mine"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A create of unknown outcome is not sent again without a search if its row is edited meanwhile")
+    func editedInDoubt() async throws {
+        let service = AcceptingService(.markerField("marker"))
+        let device = try Device(service, entities: ["Task"], Device.impatient)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        await service.answer { _ in .unknown("the response was lost") }
+        await service.failPulls(true)
+        await service.onPush { try? await device.write("UPDATE Task SET title = 'edited'") }
+        _ = try? await device.engine.push()
+        await service.onPush(nil)
+        await service.answer(nil)
+        await service.failPulls(false)
+        #expect(await service.memory.creations == 1)
+        await service.listRows()
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await service.memory.creations == 1)
+        #expect(await service.memory.contents(of: "Task").values.map { $0["title"] } == ["edited"])
+        #expect(try await device.rows("SELECT title FROM Task") == ["edited"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A record without the marker of a repeated create is not taken for its row")
+    func otherRowInResponse() async throws {
+        let service = AcceptingService(.markerField("marker"))
+        var configuration = Device.configuration
+        configuration.inDoubtTimeout = .zero
+        let device = try Device(service, entities: ["Task"], configuration)
+        await service.listRows()
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        await service.memory.setFault { request, _ in
+            if case .push = request { .failsBeforeApply } else { nil }
+        }
+        _ = try? await Device(device.stack, service, entities: ["Task"], Device.impatient).engine.push()
+        await service.memory.setFault(nil)
+        await service.memory.set("Task", 70, ["title": "other"])
+        try await device.engine.pull()
+        let other = RemoteRecord(id: 70, record: ["id": 70, "title": "other"], version: "1")
+        await service.answer { _ in .applied(other) }
+        _ = try? await device.engine.push()
+        await service.answer(nil)
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(Set(await service.memory.contents(of: "Task").values.map { $0["title"] }) == ["mine", "other"])
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY title") == ["mine", "other"])
+        #expect(try await device.leftovers() == [])
+    }
 }
 
 /// A service that accepts creates without returning the rows, and that lists the rows only later.
 private actor AcceptingService: InMemoryWrapper {
     nonisolated let memory: InMemoryService
     private var isListing = false
+    private var failsPulls = false
+    private var answer: (@Sendable (PushOutcome) -> PushOutcome)?
+    private var meanwhile: (@Sendable () async -> Void)?
 
     init(_ idempotency: LostCreateResponseTests.Idempotency) {
         memory = InMemoryService(
@@ -194,14 +264,29 @@ private actor AcceptingService: InMemoryWrapper {
 
     func listRows() { isListing = true }
 
+    /// Whether pulls fail, also those by which the engine searches for a row.
+    func failPulls(_ fails: Bool) { failsPulls = fails }
+
+    /// Sets the answer to each change that was carried out; nil for an acceptance without the row.
+    func answer(_ answer: (@Sendable (PushOutcome) -> PushOutcome)?) { self.answer = answer }
+
+    /// Sets an action to run before the answer to changes.
+    func onPush(_ action: (@Sendable () async -> Void)?) { meanwhile = action }
+
     func pull(_ request: PullRequest) async throws -> PullPage {
+        if failsPulls { throw ServiceError.unreachable("the service does not answer") }
         var page = try await memory.pull(request)
         if !isListing { page.records = [] }
         return page
     }
 
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        try await memory.push(operations).map { _ in .applied(nil) }
+        let outcomes = try await memory.push(operations)
+        await meanwhile?()
+        return outcomes.map { outcome in
+            guard case .applied = outcome else { return outcome }
+            return answer?(outcome) ?? .applied(nil)
+        }
     }
 }
 
