@@ -184,13 +184,17 @@ struct LostCreateResponseTests {
         arguments: [.markerField("marker"), .matchByContent] as [Idempotency])
     func acceptedWithFailedSearch(_ idempotency: Idempotency) async throws {
         let service = AcceptingService(idempotency)
-        let device = try Device(service, entities: ["Task"], Device.impatient)
+        var configuration = Device.impatient
+        configuration.inDoubtTimeout = .zero
+        let device = try Device(service, entities: ["Task"], configuration)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])
         await service.failPulls(true)
         _ = try? await device.engine.push()
         #expect(await service.memory.creations == 1)
         await service.failPulls(false)
+        try await device.engine.sync()
+        #expect(await service.memory.creations == 1)
         await service.listRows()
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(await service.memory.creations == 1)
