@@ -299,9 +299,10 @@ extension Sync {
     public static func delete(
         id: JSONValue, inEntity entity: String, stack: some SyncStack
     ) async throws -> SyncResult {
-        try await stack.store.writing { [model = stack.store.model, request = SyncRequest()] writer in
+        let (model, capabilities) = (stack.store.model, stack.store.capabilities)
+        return try await stack.store.writing { [request = SyncRequest()] writer in
             try writer.transaction(request) { session in
-                try SingleRowSync(session, writer.reader, model).delete(entity, id: id)
+                try SingleRowSync(session, writer.reader, model, capabilities).delete(entity, id: id)
             }
         }
     }
@@ -323,11 +324,11 @@ extension StoreHost {
     fileprivate func syncRow<Row: Sendable>(
         _ request: SyncRequest, _ body: @escaping @Sendable (SingleRowSync) throws -> (row: Row, result: SyncResult)
     ) async throws -> (row: Row, result: SyncResult) {
-        let model = model
+        let (model, capabilities) = (model, capabilities)
         return try await writing { writer in
             var row: Row?
             let result = try writer.transaction(request) { session in
-                let written = try body(SingleRowSync(session, writer.reader, model))
+                let written = try body(SingleRowSync(session, writer.reader, model, capabilities))
                 row = written.row
                 return written.result
             }

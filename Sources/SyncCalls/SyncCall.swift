@@ -101,7 +101,8 @@ package struct SyncCall: Sendable {
 
     package func graphBuilder() throws -> PayloadGraphBuilder {
         try PayloadGraphBuilder(
-            inEntity: entity, of: store.model, parent: parent, operations: operations, options: options)
+            inEntity: entity, of: store.model, parent: parent, operations: operations, options: options,
+            keeping: store.capabilities)
     }
 
     /// A copy of the call that reports no progress, for one chunk of a payload.

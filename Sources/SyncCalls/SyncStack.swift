@@ -77,8 +77,8 @@ extension SyncStack {
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`.
     public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRow? {
         let store = store
-        return try await store.withReader { [model = store.model.compiled] reader in
-            try reader.row(entity, id: id, in: model)
+        return try await store.withReader { [model = store.model.compiled, capabilities = store.capabilities] reader in
+            try reader.row(entity, id: id, in: model, keeping: capabilities)
         }
     }
 

@@ -66,6 +66,10 @@ struct MemoryRowInserter {
 
     private func value(of slot: Int, in values: [String: StoredValue]) throws -> StoredValue {
         let attribute = hierarchy.attributes[slot]
+        let limit = session.contents.capabilities.limit(of: attribute.type, isKey: entity.keySlots.contains(slot))
+        if let limit, let value = values[attribute.name], !limit.admits(value) {
+            throw error(.typeMismatch, "'\(attribute.name)' is not a \(attribute.type)\(limit.text)", attribute.name)
+        }
         if entity.keySlots.contains(slot) { return values[attribute.name]?.afterWriting(as: attribute.type) ?? .null }
         let given = values[attribute.name].map { $0.afterWriting(as: attribute.type) } ?? attribute.initialValue
         if !given.isNull || attribute.isOptional { return given }
@@ -131,7 +135,12 @@ struct MemoryRowInserter {
                 return target.key
             }
         }
-        try session.contents.checkIsFree(RowKey(.composite(parts), model.keyType(of: entity.id)), of: entity)
+        let type = model.keyType(of: entity.id)
+        let primaryKey = RowKey(.composite(parts), type)
+        guard session.contents.capabilities.keeps(primaryKey, type) else {
+            throw SyncError(.typeMismatch, "the key is too long for the store", entity: entity.name)
+        }
+        try session.contents.checkIsFree(primaryKey, of: entity)
     }
 
     // MARK: Links

@@ -26,12 +26,12 @@ extension MemoryStack {
     package func updateAttributes(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
     ) async throws -> SyncRow {
-        let model = model
+        let (model, capabilities) = (model, capabilities)
         let row = try await withWriter { writer in
             try writer.transaction { session in
                 let named = try model.compiled.entity(named: entity)
                 guard let predicate else {
-                    let values = try AttributeMapper(record, of: named, in: model).values
+                    let values = try AttributeMapper(record, of: named, in: model, keeping: capabilities).values
                     return try session.row(MemoryRowInserter(session, entity).insert(values), entity)
                 }
                 let found = try session.contents.rows(of: named, where: predicate)
@@ -71,13 +71,13 @@ extension MemoryContents {
     {
         guard let stored = self[row] else { return row.key }
         let entity = model.compiled.entities[stored.entity]
-        let values = try AttributeMapper(record, of: entity, in: model).values
+        let values = try AttributeMapper(record, of: entity, in: model, keeping: capabilities).values
         let names = Set(entity.keySlots.map { model.compiled[entity.table].attributes[$0].name })
         var changed = row
         let given = values.filter { names.contains($0.key) && !$0.value.isNull }
         if !given.isEmpty, let current = primaryKey(of: row) {
             let object = JSONValue.object(given.map { .init($0.key, $0.value.jsonForm) })
-            let key = model.compiled.key(of: entity, in: object, else: current)
+            let key = model.compiled.key(of: entity, in: object, else: current, keeping: capabilities)
             if key != current {
                 try checkIsFree(key, of: entity)
                 changed.key = try setKey(of: row, entity, to: key)

@@ -13,7 +13,7 @@ package struct MemoryStoreFactory: ScenarioStoreFactory {
     package var unmetNeeds: Set<String> { [ScenarioFeatures.onDisk, ScenarioFeatures.reopening] }
 
     package func open(_ model: SyncModel, in folder: URL?) throws -> any ScenarioStore {
-        MemoryStack(model, wrap: wrap)
+        try MemoryStack(model, wrap: wrap)
     }
 }
 

@@ -8,6 +8,7 @@ package import SyncStore
 /// Its writers run one after the other. A transaction works on a copy of the contents, and replaces them at its end.
 package final class MemoryStack: SyncStack, StoreHost {
     package let model: SyncModel
+    package let capabilities: StoreCapabilities
     package let syncLimit = SyncLimit()
     package let feed = Feed<SyncResult>(buffering: .bufferingNewest(1000))
     /// The records that `Sync.importPages` stores.
@@ -19,11 +20,19 @@ package final class MemoryStack: SyncStack, StoreHost {
 
     /// Creates an empty store.
     ///
-    /// - Parameter wrap: Returns the session that a sync uses instead of a session of this store.
-    package init(_ model: SyncModel, wrap: @escaping @Sendable (MemorySession) -> any StoreSession = { $0 }) {
+    /// - Parameters:
+    ///   - capabilities: The names and values that the store can keep.
+    ///   - wrap: Returns the session that a sync uses instead of a session of this store.
+    /// - Throws: ``SyncError`` `invalidModel` for names and default values beyond the capabilities.
+    package init(
+        _ model: SyncModel, capabilities: StoreCapabilities = .unlimited,
+        wrap: @escaping @Sendable (MemorySession) -> any StoreSession = { $0 }
+    ) throws {
+        try StoreLayout(model.compiled).check(capabilities)
         self.model = model
+        self.capabilities = capabilities
         self.wrap = wrap
-        current = Locked(MemoryContents(model.compiled))
+        current = Locked(MemoryContents(model.compiled, capabilities))
     }
 
     package var host: SyncHost { SyncHost(self) }

@@ -13,7 +13,7 @@ import Testing
 struct PullStoreTests {
     private let stack: MemoryStack
 
-    init() throws { stack = MemoryStack(try SyncModel(schemaData: Data(Device.schema.utf8))) }
+    init() throws { stack = try MemoryStack(SyncModel(schemaData: Data(Device.schema.utf8))) }
 
     /// A service whose deletions only a listing of its IDs shows.
     private static let listing = ServiceCapabilities(

@@ -137,6 +137,12 @@ package struct TextPool {
         return difference == 0 ? left.count < right.count : difference < 0
     }
 
+    /// Returns whether text contains U+0000.
+    static func containsNUL(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let start = text.baseAddress else { return false }
+        return memchr(start, 0, text.count) != nil
+    }
+
     /// Returns the hash of a key. Equal keys have equal hashes, even if one key is in the payload and the other in the
     /// arena. The hash differs in each process: see ``KeySecret``.
     @inline(__always)

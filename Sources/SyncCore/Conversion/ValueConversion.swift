@@ -8,19 +8,25 @@ package final class ValueConversion: Sendable {
     private let type: AttributeType
     /// The check of whether values of a payload fit the Swift type; nil if there is none.
     private let check: ValueCheck?
+    /// The limit of the store for values of a payload; nil if there is none.
+    private let limit: ValueLimit?
 
-    /// Creates a conversion; nil without transformers, format and check. In that case, ``Coercion`` converts the
+    /// Creates a conversion; nil without transformers, format, check and limit. In that case, ``Coercion`` converts the
     /// values.
     package init?(
         _ transformers: [AttributeTransformer], _ format: AttributeFormat?, as type: AttributeType,
-        check: ValueCheck? = nil
+        check: ValueCheck? = nil, limit: ValueLimit? = nil
     ) {
         self.transformers = transformers
         self.format = format.flatMap(DateFormat.init)
         self.type = type
         self.check = check
-        if transformers.isEmpty, self.format == nil, check == nil { return nil }
+        self.limit = limit
+        if transformers.isEmpty, self.format == nil, check == nil, limit == nil { return nil }
     }
+
+    /// A description of the limit of the store, which follows the name of the type; empty without a limit.
+    var limitText: String { limit?.text ?? "" }
 
     /// The name of the Swift type that values are checked for, with its cases if they are known; nil if there is no
     /// check.
@@ -30,8 +36,17 @@ package final class ValueConversion: Sendable {
         return fitting.typeName + (cases.isEmpty ? "" : " (\(TruncatedList(cases).text))")
     }
 
-    /// Converts the JSON value at a token other than null; nil if it is invalid.
+    /// Converts the JSON value at a token other than null; nil if it is invalid, or beyond the limit of the store.
     func slot(
+        _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
+    ) -> PackedValue? {
+        guard let value = checked(tape, at: index, bytes, arena: &arena) else { return nil }
+        guard let limit else { return value }
+        let isAdmitted = arena.withUnsafeBufferPointer { limit.admits(value, TextPool(payload: bytes, arena: $0)) }
+        return isAdmitted ? value : nil
+    }
+
+    private func checked(
         _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
     ) -> PackedValue? {
         guard let fitting = check?.fitting else { return converted(tape, at: index, bytes, arena: &arena) }
@@ -53,7 +68,8 @@ package final class ValueConversion: Sendable {
     private func converted(
         _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
     ) -> PackedValue? {
-        if transformers.isEmpty, let format {
+        if transformers.isEmpty {
+            guard let format else { return Coercion.slot(tape, at: index, as: type, bytes: bytes, arena: &arena) }
             let token = tape.tokens[index]
             guard token.kind == .number || (token.kind == .string && !token.hasEscapes) else {
                 return format.milliseconds(tape.value(at: index, in: bytes)).map(PackedValue.date)

@@ -10,7 +10,8 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         /// the JSON key, with dots between the keys of nested objects.
         case unmappedKey
         /// A value does not fit the type of its attribute or Swift property, or an ID does not fit the type of the
-        /// primary key. The sync ignores the value or the ID.
+        /// primary key. This kind also applies to a value or ID that the store cannot keep. The sync ignores the value or
+        /// the ID.
         case typeMismatch
         /// A record has no readable primary key, or only part of a composite key. The sync skips the record.
         case missingPrimaryKey

@@ -60,7 +60,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
 
         /// The model is inconsistent, has an unknown member, or names something that does not exist. `problems` lists
         /// each problem with its path in the model. This code also applies if inference would create a model that is
-        /// too large.
+        /// too large, or if a store cannot keep a name or default value of the model.
         case invalidModel
         /// The file is malformed, or is neither a schema file nor the source of a Core Data model. `line` and `column`
         /// locate the error if the position is known.

@@ -132,10 +132,45 @@ package struct StoredRow: Hashable, Sendable {
     }
 }
 
+// MARK: - StoreCapabilities+Keys
+
+extension StoreCapabilities {
+    /// Returns whether the store can keep a primary key.
+    package func keeps(_ key: RowKey, _ type: KeyType?) -> Bool {
+        guard keepsValues(of: key, type) else { return false }
+        guard case .composite? = type, case .text(let text) = key, let keyLength else { return true }
+        return text.utf8.count <= keyLength
+    }
+
+    /// Returns whether the store can keep each value of a primary key. A composite key of such values can be too long.
+    func keepsValues(of key: RowKey, _ type: KeyType?) -> Bool {
+        guard !areUnlimited, let type else { return true }
+        switch type {
+        case .single(let single):
+            guard let limit = limit(of: single, isKey: true) else { return true }
+            var arena: [UInt8] = []
+            let packed = key.slot(type, arena: &arena)
+            return arena.withUnsafeBufferPointer {
+                limit.admits(packed, TextPool(payload: UnsafeBufferPointer(start: nil, count: 0), arena: $0))
+            }
+        case .composite(let types):
+            return key.parts(types).map { zip($0, types).allSatisfy { keepsValues(of: $0, $1) } } ?? true
+        }
+    }
+}
+
 // MARK: - CompiledModel+Keys
 
 // Keys as callers and payloads state them: one value, or for a composite key an array in model order, or an object.
 extension CompiledModel {
+    /// Returns the row key that a JSON value states; nil if the value is not a valid key of the entity, or if the store
+    /// cannot keep the key.
+    package func rowKey(_ json: JSONValue, of entity: CompiledEntity, keeping capabilities: StoreCapabilities)
+        -> RowKey?
+    {
+        rowKey(json, of: entity).flatMap { capabilities.keeps($0, keyType(of: entity.id)) ? $0 : nil }
+    }
+
     /// Returns the row key that a JSON value states; nil if the value is not a valid key of the entity.
     package func rowKey(_ json: JSONValue, of entity: CompiledEntity) -> RowKey? {
         if let slot = entity.keySlot, let key = plainKey(json, self[entity.table].attributes[slot].type) { return key }
@@ -161,7 +196,12 @@ extension CompiledModel {
     }
 
     /// Returns the key that an object states. Parts that are missing, null or invalid come from `current`.
-    package func key(of entity: CompiledEntity, in object: JSONValue, else current: RowKey) -> RowKey {
+    ///
+    /// - Parameter capabilities: The values that the store can keep. Parts with other values are invalid.
+    package func key(
+        of entity: CompiledEntity, in object: JSONValue, else current: RowKey,
+        keeping capabilities: StoreCapabilities = .unlimited
+    ) -> RowKey {
         guard let key = entity.compositeKey, case .array(let parts) = current.recordKey(keyType(of: entity.id)).json
         else {
             return rowKey(object, of: entity) ?? current
@@ -170,7 +210,9 @@ extension CompiledModel {
         for (index, part) in key.parts.enumerated() where given.indices.contains(index) {
             guard let value = value(of: part, object, entity), value != .null else { continue }
             given[index] = value
-            if rowKey(.array(given), of: entity) == nil { given[index] = parts[index] }
+            let changed = rowKey(.array(given), of: entity)
+            let isValid = changed.map { capabilities.keepsValues(of: $0, keyType(of: entity.id)) } ?? false
+            if !isValid { given[index] = parts[index] }
         }
         return rowKey(.array(given), of: entity) ?? current
     }

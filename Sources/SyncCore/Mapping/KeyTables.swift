@@ -377,3 +377,16 @@ struct KeyResolver {
         return targets
     }
 }
+
+extension KeyTable.Target {
+    /// Returns the strength of the target for a part of a key; nil if it does not fill the part. A lower strength takes
+    /// precedence.
+    func strength(for part: CompositeKey.Part) -> Int? {
+        switch (self, part) {
+        case (.attribute(let slot, let strength), .attribute(let wanted)): slot == wanted ? strength : nil
+        case (.relationship(let index, let strength), .relationship(let wanted)): index == wanted ? strength : nil
+        case (.ids(let index, let strength), .relationship(let wanted)): index == wanted ? 100 + strength : nil
+        default: nil
+        }
+    }
+}

@@ -53,11 +53,12 @@ struct MappingDiagnostics {
         model[entity.table].attributes[slot].name
     }
 
-    /// Returns a description of the values that an attribute accepts: its type, its format, and the Swift type that
-    /// checks the values.
+    /// Returns a description of the values that an attribute accepts: its type, the limit of the store, its format, and
+    /// the Swift type that checks the values.
     func expected(_ slot: Int, _ entity: CompiledEntity, _ conversion: ValueConversion?) -> String {
         let attribute = model[entity.table].attributes[slot]
-        return Self.article(attribute.type) + (attribute.format.map { " written as \($0.text)" } ?? "")
+        return Self.article(attribute.type) + (conversion?.limitText ?? "")
+            + (attribute.format.map { " written as \($0.text)" } ?? "")
             + (conversion?.typeName.map { " that is a \($0)" } ?? "")
     }
 

@@ -11,21 +11,32 @@ struct MappingTables: Sendable {
     /// The conversions, by table and slot; empty for a table without conversions.
     let conversions: [[ValueConversion?]]
     let kinds: DiscriminatorResolver
+    /// The maximum length of a composite key in bytes.
+    let keyLength: Int
 
     /// Computes the mapping properties of a model.
     ///
-    /// - Parameter swiftTypes: The Swift types that the caller reads rows as. Their value checks replace those of the
-    ///   model.
-    init(_ source: SyncModel, checking swiftTypes: [any SyncEntity.Type] = []) {
+    /// - Parameters:
+    ///   - swiftTypes: The Swift types that the caller reads rows as. Their value checks replace those of the model.
+    ///   - capabilities: The values that the store can keep. Each limit becomes a part of the conversion of an
+    ///     attribute, so attributes without a limit need no check.
+    init(
+        _ source: SyncModel, checking swiftTypes: [any SyncEntity.Type] = [],
+        keeping capabilities: StoreCapabilities = .unlimited
+    ) {
         let model = source.compiled
+        keyLength = capabilities.keyLength ?? .max
         let checks = Self.checks(of: swiftTypes, in: model)
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: model) }
         }
         tableOf = model.entities.map(\.table)
         let conversions = model.hierarchies.map { tree in
+            let limits = Self.limits(of: tree, in: model, capabilities)
             let found = tree.attributes.enumerated().map { slot, attribute in
-                source.conversion(of: attribute, check: checks[tree.id]?[slot] ?? attribute.check)
+                source.conversion(
+                    of: attribute, check: checks[tree.id]?[slot] ?? attribute.check,
+                    limit: limits.isEmpty ? nil : limits[slot])
             }
             return found.allSatisfy { $0 == nil } ? [] : found
         }
@@ -38,6 +49,17 @@ struct MappingTables: Sendable {
             }
         }
         kinds = DiscriminatorResolver(model)
+    }
+
+    /// Returns the limits of a store for the attributes of a table, by slot; empty for a store without limits.
+    private static func limits(
+        of hierarchy: EntityHierarchy, in model: CompiledModel, _ capabilities: StoreCapabilities
+    ) -> [ValueLimit?] {
+        if capabilities.areUnlimited { return [] }
+        let keySlots = Set(hierarchy.entities.flatMap { model.entities[$0].keySlots })
+        return hierarchy.attributes.enumerated().map { slot, attribute in
+            capabilities.limit(of: attribute.type, isKey: keySlots.contains(slot))
+        }
     }
 
     /// Returns the value checks of Swift types, by table and slot.
@@ -56,6 +78,17 @@ struct MappingTables: Sendable {
             }
         }
         return checks
+    }
+
+    /// Returns a description of the keys that the store can keep, which follows the name of the entity in a message;
+    /// empty if the store can keep all keys.
+    func limitText(ofKeyOf entity: CompiledEntity, in model: CompiledModel) -> String {
+        guard let slot = entity.keySlot else {
+            return keyLength == .max ? "" : ", a list of at most \(keyLength) bytes"
+        }
+        let conversions = conversions[entity.table.index]
+        guard !conversions.isEmpty, let limit = conversions[slot]?.limitText, !limit.isEmpty else { return "" }
+        return ", \(MappingDiagnostics.article(model[entity.table].attributes[slot].type))\(limit)"
     }
 
     /// The largest number of attributes of any table.
@@ -204,9 +237,13 @@ package struct AttributeMapper {
 
     /// Maps the attributes of a record.
     ///
+    /// - Parameter capabilities: The values that the store can keep.
     /// - Throws: ``SyncError`` `recordExpected`, `nestingTooDeep`, or `typeMismatch` for a number whose text is not a
     ///   JSON number.
-    package init(_ record: JSONValue, of entity: CompiledEntity, in model: SyncModel) throws {
+    package init(
+        _ record: JSONValue, of entity: CompiledEntity, in model: SyncModel,
+        keeping capabilities: StoreCapabilities = .unlimited
+    ) throws {
         guard case .object = record else {
             throw SyncError(.recordExpected, "expected a record (JSON object)", entity: entity.name, path: "$")
         }
@@ -214,7 +251,7 @@ package struct AttributeMapper {
         try builder.read(record)
         let plan = PayloadGraph(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
         var mapper = PayloadMapper(
-            plan, options: SyncOptions(), MappingTables(model))
+            plan, options: SyncOptions(), MappingTables(model, keeping: capabilities))
         let slots = try builder.bytes.withUnsafeBufferPointer { try mapper.attributes(builder.tape, of: entity, $0) }
         var values: [String: StoredValue] = [:]
         builder.bytes.withUnsafeBufferPointer { bytes in
@@ -302,10 +339,16 @@ extension SyncModel {
     /// Returns the primary key that a JSON record states. Parts that are missing or null come from `current`. Returns
     /// `current` if the key is invalid.
     ///
+    /// - Parameter capabilities: The keys that the store can keep. Other keys are invalid.
     /// - Throws: The errors of ``AttributeMapper``.
-    package func key(of entity: CompiledEntity, in record: JSONValue, else current: RowKey) throws -> RowKey {
-        let values = try AttributeMapper(record, of: entity, in: self).values
-        guard let slot = entity.keySlot else { return compiled.key(of: entity, in: record, else: current) }
+    package func key(
+        of entity: CompiledEntity, in record: JSONValue, else current: RowKey,
+        keeping capabilities: StoreCapabilities = .unlimited
+    ) throws -> RowKey {
+        let values = try AttributeMapper(record, of: entity, in: self, keeping: capabilities).values
+        guard let slot = entity.keySlot else {
+            return compiled.key(of: entity, in: record, else: current, keeping: capabilities)
+        }
         let given = values[compiled[entity.table].attributes[slot].name] ?? .null
         return given.isNull ? current : compiled.rowKey(given.jsonForm, of: entity) ?? current
     }

@@ -24,12 +24,13 @@ package struct PayloadGraphBuilder: Sendable {
 
     /// Creates a builder after checking the entity, the parent and the options.
     ///
+    /// - Parameter capabilities: The values that the store can keep. Other values are like values of the wrong type.
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
     ///   `ambiguousRelationship`, `unknownAttribute`, `invalidOption`, or `typeMismatch` if the parent's ID has the
     ///   wrong type.
     package init(
         inEntity name: String, of model: SyncModel, parent: SyncParent?, operations: SyncOperations,
-        options: SyncOptions
+        options: SyncOptions, keeping capabilities: StoreCapabilities = .unlimited
     ) throws {
         try options.checkNumbers()
         let compiled = model.compiled
@@ -58,11 +59,11 @@ package struct PayloadGraphBuilder: Sendable {
         if let parent {
             try plan.setParent(
                 ParentLink(of: entity, parent: parent.entity, relationship: parent.relationship, compiled),
-                id: parent.id)
+                id: parent.id, keeping: capabilities)
         }
         base = plan
         self.options = options
-        tables = MappingTables(model, checking: options.types)
+        tables = MappingTables(model, checking: options.types, keeping: capabilities)
         self.model = model
         self.layout = layout
     }
@@ -370,18 +371,21 @@ package struct PayloadGraphBuilder: Sendable {
 }
 
 extension PayloadGraph {
-    fileprivate mutating func setParent(_ found: ParentLink, id: JSONValue) throws {
+    fileprivate mutating func setParent(
+        _ found: ParentLink, id: JSONValue, keeping capabilities: StoreCapabilities
+    ) throws {
         let entity = found.parent
         guard let keyOwner = entity.keyOwner else {
             throw SyncError(
                 .keylessEntity, "'\(entity.name)' has no primary key; it cannot be a parent", entity: entity.name)
         }
-        guard let key = model.keySlot(id, of: entity, &arena) else {
+        guard let rowKey = model.rowKey(id, of: entity, keeping: capabilities) else {
             throw SyncError(
                 .typeMismatch,
                 "the parent's ID is not a valid key of \(entity.name), \(model.keyDescription(of: entity))",
                 entity: entity.name)
         }
+        let key = rowKey.slot(model.keyType(of: entity.id), arena: &arena)
         let node = arena.withUnsafeBufferPointer { arena in
             self[entity.table].node(
                 forKey: key, keyOwner: keyOwner, entity: entity.id,

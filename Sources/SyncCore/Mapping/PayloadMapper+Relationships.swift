@@ -199,7 +199,7 @@ extension PayloadMapper {
             report(
                 .typeMismatch, entity, bytes,
                 "\(reader.diagnostics.describe(tape, at: token, bytes)) is not a valid key of "
-                    + "\(destination.name); it is skipped"
+                    + "\(destination.name)\(tables.limitText(ofKeyOf: destination, in: model)); it is skipped"
             )
             return nil
         }

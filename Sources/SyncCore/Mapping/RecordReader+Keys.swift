@@ -38,8 +38,16 @@ extension RecordReader {
             }
         }
         keyText.close()
+        guard hasStorableLength else {
+            hasUnreadableKey = true
+            missingPart = "key of at most \(tables.keyLength) bytes"
+            return .absent
+        }
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
+
+    /// Whether the store can keep a composite key with the text in `keyText`.
+    private var hasStorableLength: Bool { keyText.bytes.count <= tables.keyLength }
 
     /// Ignores null for the parts of a composite key, and reports each. The caller states the key, and a row must keep
     /// all parts of its key.
@@ -245,7 +253,8 @@ extension RecordReader {
 
     // MARK: Parts
 
-    /// Appends the key in a value, which is an ID or an object. Returns false if a part is missing or invalid.
+    /// Appends the key in a value, which is an ID or an object. Returns false if a part is missing or invalid, or if the
+    /// key is too long for the store.
     ///
     /// - Parameters:
     ///   - supplied: The part that the enclosing row supplies; nil if there is none.
@@ -285,7 +294,7 @@ extension RecordReader {
             }
         }
         keyText.close()
-        return true
+        return hasStorableLength
     }
 
     private mutating func appendValue(
@@ -381,19 +390,6 @@ extension RecordReader {
                 }
             }
             key = Int(tape.tokens[key + 1].next)
-        }
-    }
-}
-
-extension KeyTable.Target {
-    /// Returns the strength of the target for a part of a key; nil if it does not fill the part. A lower strength takes
-    /// precedence.
-    fileprivate func strength(for part: CompositeKey.Part) -> Int? {
-        switch (self, part) {
-        case (.attribute(let slot, let strength), .attribute(let wanted)): slot == wanted ? strength : nil
-        case (.relationship(let index, let strength), .relationship(let wanted)): index == wanted ? strength : nil
-        case (.ids(let index, let strength), .relationship(let wanted)): index == wanted ? 100 + strength : nil
-        default: nil
         }
     }
 }

@@ -240,7 +240,9 @@ struct RecordReader: ~Copyable {
             if entity.keySlots.contains(slot) { hasUnreadableKey = true }
             row[slot] = .absent
             let name = diagnostics.describe(tape, at: token, bytes)
-            let type = MappingDiagnostics.article(tables.attributes[entity.table.index][slot].type)
+            let mapping = tables.attributes[entity.table.index][slot]
+            let conversion = mapping.hasConversion ? tables.conversions[entity.table.index][slot] : nil
+            let type = MappingDiagnostics.article(mapping.type) + (conversion?.limitText ?? "")
             return try reportName(
                 .typeMismatch, entityID, bytes,
                 "the object key \(name) does not fit \(attribute), \(type)")

@@ -217,15 +217,22 @@ extension SyncModel {
         transformers[name] ?? StandardTransformer(rawValue: name)?.transformer
     }
 
-    /// Returns the conversion of an attribute's values, or nil if there is no transformer, no format and no check.
-    /// ``Coercion`` then converts the values.
+    /// Returns the conversion of an attribute's values, or nil if there is no transformer, no format, no check and no
+    /// limit. ``Coercion`` then converts the values.
     ///
-    /// - Parameter check: The check of values in a payload. It does not apply to a transformable attribute.
-    package func conversion(of attribute: SyncModel.Attribute, check: ValueCheck? = nil) -> ValueConversion? {
-        if attribute.transformers.isEmpty, attribute.format == nil, check == nil { return nil }
+    /// - Parameters:
+    ///   - check: The check of values in a payload. It does not apply to a transformable attribute.
+    ///   - limit: The limit of the store for values of a payload.
+    package func conversion(
+        of attribute: SyncModel.Attribute, check: ValueCheck? = nil, limit: ValueLimit? = nil
+    ) -> ValueConversion? {
+        if attribute.transformers.isEmpty, attribute.format == nil, check == nil, limit == nil { return nil }
+        let transformers = attribute.transformers.compactMap(transformer(named:))
+        // Without a transformer, a transformable attribute has no values.
+        if attribute.type == .transformable, transformers.isEmpty { return nil }
         return ValueConversion(
-            attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type,
-            check: attribute.type == .transformable ? nil : check)
+            transformers, attribute.format, as: attribute.type,
+            check: attribute.type == .transformable ? nil : check, limit: limit)
     }
 }
 
@@ -248,20 +255,26 @@ package struct ModelDraft: Sendable {
 }
 
 /// A location in a model, as a JSON path in a schema file: `entities.User.attributes.age.type`.
-struct ModelPath: Sendable {
+package struct ModelPath: Sendable {
     private let keys: [String]
 
     /// The path of the root object.
     static let root = ModelPath(keys: [])
 
-    static func entity(_ name: String) -> ModelPath { ModelPath.root["entities"][name] }
-    static func attribute(_ name: String, of entity: String) -> ModelPath { .entity(entity)["attributes"][name] }
-    static func relationship(_ name: String, of entity: String) -> ModelPath { .entity(entity)["relationships"][name] }
+    package static func entity(_ name: String) -> ModelPath { ModelPath.root["entities"][name] }
 
-    subscript(key: String) -> ModelPath { ModelPath(keys: keys + [key]) }
+    package static func attribute(_ name: String, of entity: String) -> ModelPath {
+        .entity(entity)["attributes"][name]
+    }
+
+    package static func relationship(_ name: String, of entity: String) -> ModelPath {
+        .entity(entity)["relationships"][name]
+    }
+
+    package subscript(key: String) -> ModelPath { ModelPath(keys: keys + [key]) }
 
     /// The text of the path. It is computed only for a problem, because validation creates thousands of paths.
-    var text: String {
+    package var text: String {
         keys.reduce(into: "$") { text, key in
             if !Self.isPlain(key) {
                 text += "[\(JSONText.quoted(key))]"

@@ -124,9 +124,13 @@ struct PredicateResolver {
 extension RowPredicate {
     /// Resolves the condition for an entity: its names become indexes, and its values get the types of the attributes.
     ///
+    /// - Parameter capabilities: The values that the store can keep. The result has no others, as
+    ///   ``ResolvedPredicate/keeping(_:)`` describes.
     /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the message lists known names.
-    package func resolved(on entity: CompiledEntity, in model: CompiledModel) throws -> ResolvedPredicate {
-        try PredicateResolver(model: model, root: entity).resolved(try checked())
+    package func resolved(
+        on entity: CompiledEntity, in model: CompiledModel, keeping capabilities: StoreCapabilities = .unlimited
+    ) throws -> ResolvedPredicate {
+        try PredicateResolver(model: model, root: entity).resolved(try checked()).keeping(capabilities)
     }
 }
 

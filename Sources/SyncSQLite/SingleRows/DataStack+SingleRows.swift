@@ -35,7 +35,7 @@ extension DataStack {
     ) throws -> Result {
         try savepoint(db) {
             let session = try self.session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options))
-            return try body(SingleRowSync(session, SQLiteReader(db, self), model))
+            return try body(SingleRowSync(session, SQLiteReader(db, self), model, capabilities))
         }
     }
 

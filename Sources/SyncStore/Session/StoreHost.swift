@@ -8,6 +8,10 @@ package protocol StoreHost: AnyObject, Sendable {
     var syncLimit: SyncLimit { get }
     /// The results that the writers of this store publish.
     var feed: Feed<SyncResult> { get }
+    /// The names and values that the store can keep. The default is ``StoreCapabilities/unlimited``.
+    ///
+    /// A store with limits calls ``StoreLayout/check(_:)`` when it opens a model.
+    var capabilities: StoreCapabilities { get }
 
     /// Reads the store. The reader is valid only while `body` runs.
     ///
@@ -30,6 +34,10 @@ package protocol StoreHost: AnyObject, Sendable {
     ///
     /// - Throws: ``SyncError`` `invalidOption` if the store has no outbox.
     func engineStore(_ registration: EngineRegistration) throws -> any EngineStore
+}
+
+extension StoreHost {
+    package var capabilities: StoreCapabilities { .unlimited }
 }
 
 /// A writer to a store. Its transactions run one after the other.

@@ -39,11 +39,15 @@ package protocol StoreReader: AnyObject {
 extension StoreReader {
     /// Returns the row with a key; nil if no row has the key.
     ///
-    /// - Parameter id: The primary key, which the call converts to the type of the key attribute.
+    /// - Parameters:
+    ///   - id: The primary key, which the call converts to the type of the key attribute.
+    ///   - capabilities: The keys that the store can keep. The reader is not asked for other keys.
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
-    package func row(_ entity: String, id: JSONValue, in model: CompiledModel) throws -> SyncRow? {
+    package func row(
+        _ entity: String, id: JSONValue, in model: CompiledModel, keeping capabilities: StoreCapabilities = .unlimited
+    ) throws -> SyncRow? {
         let entity = try model.keyedEntity(named: entity)
-        guard let key = model.rowKey(id, of: entity) else { return nil }
+        guard let key = model.rowKey(id, of: entity, keeping: capabilities) else { return nil }
         return try row(withKey: key, of: entity)
     }
 

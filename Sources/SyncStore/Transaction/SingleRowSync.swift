@@ -6,11 +6,16 @@ package struct SingleRowSync {
     /// A reader that sees the writes of the transaction.
     private let reader: any StoreReader
     private let model: SyncModel
+    /// The values that the store can keep.
+    private let capabilities: StoreCapabilities
 
-    package init(_ session: SyncSession, _ reader: any StoreReader, _ model: SyncModel) {
+    package init(
+        _ session: SyncSession, _ reader: any StoreReader, _ model: SyncModel, _ capabilities: StoreCapabilities
+    ) {
         self.session = session
         self.reader = reader
         self.model = model
+        self.capabilities = capabilities
     }
 
     private var options: SyncOptions { session.request.options }
@@ -28,13 +33,18 @@ package struct SingleRowSync {
     ///
     /// - Returns: The stored row and the changes; nil if no row has the key.
     /// - Throws: ``SyncError`` `duplicateKey` if another row has the new key; `rowNotFound` if the new key includes the
-    ///   key of a row that is not stored. Also the errors of a sync of one record.
+    ///   key of a row that is not stored; `typeMismatch` if the new key is too long for the store. Also the errors of a
+    ///   sync of one record.
     package func update(
         _ entity: String, id: JSONValue, with values: JSONValue
     ) throws -> (row: SyncRow, result: SyncResult)? {
-        guard let row = try reader.row(entity, id: id, in: model.compiled), row.type.isKeyed else { return nil }
-        let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
-        let key = try model.key(of: row.type, in: values, else: current)
+        guard let row = try storedRow(entity, id), row.type.isKeyed else { return nil }
+        let type = model.compiled.keyType(of: row.type.id)
+        let current = RowKey(row.key, type)
+        let key = try model.key(of: row.type, in: values, else: current, keeping: capabilities)
+        guard capabilities.keeps(key, type) else {
+            throw SyncError(.typeMismatch, "the new key is too long for the store", entity: row.entity)
+        }
         let payload = try graphBuilder(row.entity).map(singleRecord: values, key: key)
         guard key != current else { return try apply(payload) }
         guard try session.store.rows(withKeys: [key], of: row.type) == [nil] else {
@@ -44,7 +54,7 @@ package struct SingleRowSync {
         request.rekeyedRow = StoredRow(
             table: row.type.table, key: try session.store.setKey(of: row.rowKey, row.type, to: key))
         let rekeyed = SyncSession(session.store, session.model, request)
-        var updated = try SingleRowSync(rekeyed, reader, model).apply(payload)
+        var updated = try SingleRowSync(rekeyed, reader, model, capabilities).apply(payload)
         for (name, change) in changes(of: row.type, row.key, updated.row.key) {
             updated.result.addUpdate(
                 of: name, entity: row.entity, key: updated.row.key, values: options.collectsValues ? change : nil)
@@ -54,15 +64,20 @@ package struct SingleRowSync {
 
     /// Deletes a row by its key, and applies the delete rules of the model. If no row has the key, nothing changes.
     package func delete(_ entity: String, id: JSONValue) throws -> SyncResult {
-        guard let row = try reader.row(entity, id: id, in: model.compiled) else { return SyncResult(entity: entity) }
+        guard let row = try storedRow(entity, id) else { return SyncResult(entity: entity) }
         return try session.delete([StoredRow(table: row.type.table, key: row.rowKey)], of: row.type)
     }
 
     // MARK: Steps
 
+    private func storedRow(_ entity: String, _ id: JSONValue) throws -> SyncRow? {
+        try reader.row(entity, id: id, in: model.compiled, keeping: capabilities)
+    }
+
     private func graphBuilder(_ entity: String) throws -> PayloadGraphBuilder {
         try PayloadGraphBuilder(
-            inEntity: entity, of: model, parent: nil, operations: .all.subtracting(.delete), options: options)
+            inEntity: entity, of: model, parent: nil, operations: .all.subtracting(.delete), options: options,
+            keeping: capabilities)
     }
 
     /// Applies a payload graph whose only root record has a key.

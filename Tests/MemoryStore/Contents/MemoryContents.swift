@@ -5,6 +5,8 @@ package import SyncStore
 /// transaction.
 package struct MemoryContents: Sendable {
     package let model: CompiledModel
+    /// The values that the store can keep.
+    package let capabilities: StoreCapabilities
     /// The rows of each table, by its ``TableID``.
     private var tables: [[RowKey: MemoryRow]]
     /// The links of each association that is stored as a join table, by its ``AssociationID``.
@@ -16,8 +18,9 @@ package struct MemoryContents: Sendable {
     /// The number of rows, links and pending references that were written.
     package private(set) var changeCount = 0
 
-    package init(_ model: CompiledModel) {
+    package init(_ model: CompiledModel, _ capabilities: StoreCapabilities = .unlimited) {
         self.model = model
+        self.capabilities = capabilities
         tables = model.hierarchies.map { _ in [:] }
         joinRows = model.links.map { _ in [:] }
     }
@@ -60,7 +63,7 @@ package struct MemoryContents: Sendable {
 
     mutating func deleteAllRows() {
         let (model, count, flags) = (model, changeCount, rowFlags)
-        self = MemoryContents(model)
+        self = MemoryContents(model, capabilities)
         rowFlags = flags
         changeCount = count + 1
     }

@@ -91,7 +91,7 @@ extension MemorySession: StoreSession {
     }
 
     package func check(_ predicate: RowPredicate, on entity: CompiledEntity) throws {
-        _ = try predicate.resolved(on: entity, in: model)
+        _ = try predicate.resolved(on: entity, in: model, keeping: contents.capabilities)
     }
 
     package func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int {
@@ -209,7 +209,7 @@ extension MemoryContents {
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`.
     func rows(of entity: CompiledEntity, where predicate: RowPredicate) throws -> [RowKey] {
-        let condition = try predicate.resolved(on: entity, in: model)
+        let condition = try predicate.resolved(on: entity, in: model, keeping: capabilities)
         let all = rows(of: entity)
         if predicate == .all { return all }
         let lists = ListCache(self)

@@ -109,7 +109,7 @@ struct CheckedSessionTests {
         _ steps: [Step], _ conditions: SessionConditions = SessionConditions(), upTo last: Int? = nil,
         failingAt operation: Int? = nil
     ) async throws -> [Outcome] {
-        let stack = MemoryStack(model) { CheckedSession($0, conditions) }
+        let stack = try MemoryStack(model) { CheckedSession($0, conditions) }
         let pages = PagedImport()
         let last = last ?? steps.count - 1
         var outcomes: [Outcome] = []
@@ -199,7 +199,7 @@ struct CheckedSessionTests {
 
     /// Returns a store with rows, before whose next operation none is counted.
     private func filledStack(_ conditions: SessionConditions) async throws -> MemoryStack {
-        let stack = MemoryStack(model) { CheckedSession($0, conditions) }
+        let stack = try MemoryStack(model) { CheckedSession($0, conditions) }
         _ = try await run(Step(entity: "Owner", json: list(1...3, owner)), stack, PagedImport())
         conditions.removeOperations()
         return stack
