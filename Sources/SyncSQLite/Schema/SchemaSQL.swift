@@ -60,31 +60,8 @@ package struct SchemaSQL: Sendable {
         SQLiteDialect().entityCondition(entities, layout, alias: alias)
     }
 
-    /// Returns the condition that the entity of a row has this ``CompiledEntity/keyOwner``; nil if this holds for all
-    /// rows of the table.
-    ///
-    /// The partial unique index of the key has this condition. SQLite uses that index only for an identical condition.
-    static func sharedKeyCondition(_ owner: Int, _ layout: StoreLayout, alias: String? = nil) -> String? {
-        let table = layout.model.entities[owner].table
-        guard layout[table].hasSurrogateKey, layout[table].hasEntityColumn else { return nil }
-        let sharing = layout.model[table].entities.filter { layout.model.entities[$0].keyOwner == owner }
-        return entityCondition(sharing, layout, alias: alias)
-    }
-
     /// Returns the declared type of a column for attributes of this type.
-    package static func columnType(_ type: AttributeType) -> String {
-        switch type {
-        case .integer, .boolean: "INTEGER"
-        case .double: "REAL"
-        case .string, .date, .uuid, .url, .decimal, .json, .transformable: "TEXT"
-        case .binary: "BLOB"
-        }
-    }
-
-    /// Returns the declared type of foreign key columns to a table.
-    static func keyType(_ hierarchy: EntityHierarchy) -> String {
-        hierarchy.keySlot.map { columnType(hierarchy.attributes[$0].type) } ?? "INTEGER"
-    }
+    package static func columnType(_ type: AttributeType) -> String { SQLiteDialect().columnType(type) }
 }
 
 /// Creates the SQL of change capture triggers.

@@ -7,7 +7,7 @@ extension SQLiteSession {
     package func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws
         -> [StoredLink]
     {
-        let statement = try statements.statement(linksSQL(link, from: end))
+        let statement = try statements.statement(LinkSQL(link, end, layout).links)
         var found: [StoredLink] = []
         for row in rows {
             statement.bind(row, at: 1)
@@ -23,23 +23,8 @@ extension SQLiteSession {
         return found
     }
 
-    private func linksSQL(_ link: CompiledAssociation, from end: CompiledAssociation.End) -> String {
-        let names = LinkTable(link, end, layout)
-        let select =
-            "SELECT \(names.other), \(names.position ?? "NULL"), \(names.otherPosition ?? "NULL") FROM \(names.table)"
-        let order = " ORDER BY \(LinkOrderingSQL.terms(position: names.position, key: names.other))"
-        // The rows with the foreign key are stored, but the rows that it references may be missing.
-        if link.storage == .foreignKey, end == .second { return "\(select) WHERE \(names.mine) = ?\(order)" }
-        let target = rowSQL(link.side(end.other).table)
-        let isStored =
-            "EXISTS (SELECT 1 FROM \(target.table) AS target WHERE target.\(target.keyColumn) = \(names.table).\(names.other))"
-        return "\(select) WHERE \(names.mine) = ? AND \(isStored)\(link.storage == .foreignKey ? "" : order)"
-    }
-
     package func stored(_ rows: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey> {
-        let names = LinkTable(link, .first, layout)
-        let statement = try statements.statement(
-            "SELECT 1 FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?")
+        let statement = try statements.statement(LinkSQL(link, .first, layout).link)
         return try Set(
             rows.filter { row in
                 statement.bind(row.first, at: 1)
@@ -54,7 +39,7 @@ extension SQLiteSession {
     package func nextPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
         -> [Int64]
     {
-        guard let query = NextPositionSQL.query(link.id, end, layout) else { return owners.map { _ in 0 } }
+        guard let query = LinkSQL(link, end, layout).nextPosition else { return owners.map { _ in 0 } }
         let statement = try statements.statement(query)
         return try owners.map { owner in
             statement.bind(owner, at: 1)
@@ -85,10 +70,8 @@ extension SQLiteSession {
     package func setPositions(
         _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
     ) throws {
-        let names = LinkTable(link, end, layout)
-        guard let column = names.position else { return }
-        let statement = try statements.statement(
-            "UPDATE \(names.table) SET \(column) = ? WHERE \(names.mine) = ? AND \(names.other) = ?")
+        guard let update = LinkSQL(link, end, layout).positionUpdate else { return }
+        let statement = try statements.statement(update)
         for (key, position) in positions {
             statement.bind(position, at: 1)
             statement.bind(key.row(end), at: 2)
