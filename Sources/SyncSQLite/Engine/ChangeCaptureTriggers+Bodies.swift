@@ -293,7 +293,8 @@ extension ChangeCaptureTriggers {
                 UNION ALL SELECT "target_key", "position" FROM "sync_pending"
                 WHERE \(isPendingOwner("OLD")) AND "relationship" = \(joinTable.relationship.literal)
                 """
-            let order = LinkOrderingSQL.terms(position: joinTable.table.position == nil ? nil : "\"place\"", key: "k")
+            let position = joinTable.table.position == nil ? nil : "\"place\""
+            let order = SQLiteDialect().linkOrder(position: position, key: "k")
             return engineDeletionReasons.map { condition, reason in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "field", "base", "local", "remote", "winner", "reason")

@@ -36,7 +36,7 @@ struct ChangeCaptureTriggers {
         (self.table, self.tables) = (table, tables)
         key = table.table.keyColumn.quoted
         self.uniqueColumns = uniqueColumns
-        isRowID = SchemaSQL.keyType(model[table.entity.table]) == "INTEGER"
+        isRowID = SchemaSQL.columnType(model[table.entity.table].rowKeyType) == "INTEGER"
         family = table.family
     }
 

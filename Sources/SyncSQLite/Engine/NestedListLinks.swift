@@ -209,7 +209,7 @@ extension TrackedTable.JoinTable {
     func listSQL(_ owner: String) -> String {
         """
         SELECT \(table.other) AS k FROM \(table.table) WHERE \(table.mine) = \(owner)
-        ORDER BY \(LinkOrderingSQL.terms(position: table.position, key: table.other))
+        ORDER BY \(SQLiteDialect().linkOrder(position: table.position, key: table.other))
         """
     }
 

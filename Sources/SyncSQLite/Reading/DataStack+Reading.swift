@@ -85,7 +85,7 @@ extension DataStack {
         let select = RecordSQL(entity, layout)
         let (condition, arguments) = try condition(predicate, select)
         let rest =
-            "FROM \(select.from)\(condition) ORDER BY \(try select.order(order))" + RecordSQL.window(limit, offset)
+            "FROM \(select.from)\(condition) ORDER BY \(try select.order(order))" + select.window(limit, offset)
         return (select, rest, arguments)
     }
 

@@ -164,7 +164,7 @@ extension DataStack {
         let sql = "SELECT \(values) FROM \(select.from)\(condition) ORDER BY \(try select.order(order))"
         return RowSelection(
             columns: paths.map { .init(name: $0.name, type: $0.type(from: select.entity, in: model.compiled)) },
-            sql: sql + RecordSQL.window(limit, offset), arguments: arguments)
+            sql: sql + select.window(limit, offset), arguments: arguments)
     }
 
     /// Reads the rows of a selection one at a time, in one read transaction. Cancelling the task ends the read.

@@ -1,6 +1,6 @@
 import Foundation
 package import GRDB
-package import SyncCore
+import SyncCore
 package import SyncStore
 
 /// The SQL dialect of SQLite, with the functions and the collation that ``PredicateSQL/install(in:)`` adds.
@@ -12,8 +12,12 @@ struct SQLiteDialect: SQLDialect {
 
     init(_ layout: StoreLayout) { self.init(hasOtherCollations: layout.hasExistingTables) }
 
+    func literal(_ value: StoredValue, as type: AttributeType) -> String? {
+        ColumnValue.literal(ColumnValue.databaseValue(value, as: type))
+    }
+
     /// SQLite's limit on bound values, minus a reserve for values of the surrounding statement.
-    let maximumArguments = 32_000
+    var maximumArguments: Int { 32_000 }
 
     // MARK: Values
 
@@ -32,7 +36,11 @@ struct SQLiteDialect: SQLDialect {
     func argument(folded text: String) -> SQLArgument { .bytes(Data(text.utf8)) }
 
     /// Writes text with a NUL and empty blobs as expressions. GRDB would truncate the text and bind the blob as NULL.
-    func bind(_ value: SQLArgument, _ arguments: inout SQLArguments) -> String {
+    func bind(_ value: SQLArgument, as type: SQLValueType, _ arguments: inout SQLArguments) -> String {
+        bind(value, &arguments)
+    }
+
+    private func bind(_ value: SQLArgument, _ arguments: inout SQLArguments) -> String {
         switch value {
         case .bytes(let data) where data.isEmpty: return "x''"
         case .text(let text) where text.utf8.contains(0):
@@ -44,21 +52,47 @@ struct SQLiteDialect: SQLDialect {
         }
     }
 
+    /// Numbers only repeated parameters, because SQLite searches all numbered parameters linearly.
+    func parameter(_ number: Int, as type: AttributeType, isRepeated: Bool) -> String {
+        isRepeated ? "?\(number)" : "?"
+    }
+
     // MARK: Conditions
 
     func constant(_ holds: Bool) -> String { holds ? "1" : "0" }
 
-    func falseIfNull(_ condition: String) -> String { "ifnull(\(condition), 0)" }
+    func falseIfNull(_ condition: String, for use: ConditionUse) -> String { falseIfNull(condition) }
 
-    func isSame(_ expression: String, _ value: String) -> String { "\(expression) IS \(value)" }
+    private func falseIfNull(_ condition: String) -> String { "ifnull(\(condition), 0)" }
+
+    func isNotNull(_ column: String, for use: ConditionUse) -> String? { "\(column) IS NOT NULL" }
+
+    /// Uses `IS` also for selections, because it is never NULL and uses indexes as `=` does.
+    func isSame(_ expression: String, _ value: String, for use: ConditionUse) -> String {
+        isSameOrNull(expression, value)
+    }
+
+    func isSameOrNull(_ left: String, _ right: String) -> String { "\(left) IS \(right)" }
 
     /// Binds a list of more than 100 texts or integers as one JSON array, because SQLite limits the number of bound
     /// values.
-    func isIn(_ expression: String, _ values: [SQLArgument], _ arguments: inout SQLArguments) -> String {
+    func isIn(
+        _ expression: String, _ values: [SQLArgument], as type: SQLValueType, _ arguments: inout SQLArguments
+    ) -> String {
         if values.count > 100, let array = Self.json(values) {
             return "\(expression) IN (SELECT value FROM json_each(\(bind(.text(array), &arguments))))"
         }
         return "\(expression) IN (\(values.map { bind($0, &arguments) }.joined(separator: ", ")))"
+    }
+
+    // MARK: JSON
+
+    func jsonArray(_ expressions: [String]) -> String { "json_array(\(expressions.joined(separator: ", ")))" }
+
+    func jsonText(_ array: String) -> String { array }
+
+    func jsonElement(_ path: [Int], of array: String, as type: AttributeType) -> String {
+        "json_extract(\(array), '$\(path.map { "[\($0)]" }.joined())')"
     }
 
     /// Skips a column of the app that is not JSON. `->` returns the text of a number, which loses no digits.
@@ -75,13 +109,34 @@ struct SQLiteDialect: SQLDialect {
         return "(SELECT \(member) FROM (SELECT \(document) AS v) WHERE json_valid(v))\(order)"
     }
 
+    // MARK: Collations and orders
+
     func collation(of type: AttributeType) -> String? {
         type == .decimal ? PredicateSQL.decimalCollation.name : equalityCollation(of: type)
     }
 
     func equalityCollation(of type: AttributeType) -> String? {
-        hasOtherCollations && SchemaSQL.columnType(type) == "TEXT" ? "BINARY" : nil
+        hasOtherCollations && columnType(type) == "TEXT" ? "BINARY" : nil
     }
+
+    /// SQLite regards NULL as less than all values.
+    func orderTerm(
+        _ expression: String, as type: AttributeType, isAscending: Bool, nulls: NullPlacement
+    ) -> String {
+        expression + orderClause(of: type) + (isAscending ? "" : " DESC") + (nulls == .last ? " NULLS LAST" : "")
+    }
+
+    /// SQLite requires a limit before an offset. A negative one is no limit.
+    func window(limit: Int?, offset: Int) -> String {
+        guard limit != nil || offset > 0 else { return "" }
+        return " LIMIT \(limit ?? -1)" + (offset > 0 ? " OFFSET \(offset)" : "")
+    }
+
+    // MARK: Keys
+
+    func anyKey(_ expression: String, of type: AttributeType) -> String { expression }
+
+    func key(ofAny expression: String, as type: AttributeType) -> String { expression }
 
     func isLocalKey(_ column: String) -> String { "\(column) GLOB '\(Self.localKey)'" }
 
@@ -103,6 +158,30 @@ struct SQLiteDialect: SQLDialect {
         }
         return integers.count == values.count ? "[\(integers.map(String.init).joined(separator: ","))]" : nil
     }
+}
+
+// MARK: - Tables
+
+extension SQLiteDialect {
+    func columnType(_ type: AttributeType) -> String {
+        switch type {
+        case .integer, .boolean: "INTEGER"
+        case .double: "REAL"
+        case .string, .date, .uuid, .url, .decimal, .json, .transformable: "TEXT"
+        case .binary: "BLOB"
+        }
+    }
+
+    var surrogateKeyType: String { "INTEGER" }
+
+    /// An `INTEGER PRIMARY KEY` is never NULL. Other keys may be NULL in SQLite, unless they are `NOT NULL`.
+    func primaryKeyClause(_ type: AttributeType) -> String {
+        columnType(type) == "INTEGER" ? " PRIMARY KEY" : " PRIMARY KEY NOT NULL"
+    }
+
+    var foreignKeyPlacement: ForeignKeyPlacement { .inTable }
+
+    var tableOptions: String { " STRICT" }
 }
 
 /// A cache of compiled regular expressions, because the SQL function gets the pattern again for each row.
@@ -132,7 +211,9 @@ enum RegularExpressionCache {
 extension SQLiteDialect {
     func asDouble(_ expression: String) -> String { "CAST(\(expression) AS REAL)" }
 
-    func operation(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String {
+    func operation(
+        _ operation: PredicateTerm.Operation, _ left: String, _ right: String, on numbers: NumberKind
+    ) -> String {
         "\(left) \(operation == .remainder ? "%" : operation.rawValue) \(right)"
     }
 
@@ -141,6 +222,10 @@ extension SQLiteDialect {
     func whole(_ expression: String) -> String {
         "(SELECT CASE typeof(v) WHEN 'integer' THEN v END FROM (SELECT \(expression) AS v))"
     }
+
+    func nextPosition(_ column: String) -> String { "ifnull(max(\(column)) + 1, 0)" }
+
+    func largest(_ expressions: [String]) -> String { "max(\n  \(expressions.joined(separator: ",\n  ")))" }
 }
 
 // MARK: - Text
@@ -152,7 +237,8 @@ extension SQLiteDialect {
     func folded(_ expression: String) -> String { "CAST(sync_fold(\(bytes(expression))) AS BLOB)" }
 
     func holds(
-        _ test: TextPredicate, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
+        _ test: TextPredicate, _ expression: String, ignoringCase ignoresCase: Bool, for use: ConditionUse,
+        _ arguments: inout SQLArguments
     ) -> String {
         let bytes = bytes(expression)
         let text = ignoresCase ? folded(expression) : bytes
@@ -160,9 +246,9 @@ extension SQLiteDialect {
         case .contains(let part):
             return falseIfNull("instr(\(text), \(bind(utf8: part, &arguments))) > 0")
         case .beginsWith(let part):
-            return isSame("substr(\(text), 1, \(part.utf8.count))", bind(utf8: part, &arguments))
+            return isSameOrNull("substr(\(text), 1, \(part.utf8.count))", bind(utf8: part, &arguments))
         case .endsWith(let part):
-            return isSame("substr(\(text), -\(part.utf8.count))", bind(utf8: part, &arguments))
+            return isSameOrNull("substr(\(text), -\(part.utf8.count))", bind(utf8: part, &arguments))
         case .like(let pattern):
             return falseIfNull("sync_like(\(text), \(bind(utf8: pattern, &arguments)))")
         case .matches(let expression):
@@ -175,43 +261,6 @@ extension SQLiteDialect {
 
     private func bind(utf8 text: String, _ arguments: inout SQLArguments) -> String {
         bind(.bytes(Data(text.utf8)), &arguments)
-    }
-}
-
-// MARK: - SQLArgument+DatabaseValue
-
-extension SQLArgument {
-    /// The value in the form that GRDB binds.
-    var databaseValue: DatabaseValue {
-        switch self {
-        case .null: .null
-        case .integer(let value): value.databaseValue
-        case .double(let value): value.databaseValue
-        case .text(let text): text.databaseValue
-        case .bytes(let data): data.databaseValue
-        }
-    }
-}
-
-// MARK: - PredicateSQL+SQLite
-
-extension PredicateSQL {
-    /// Compiles a condition for SQLite. The compiled condition uses the functions that ``install(in:)`` adds.
-    ///
-    /// - Parameter alias: The alias of the entity's table in the statement.
-    /// - Throws: ``SyncError`` `invalidPredicate`. The message for an unknown name lists the known names.
-    package init(
-        _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
-    ) throws {
-        try self.init(predicate, on: entity, layout: layout, alias: alias, dialect: SQLiteDialect(layout))
-    }
-
-    /// The values to bind, in order.
-    package var databaseValues: [DatabaseValue] { arguments.map(\.databaseValue) }
-
-    /// Returns the condition that a row belongs to the entity or a subentity; nil if the table contains no other rows.
-    package static func familyCondition(_ entity: CompiledEntity, layout: StoreLayout, alias: String) -> String? {
-        familyCondition(entity, layout: layout, alias: alias, dialect: SQLiteDialect())
     }
 }
 

@@ -7,7 +7,7 @@ extension SQLiteSession {
     package func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws
         -> [StoredLink]
     {
-        let statement = try statements.statement(linksSQL(link, from: end))
+        let statement = try statements.statement(LinkSQL(link, end, layout).links)
         var found: [StoredLink] = []
         for row in rows {
             statement.bind(row, at: 1)
@@ -23,23 +23,8 @@ extension SQLiteSession {
         return found
     }
 
-    private func linksSQL(_ link: CompiledAssociation, from end: CompiledAssociation.End) -> String {
-        let names = LinkTable(link, end, layout)
-        let select =
-            "SELECT \(names.other), \(names.position ?? "NULL"), \(names.otherPosition ?? "NULL") FROM \(names.table)"
-        let order = " ORDER BY \(LinkOrderingSQL.terms(position: names.position, key: names.other))"
-        // The rows with the foreign key are stored, but the rows that it references may be missing.
-        if link.storage == .foreignKey, end == .second { return "\(select) WHERE \(names.mine) = ?\(order)" }
-        let target = rowSQL(link.side(end.other).table)
-        let isStored =
-            "EXISTS (SELECT 1 FROM \(target.table) AS target WHERE target.\(target.keyColumn) = \(names.table).\(names.other))"
-        return "\(select) WHERE \(names.mine) = ? AND \(isStored)\(link.storage == .foreignKey ? "" : order)"
-    }
-
     package func stored(_ rows: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey> {
-        let names = LinkTable(link, .first, layout)
-        let statement = try statements.statement(
-            "SELECT 1 FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?")
+        let statement = try statements.statement(LinkSQL(link, .first, layout).link)
         return try Set(
             rows.filter { row in
                 statement.bind(row.first, at: 1)
@@ -54,7 +39,7 @@ extension SQLiteSession {
     package func nextPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
         -> [Int64]
     {
-        guard let query = NextPositionSQL.query(link.id, end, layout) else { return owners.map { _ in 0 } }
+        guard let query = LinkSQL(link, end, layout).nextPosition else { return owners.map { _ in 0 } }
         let statement = try statements.statement(query)
         return try owners.map { owner in
             statement.bind(owner, at: 1)
@@ -85,10 +70,8 @@ extension SQLiteSession {
     package func setPositions(
         _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
     ) throws {
-        let names = LinkTable(link, end, layout)
-        guard let column = names.position else { return }
-        let statement = try statements.statement(
-            "UPDATE \(names.table) SET \(column) = ? WHERE \(names.mine) = ? AND \(names.other) = ?")
+        guard let update = LinkSQL(link, end, layout).positionUpdate else { return }
+        let statement = try statements.statement(update)
         for (key, position) in positions {
             statement.bind(position, at: 1)
             statement.bind(key.row(end), at: 2)
@@ -256,53 +239,5 @@ extension SQLiteSession {
             statement.reset()
         }
         try counter.finish()
-    }
-}
-
-// MARK: - LinkTable
-
-/// The table that stores the links of an association, as seen from one of its ends. The names are quoted.
-struct LinkTable {
-    let table: String
-    /// The columns with the keys of the linked rows: `mine` for this end, `other` for the other end.
-    let mine: String
-    let other: String
-    /// The columns with the positions of a link in the lists of its two rows; nil for a list that is not ordered.
-    let position: String?
-    let otherPosition: String?
-
-    init(_ link: CompiledAssociation, _ end: CompiledAssociation.End, _ layout: StoreLayout) {
-        switch layout[link.id] {
-        case .foreignKey(let table, let column, let position):
-            let key = layout[link.first.table].keyColumn.quoted
-            self.table = table.quoted
-            (mine, other) = end == .first ? (key, column.quoted) : (column.quoted, key)
-            (self.position, otherPosition) = end == .first ? (nil, position?.quoted) : (position?.quoted, nil)
-        case .joinTable(let name, let first, let second, let firstPlace, let secondPlace):
-            table = name.quoted
-            let (columns, positions) = ((first.quoted, second.quoted), (firstPlace?.quoted, secondPlace?.quoted))
-            (mine, other) = end == .first ? columns : (columns.1, columns.0)
-            (position, otherPosition) = end == .first ? positions : (positions.1, positions.0)
-        }
-    }
-}
-
-// MARK: - NextPositionSQL
-
-/// A query for the next position in the ordered list of a row. This position follows those of linked rows and those
-/// that are reserved for pending references.
-enum NextPositionSQL {
-    /// Returns a query whose only parameter is the key of the row; nil if this end of the association is not ordered.
-    static func query(_ link: AssociationID, _ end: CompiledAssociation.End, _ layout: StoreLayout) -> String? {
-        let names = LinkTable(layout.model[link], end, layout)
-        let side = layout.model[link].side(end)
-        guard let position = names.position, let relationship = side.relationship else { return nil }
-        return """
-            SELECT max(
-              (SELECT ifnull(max(\(position)) + 1, 0) FROM \(names.table) WHERE \(names.mine) = ?1),
-              (SELECT ifnull(max(position) + 1, 0) FROM sync_pending
-               WHERE owner_entity IN (\(layout.entityNames(of: [side.table]))) AND owner_key = ?1
-               AND relationship = \(relationship.name.literal)))
-            """
     }
 }

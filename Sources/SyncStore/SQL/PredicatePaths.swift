@@ -19,7 +19,7 @@ package struct PathSQL: Sendable {
         if case .target(let last) = path.end, layout.model.entities[last.destination].compositeKey != nil {
             let key = compiler.key(path.hops + [last], from: entity, alias)
             let target = compiler.target(path.hops, last, from: entity, alias).value
-            value = "CASE WHEN \(target) IS NULL THEN NULL ELSE \(key) END"
+            value = "CASE WHEN \(target) IS NULL THEN NULL ELSE \(dialect.jsonText(key)) END"
             stored = value
             return
         }
@@ -155,69 +155,65 @@ extension PredicateCompiler {
 extension PredicateCompiler {
     /// Returns the comparison of two calculated values. It needs no parentheses as an operand.
     mutating func condition(
-        _ calculation: ResolvedCalculation, from entity: CompiledEntity, _ alias: String
+        _ calculation: ResolvedCalculation, for use: ConditionUse, from entity: CompiledEntity, _ alias: String
     ) -> String {
-        let left = term(calculation.left, from: entity, alias)
-        let right = term(calculation.right, from: entity, alias)
-        let isSame = dialect.isSame(left, right + dialect.equalityClause(of: calculation.type))
+        let left = term(calculation.left, as: calculation.type, from: entity, alias)
+        let right = term(calculation.right, as: calculation.type, from: entity, alias)
+        let same = right + dialect.equalityClause(of: calculation.type)
         let bound = right + dialect.orderClause(of: calculation.type)
         switch calculation.test {
-        case .equal: return "(\(isSame))"
-        case .notEqual: return "(NOT \(isSame))"
-        case .less: return dialect.falseIfNull("\(left) < \(bound)")
-        case .lessOrEqual: return dialect.falseIfNull("\(left) <= \(bound)")
-        case .greater: return dialect.falseIfNull("\(left) > \(bound)")
-        case .greaterOrEqual: return dialect.falseIfNull("\(left) >= \(bound)")
+        case .equal: return "(\(dialect.isSameOrNull(left, same)))"
+        case .notEqual: return "(NOT \(dialect.isSameOrNull(left, same)))"
+        case .less: return dialect.falseIfNull("\(left) < \(bound)", for: use)
+        case .lessOrEqual: return dialect.falseIfNull("\(left) <= \(bound)", for: use)
+        case .greater: return dialect.falseIfNull("\(left) > \(bound)", for: use)
+        case .greaterOrEqual: return dialect.falseIfNull("\(left) >= \(bound)", for: use)
         }
     }
 
     /// Returns a term that needs no parentheses as an operand.
     private mutating func term(
-        _ term: ResolvedCalculation.Term, from entity: CompiledEntity, _ alias: String
+        _ term: ResolvedCalculation.Term, as type: AttributeType, from entity: CompiledEntity, _ alias: String
     ) -> String {
         switch term {
-        case .constant(let constant): return bind(constant)
+        case .constant(let constant): return bind(constant, as: type)
         case .attribute(let hops, _, let slot): return attribute(hops, slot, from: entity, alias).value
         case .count(let hops, let last): return count(hops, last, from: entity, alias).value
-        case .asDouble(let inner): return dialect.asDouble(self.term(inner, from: entity, alias))
-        case .integer: return dialect.whole(operation(term, from: entity, alias))
-        case .double: return "(\(operation(term, from: entity, alias)))"
+        case .asDouble(let inner): return dialect.asDouble(self.term(inner, as: .integer, from: entity, alias))
+        case .integer(let left, let symbol, let right):
+            return dialect.whole(operation(left, symbol, right, on: .integer, from: entity, alias))
+        case .double(let left, let symbol, let right):
+            return "(\(operation(left, symbol, right, on: .double, from: entity, alias)))"
         }
     }
 
     /// Returns an operation without enclosing parentheses. Parsers limit nesting, and chains of operations need none.
     private mutating func operation(
-        _ term: ResolvedCalculation.Term, from entity: CompiledEntity, _ alias: String
+        _ left: ResolvedCalculation.Term, _ operation: PredicateTerm.Operation, _ right: ResolvedCalculation.Term,
+        on numbers: NumberKind, from entity: CompiledEntity, _ alias: String
     ) -> String {
-        switch term {
-        case .integer(let left, let operation, let right), .double(let left, let operation, let right):
-            let first = operand(left, of: operation, isFirst: true, from: entity, alias)
-            return dialect.operation(
-                operation, first, operand(right, of: operation, isFirst: false, from: entity, alias))
-        default: return self.term(term, from: entity, alias)
-        }
+        let first = operand(left, of: operation, on: numbers, isFirst: true, from: entity, alias)
+        let second = operand(right, of: operation, on: numbers, isFirst: false, from: entity, alias)
+        return dialect.operation(operation, first, second, on: numbers)
     }
 
     private mutating func operand(
-        _ term: ResolvedCalculation.Term, of outer: PredicateTerm.Operation, isFirst: Bool,
+        _ term: ResolvedCalculation.Term, of outer: PredicateTerm.Operation, on numbers: NumberKind, isFirst: Bool,
         from entity: CompiledEntity, _ alias: String
     ) -> String {
-        guard let inner = term.operation, outer != .remainder || !term.isWhole else {
-            return self.term(term, from: entity, alias)
+        let sql: String
+        let inner: PredicateTerm.Operation
+        switch term {
+        case .integer(let left, let operation, let right) where outer != .remainder:
+            inner = operation
+            sql = self.operation(left, inner, right, on: .integer, from: entity, alias)
+        case .double(let left, let operation, let right):
+            inner = operation
+            sql = self.operation(left, inner, right, on: .double, from: entity, alias)
+        default:
+            return self.term(term, as: numbers == .integer ? .integer : .double, from: entity, alias)
         }
-        let sql = operation(term, from: entity, alias)
         let stands = isFirst ? inner.rank >= outer.rank : inner.rank > outer.rank
         return stands ? sql : "(\(sql))"
     }
-}
-
-extension ResolvedCalculation.Term {
-    fileprivate var operation: PredicateTerm.Operation? {
-        switch self {
-        case .integer(_, let operation, _), .double(_, let operation, _): operation
-        default: nil
-        }
-    }
-
-    fileprivate var isWhole: Bool { if case .integer = self { true } else { false } }
 }

@@ -29,11 +29,11 @@ struct PredicateDialectTests {
     }
 
     private func compiled(
-        _ text: String, on entity: String = "User", after preceding: Int = 0
+        _ text: String, on entity: String = "User", for use: ConditionUse = .selection, after preceding: Int = 0
     ) throws -> PredicateSQL {
         try PredicateSQL(
             .where(text), on: layout.model.entity(named: entity), layout: layout, alias: "u",
-            dialect: ForeignDialect(), after: preceding)
+            dialect: ForeignDialect(), for: use, after: preceding)
     }
 
     /// Conditions on users, and their SQL in the dialect.
@@ -42,16 +42,23 @@ struct PredicateDialectTests {
         ("id > 1e30", "(NO)"),
         ("id IN {}", "(NO)"),
         ("name < nil", "(NO)"),
-        ("name == 'Ann'", "(same([u].[name], $1))"),
-        ("name !=[c] 'Ann'", "(NOT same(fold([u].[name]), $1))"),
-        ("name IN {'Ann', 'Bob'}", "(((among([u].[name], $1, $2) AND [u].[name] IS NOT NULL)))"),
-        ("name IN[c] {'Ann', 'Bob'}", "((sure(among(fold([u].[name]), $1, $2))))"),
-        ("name < 'b'", "(([u].[name] < $1 COLLATE bytewise AND [u].[name] IS NOT NULL))"),
-        ("name >=[c] 'b'", "(sure(fold([u].[name]) >= $1 COLLATE bytewise))"),
-        ("balance > 1.5", "(([u].[balance] > $1 AND [u].[balance] IS NOT NULL))"),
-        ("name CONTAINS 'a' AND name BEGINSWITH[c] 'A'", "(has([u].[name], $1) AND begins_folded([u].[name], $2))"),
-        ("name ENDSWITH 'a' OR NOT name LIKE 'a*'", "(NOT like([u].[name], $1) OR ends([u].[name], $2))"),
-        ("name MATCHES 'a.'", "(matches([u].[name], $1))"),
+        ("name == 'Ann'", "([u].[name] = $1:string)"),
+        ("name !=[c] 'Ann'", "(NOT same(fold([u].[name]), $1:folded))"),
+        ("name IN {'Ann', 'Bob'}", "(((among([u].[name], $1:string, $2:string))))"),
+        ("name IN[c] {'Ann', 'Bob'}", "(((among(fold([u].[name]), $1:folded, $2:folded))))"),
+        ("name < 'b'", "(([u].[name] < $1:string COLLATE bytewise))"),
+        ("name >=[c] 'b'", "((fold([u].[name]) >= $1:folded COLLATE bytewise))"),
+        ("balance > 1.5", "(([u].[balance] > $1:decimal))"),
+        ("active == TRUE AND born == '1970-01-01T00:00:01Z'", "([u].[active] = $1:boolean AND [u].[born] = $2:date)"),
+        (
+            "name CONTAINS 'a' AND name BEGINSWITH[c] 'A'",
+            "((has([u].[name], $1:string)) AND (begins_folded([u].[name], $2:folded)))"
+        ),
+        (
+            "name ENDSWITH 'a' OR NOT name LIKE 'a*'",
+            "(NOT sure(like([u].[name], $1:string)) OR (ends([u].[name], $2:string)))"
+        ),
+        ("name MATCHES 'a.'", "((matches([u].[name], $1:string)))"),
         ("name CONTAINS ''", "([u].[name] IS NOT NULL)"),
         (
             "country.code == nil",
@@ -60,18 +67,52 @@ struct PredicateDialectTests {
         (
             "ANY tags.id == 1",
             "(EXISTS (SELECT 1 FROM [User_tags] AS [u_2], [Tag] AS [u_1] WHERE [u_2].[userID] = [u].[id]"
-                + " AND [u_1].[id] = [u_2].[tagID] AND same([u_1].[id], $1)))"
+                + " AND [u_1].[id] = [u_2].[tagID] AND [u_1].[id] = $1:integer))"
         ),
         (
             "tags.@count > 1",
-            "(sure((SELECT count(*) FROM [User_tags] AS [u_2], [Tag] AS [u_1] WHERE [u_2].[userID] = [u].[id]"
-                + " AND [u_1].[id] = [u_2].[tagID]) > $1))"
+            "(((SELECT count(*) FROM [User_tags] AS [u_2], [Tag] AS [u_1] WHERE [u_2].[userID] = [u].[id]"
+                + " AND [u_1].[id] = [u_2].[tagID]) > $1:integer))"
+        ),
+        ("id + 1 > 2", "((whole([u].[id] + $1:integer) > $2:integer))"),
+        ("id / 2 + 0.5 == 1.5", "(same_or_null((double(whole([u].[id] / $1:integer)) +. $2:double), $3:double))"),
+    ]
+
+    /// Conditions on users that are negated, so that NULL must not be in place of false.
+    static let negated: [(String, String)] = [
+        ("name == 'Ann'", "(NOT same([u].[name], $1:string))"),
+        ("name != 'Ann'", "(NOT NOT same([u].[name], $1:string))"),
+        ("name < 'b'", "(NOT ([u].[name] < $1:string COLLATE bytewise AND [u].[name] IS NOT NULL))"),
+        ("name IN {'Ann'}", "(NOT ((among([u].[name], $1:string) AND [u].[name] IS NOT NULL)))"),
+        ("id == 1 AND name == 'Ann'", "(NOT same([u].[id], $1:integer) OR NOT same([u].[name], $2:string))"),
+        (
+            "ANY tags.id == 1",
+            "(NOT EXISTS (SELECT 1 FROM [User_tags] AS [u_2], [Tag] AS [u_1] WHERE [u_2].[userID] = [u].[id]"
+                + " AND [u_1].[id] = [u_2].[tagID] AND [u_1].[id] = $1:integer))"
+        ),
+        (
+            "ALL tags.id == 1",
+            "(NOT NOT EXISTS (SELECT 1 FROM [User_tags] AS [u_2], [Tag] AS [u_1] WHERE [u_2].[userID] = [u].[id]"
+                + " AND [u_1].[id] = [u_2].[tagID] AND NOT same([u_1].[id], $1:integer)))"
         ),
     ]
 
     @Test("A condition uses the SQL of its dialect, and nothing of SQLite", arguments: conditions)
     func usesDialect(text: String, sql: String) throws {
         #expect(try compiled(text).sql == sql)
+    }
+
+    @Test("A negated comparison is not NULL, and other comparisons can use an index", arguments: negated)
+    func negatedComparisonIsNotNull(text: String, sql: String) throws {
+        #expect(try compiled("NOT (\(text))").sql == sql)
+    }
+
+    @Test("A condition that is a value is not NULL")
+    func valueIsNotNull() throws {
+        #expect(try compiled("name == 'Ann'", for: .value).sql == "(same([u].[name], $1:string))")
+        #expect(try compiled("name >=[c] 'b'", for: .value).sql.hasPrefix("(sure("))
+        #expect(try compiled("name CONTAINS 'a'", for: .value).sql == "(sure(has([u].[name], $1:string)))")
+        #expect(try compiled("id + 1 > 2", for: .value).sql.hasPrefix("(sure(whole("))
     }
 
     @Test("Values are bound as the dialect stores them, in the order of their placeholders")
@@ -87,7 +128,7 @@ struct PredicateDialectTests {
     @Test("Placeholders are numbered after those of the statement")
     func numbersPlaceholdersAfterStatement() throws {
         let condition = try compiled("id == 1 OR name == 'Ann'", after: 2)
-        #expect(condition.sql == "(same([u].[id], $3) OR same([u].[name], $4))")
+        #expect(condition.sql == "([u].[id] = $3:integer OR [u].[name] = $4:string)")
         #expect(condition.arguments == [.integer(1), .text("Ann")])
     }
 
