@@ -48,6 +48,10 @@ enum ByteWord {
         return (difference &- ones) & ~difference
     }
 
+    /// Returns a word that marks control characters, as ``equal(_:_:)`` does.
+    @inline(__always)
+    static func control(_ word: UInt64) -> UInt64 { (word &- ones &* UInt64(UInt8.blank)) & ~word }
+
     /// Returns a word that marks the bytes that can end a string or begin an escape, as ``equal(_:_:)`` does.
     @inline(__always)
     static func quoteOrBackslash(_ word: UInt64) -> UInt64 { equal(word, .quote) | equal(word, .backslash) }

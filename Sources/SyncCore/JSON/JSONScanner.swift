@@ -245,8 +245,7 @@ extension JSONScanner {
     /// first such byte, other bytes can have the high bit set too.
     @inline(__always)
     private static func specialBytes(_ word: UInt64) -> UInt64 {
-        let control = (word &- ByteWord.ones &* 0x20) & ~word
-        return (ByteWord.quoteOrBackslash(word) | control | word) & ByteWord.highs
+        (ByteWord.quoteOrBackslash(word) | ByteWord.control(word) | word) & ByteWord.highs
     }
 
     /// Reads an escape, a run of non-ASCII characters, or one plain byte near the end of the text.

@@ -157,17 +157,29 @@ extension JSONText {
 
     /// Appends a Swift string as a JSON string with quotes and minimal escapes.
     package static func append(quoted text: String, to out: inout [UInt8]) {
-        append(quoted: text.utf8, to: &out)
+        var text = text
+        text.withUTF8 { append(quoted: $0, to: &out) }
     }
 
     /// Appends contiguous bytes as a JSON string. Most strings need no escapes, so their bytes are copied at once.
     package static func append(quoted text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
-        guard text.contains(where: { $0 < .blank || $0 == .quote || $0 == .backslash }) else {
+        guard needsEscapes(text) else {
             out.append(.quote)
             out += text
             return out.append(.quote)
         }
         append(quoted: text[...], to: &out)
+    }
+
+    private static func needsEscapes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let start = UnsafeRawPointer(text.baseAddress) else { return false }
+        var index = 0
+        while index + 8 <= text.count {
+            let word = start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            if (ByteWord.quoteOrBackslash(word) | ByteWord.control(word)) & ByteWord.highs != 0 { return true }
+            index += 8
+        }
+        return text[index...].contains { $0 < .blank || $0 == .quote || $0 == .backslash }
     }
 
     /// Appends bytes as a JSON string with quotes and minimal escapes.
