@@ -58,10 +58,12 @@ struct PredicateLimitTests {
             "count BETWEEN {-1001, 1001}", "ratio == 0.5", "ratio == 0.75", "ratio != 0.75", "ratio < 1",
             "price == 2.5", "price == 2.51", "price != 2.51", "price >= -100", "day == '2000-01-01'",
             "day == '1999-12-31'", "day != '1999-12-31'", "day > '1999-12-31'", "extra.n == 7", "extra.n == 7000",
-            "tags.@count == 2", "tags.@count < 2000", #"extra == '{"m":"\u0000"}'"#, #"extra != '{"m":"\u0000"}'"#,
-            "site != 'x'",
+            "tags.@count == 2", "tags.@count < 2000", "site != 'x'",
         ] {
-            #expect(try await compare(condition, [], limited, unlimited) == 1)
+            #expect(try await compare(condition, [], limited, unlimited) == 1, "\(condition)")
+        }
+        for op in ["==", "!="] {
+            #expect(try await compare("extra \(op) %@", [#"{"m":"\u0000"}"#], limited, unlimited) == 1)
         }
     }
 
