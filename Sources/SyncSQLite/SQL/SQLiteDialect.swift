@@ -121,9 +121,10 @@ struct SQLiteDialect: SQLDialect {
 
     /// SQLite regards NULL as less than all values.
     func orderTerm(
-        _ expression: String, as type: AttributeType, isAscending: Bool, nulls: NullPlacement
+        _ expression: String, as type: AttributeType?, isAscending: Bool, nulls: NullPlacement
     ) -> String {
-        expression + orderClause(of: type) + (isAscending ? "" : " DESC") + (nulls == .last ? " NULLS LAST" : "")
+        expression + (type.map(orderClause) ?? "") + (isAscending ? "" : " DESC")
+            + (nulls == .last ? " NULLS LAST" : "")
     }
 
     /// SQLite requires a limit before an offset. A negative one is no limit.

@@ -56,7 +56,7 @@ package struct LinkSQL: Sendable {
     package var links: String {
         let select =
             "SELECT \(names.other), \(names.position ?? "NULL"), \(names.otherPosition ?? "NULL") FROM \(names.table)"
-        let key = dialect.orderTerm(names.other, as: keyType(end.other), isAscending: true, nulls: .never)
+        let key = dialect.orderTerm(names.other, as: nil, isAscending: true, nulls: .never)
         let order = " ORDER BY \(dialect.linkOrder(position: names.position, key: key))"
         let isForeignKey = association.storage == .foreignKey
         // The rows with the foreign key are stored, but the rows that it references may be missing.

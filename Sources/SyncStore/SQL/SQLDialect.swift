@@ -98,9 +98,12 @@ package protocol SQLDialect: Sendable {
 
     // MARK: Orders
 
-    /// Returns a term of an `ORDER BY` clause. Numbers are ordered by value, and text by bytes.
+    /// Returns a term of an `ORDER BY` clause.
+    ///
+    /// - Parameter type: The type of the values: numbers are ordered by value, and text by bytes. Nil for a column in
+    ///   its own order, which only has to be the same each time.
     func orderTerm(
-        _ expression: String, as type: AttributeType, isAscending: Bool, nulls: NullPlacement
+        _ expression: String, as type: AttributeType?, isAscending: Bool, nulls: NullPlacement
     ) -> String
 
     /// Returns the clause that limits the rows of a statement, with a space before it; empty without limit and offset.

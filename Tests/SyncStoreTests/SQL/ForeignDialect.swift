@@ -71,7 +71,7 @@ struct ForeignDialect: SQLDialect {
     // MARK: Orders
 
     func orderTerm(
-        _ expression: String, as type: AttributeType, isAscending: Bool, nulls: NullPlacement
+        _ expression: String, as type: AttributeType?, isAscending: Bool, nulls: NullPlacement
     ) -> String {
         let end =
             switch nulls {
@@ -79,7 +79,7 @@ struct ForeignDialect: SQLDialect {
             case .smallest: isAscending ? " NULLS FIRST" : " NULLS LAST"
             case .last: " NULLS LAST"
             }
-        return expression + orderClause(of: type) + (isAscending ? " UP" : " DOWN") + end
+        return expression + (type.map(orderClause) ?? "") + (isAscending ? " UP" : " DOWN") + end
     }
 
     // MARK: Keys

@@ -121,7 +121,7 @@ struct StatementTests {
             tags.links
                 == "SELECT [tagID], [sync_order], NULL FROM [Media_tags] WHERE [mediaID] = $1:integer AND EXISTS "
                 + "(SELECT 1 FROM [Tag] AS target WHERE target.[name] = [Media_tags].[tagID]) "
-                + "ORDER BY [sync_order] UP NULLS LAST, [tagID] COLLATE bytewise UP")
+                + "ORDER BY [sync_order] UP NULLS LAST, [tagID] UP")
         #expect(tags.link == "SELECT 1 FROM [Media_tags] WHERE [mediaID] = $1:integer AND [tagID] = $2:string")
         #expect(
             tags.positionUpdate
