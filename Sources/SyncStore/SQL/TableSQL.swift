@@ -85,7 +85,7 @@ package struct TableSQL {
         let entity = layout.model.entities[owner]
         guard let key = KeyColumns(entity, layout, dialect) else { return nil }
         let columns = key.columns.map(dialect.quoted).joined(separator: ", ")
-        let name = dialect.quoted("sync_key_\(entity.name)")
+        let name = dialect.quoted(StoreLayout.keyIndexName(of: entity))
         let index = "CREATE UNIQUE INDEX \(name) ON \(dialect.quoted(names.name)) (\(columns))"
         return index + (dialect.sharedKeyCondition(owner, layout).map { " WHERE \($0)" } ?? "")
     }
