@@ -37,9 +37,9 @@ extension NodeBatch {
             lines.append("row of \(node.entity), root \(node.isRoot), owned \(node.ownerIndex != nil)")
             var version = Int(node.firstVersion)
             while version >= 0 {
-                let values = attributes.indices.map { index in
-                    StoredValue(slots[version * stride + index], as: attributes[index].type, pool).map { "\($0)" }
-                        ?? "-"
+                let values = attributes.indices.map { slot in
+                    let value = slot < firstSlot ? node.key : slots[version * stride + slot - firstSlot]
+                    return StoredValue(value, as: attributes[slot].type, pool).map { "\($0)" } ?? "-"
                 }
                 lines.append("  \(values.joined(separator: " | "))")
                 version = Int(self.version(after: Int32(version)))
