@@ -50,6 +50,17 @@ package struct KeyColumns: Sendable {
         sharing = { dialect.sharedKeyCondition(owner, layout, alias: $0) }
     }
 
+    /// Returns the composite key of each entity of a table that declares one.
+    static func compositeKeys(
+        of hierarchy: EntityHierarchy, _ layout: StoreLayout, _ dialect: any SQLDialect
+    ) -> [(entity: Int, key: KeyColumns)] {
+        hierarchy.entities.compactMap { id in
+            let entity = layout.model.entities[id]
+            guard entity.keyOwner == id, entity.compositeKey != nil else { return nil }
+            return KeyColumns(entity, layout, dialect).map { (id, $0) }
+        }
+    }
+
     private static func target(
         _ relationship: CompiledRelationship, _ layout: StoreLayout, _ dialect: any SQLDialect
     ) -> Part? {

@@ -23,11 +23,8 @@ package struct RecordSQL: Sendable {
         var compositeKeys: [Int: (key: KeyColumns, first: Int)] = [:]
         var expressions: [String] = []
         let first = 1 + (table.hasEntityColumn ? 1 : 0) + table.columns.count
-        for id in hierarchy.entities {
-            let entity = layout.model.entities[id]
-            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout, dialect)
-            else { continue }
-            compositeKeys[id] = (key, first + expressions.count)
+        for (entity, key) in KeyColumns.compositeKeys(of: hierarchy, layout, dialect) {
+            compositeKeys[entity] = (key, first + expressions.count)
             expressions += key.expressions(of: Self.alias)
         }
         self.compositeKeys = compositeKeys
@@ -59,8 +56,7 @@ package struct RecordSQL: Sendable {
 
     /// Returns the clause that limits the rows. A negative limit selects none.
     package func window(_ limit: Int?, _ offset: Int) -> String {
-        guard limit != nil || offset > 0 else { return "" }
-        return dialect.window(limit: limit.map { max($0, 0) }, offset: offset)
+        dialect.window(limit: limit.map { max($0, 0) }, offset: offset)
     }
 
     // MARK: Order
@@ -181,11 +177,7 @@ package final class RowSQL: Sendable {
         names += foreignKeyColumns.map { dialect.quoted($0.column) }
         names += foreignKeyColumns.compactMap { $0.order.map(dialect.quoted) }
         self.names = names
-        let keys = hierarchy.entities.compactMap { id -> (entity: Int, key: KeyColumns)? in
-            let entity = layout.model.entities[id]
-            guard entity.keyOwner == id, entity.compositeKey != nil else { return nil }
-            return KeyColumns(entity, layout, dialect).map { (id, $0) }
-        }
+        let keys = KeyColumns.compositeKeys(of: hierarchy, layout, dialect)
         selected = names + keys.flatMap { $0.key.expressions(of: table.name) }
         compositeKeys = Dictionary(keys.map { ($0.entity, $0.key) }, uniquingKeysWith: { $1 })
         columns = RowColumns(
