@@ -35,13 +35,16 @@ let package = Package(
         .executable(name: "syncdb", targets: ["syncdb"]),
     ],
     traits: [
-        .default(enabledTraits: ["CommandLine"]),
+        .default(enabledTraits: ["CommandLine", "TwoWay"]),
         .trait(
             name: "CommandLine",
             description: "The program syncdb. Without this trait, swift-argument-parser is not fetched."),
         .trait(
             name: "Macros",
             description: "Swift types as entities: @Entity. Without this trait, swift-syntax is not fetched."),
+        .trait(
+            name: "TwoWay",
+            description: "The two-way engine and the services. Without this trait, they are not built."),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -65,7 +68,7 @@ let package = Package(
         .target(
             name: "SyncService",
             dependencies: [
-                "CCurl", "SyncCore", "SyncStore",
+                "CCurl", "SyncCalls", "SyncCore", "SyncStore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: ours),
@@ -84,12 +87,14 @@ let package = Package(
         .target(
             name: "Sync",
             dependencies: [
-                "SyncCalls", "SyncCore", "SyncStore", "SyncSQLite", "SyncService",
+                "SyncCalls", "SyncCore", "SyncStore", "SyncSQLite",
+                .target(name: "SyncService", condition: .when(traits: ["TwoWay"])),
                 .target(name: "SyncMacros", condition: .when(traits: ["Macros"])),
             ],
             exclude: privacyManifest.excluded, resources: privacyManifest.resources,
             swiftSettings: ours),
-        .target(name: "SyncTesting", dependencies: ["Sync", "SyncCore", "SyncSQLite"], swiftSettings: ours),
+        .target(
+            name: "SyncTesting", dependencies: ["Sync", "SyncCore", "SyncSQLite", "SyncService"], swiftSettings: ours),
         .target(
             name: "SyncTools",
             dependencies: [

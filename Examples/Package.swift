@@ -7,7 +7,7 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v14)],
     dependencies: [
-        .package(name: "Sync", path: "..", traits: ["Macros"]),
+        .package(name: "Sync", path: "..", traits: ["Macros", "TwoWay"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),

@@ -30,12 +30,14 @@ let package = Package(
         .target(name: "SyncStore", dependencies: ["CPrefetch", "SyncCore"], swiftSettings: language),
         .target(
             name: "SyncSQLite", dependencies: ["SyncCore", "SyncStore"] + grdb, swiftSettings: language),
-        .target(name: "SyncService", dependencies: ["CCurl", "SyncCore", "SyncStore", http], swiftSettings: language),
+        .target(
+            name: "SyncService", dependencies: ["CCurl", "SyncCalls", "SyncCore", "SyncStore", http],
+            swiftSettings: language),
         .target(name: "SyncCalls", dependencies: ["SyncCore", "SyncStore"], swiftSettings: language),
         .target(
             name: "Sync", dependencies: ["SyncCalls", "SyncCore", "SyncStore", "SyncSQLite", "SyncService"],
-            swiftSettings: language),
-        .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: language),
+            swiftSettings: language + [.define("TwoWay")]),
+        .target(name: "SyncTesting", dependencies: ["Sync", "SyncService"], swiftSettings: language),
         .target(name: "TestSize", path: "Tests/TestSize", swiftSettings: language),
         .testTarget(
             name: "SyncTests", dependencies: ["Sync", "SyncCalls", "SyncStore", "TestSize"] + grdb,

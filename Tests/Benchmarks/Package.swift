@@ -17,7 +17,7 @@ let package = Package(
     name: "SyncBenchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Sync", path: "../..", traits: []),
+        .package(name: "Sync", path: "../..", traits: ["TwoWay"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],

@@ -40,10 +40,9 @@ let package = Package(
             ],
             swiftSettings: instrumented),
         .target(name: "SyncCalls", dependencies: ["SyncCore", "SyncStore"], swiftSettings: instrumented),
-        // Without the sync engine.
+        // Without the trait TwoWay.
         .target(
             name: "Sync", dependencies: ["SyncCalls", "SyncCore", "SyncStore", "SyncSQLite"],
-            exclude: ["Engine", "Exports.swift"],
             swiftSettings: instrumented),
         .target(name: "CLibFuzzer"),
         .target(name: "FuzzSupport", dependencies: ["CLibFuzzer", "SyncCore"], swiftSettings: instrumented),

@@ -7,7 +7,7 @@ let package = Package(
     name: "MacroTests",
     platforms: [.macOS(.v14)],
     dependencies: [
-        .package(name: "Sync", path: "../..", traits: ["Macros"]),
+        .package(name: "Sync", path: "../..", traits: ["Macros", "TwoWay"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [

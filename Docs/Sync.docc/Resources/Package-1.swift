@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
     name: "Todos",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(name: "Sync", path: "../Sync", traits: [])],
+    dependencies: [.package(name: "Sync", path: "../Sync", traits: ["TwoWay"])],
     targets: [
         .executableTarget(name: "Todos", dependencies: [.product(name: "Sync", package: "Sync")])
     ])

@@ -1,5 +1,6 @@
 public import Foundation
 public import Sync
+public import SyncService
 
 /// An in-memory service for tests, with versions and configurable capabilities.
 public actor InMemoryService: SyncService {

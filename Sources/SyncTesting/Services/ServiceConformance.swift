@@ -1,5 +1,6 @@
 public import Foundation
 public import Sync
+public import SyncService
 
 /// A test suite that checks whether a service meets the requirements of the engine. Run the suite for each new service,
 /// with a real server.

@@ -1,6 +1,5 @@
 public import SyncCalls
 public import SyncCore
-public import SyncService
 import SyncStore
 
 extension SyncEngine {
