@@ -239,7 +239,7 @@ extension SyncCall {
         var results = ResultAccumulator()
         try await map(chunks, total, with: quiet.graphBuilder()) { piece in
             // If the payload is one page of a list, other pages may contain any row that it omits.
-            if piece.payload.plan.page.isPart { keepsOmittedRows.withLock { $0 = true } }
+            if piece.payload.graph.page.isPart { keepsOmittedRows.withLock { $0 = true } }
             results.add(try await quiet.changesHere(isDryRun: false) { _ in piece.payload })
         }
         try Task.checkCancellation()

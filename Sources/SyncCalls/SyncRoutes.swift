@@ -14,13 +14,13 @@ extension StoreHost {
     /// contains.
     ///
     /// - Returns: The changes of the whole import.
-    func processRemovedListEntries(_ plan: PayloadGraph, _ run: PagedImport, _ request: SyncRequest) async throws
+    func processRemovedListEntries(_ graph: PayloadGraph, _ run: PagedImport, _ request: SyncRequest) async throws
         -> SyncResult
     {
         try await writing { writer in
             try run.withState(isDryRun: false) { state in
                 state?.isEnding = true
-                let last = try writer.sync(MappedPayload(plan), request, &state)
+                let last = try writer.sync(MappedPayload(graph), request, &state)
                 state?.changes.add(last)
                 try state?.changes.preservePending { try writer.pendingReferences(among: $0) }
                 return state?.changes.result() ?? last
@@ -118,7 +118,7 @@ private struct ChunkWriter {
         var pagination = PaginationInfo()
         while let payload = chunk?.payload {
             chunk = nil
-            pagination = payload.plan.page
+            pagination = payload.graph.page
             let page = try quiet.apply(payload, run: &state)
             state?.changes.add(page)
             if hasTooManyUnresolved(state) { try resolvePending(&state) }

@@ -28,7 +28,7 @@ package struct InsertHookMapper: Sendable {
     }
 
     /// Returns the final payload graph, after the hook has seen all new rows.
-    package func finalGraph(_ plan: PayloadGraph) throws -> PayloadGraph { try mapStrictly?(records) ?? plan }
+    package func finalGraph(_ graph: PayloadGraph) throws -> PayloadGraph { try mapStrictly?(records) ?? graph }
 }
 
 /// The path of a record in a payload: the index of its root record, and the steps from the root record.

@@ -161,16 +161,16 @@ package struct PayloadGraph: Sendable {
     /// Returns the graph for the end of a payload with this pagination information. If the document omits records, the
     /// result is the graph of a delta. Call this method on a graph without records.
     package func ending(_ page: PaginationInfo) -> PayloadGraph {
-        var plan = self
-        if page.isPart { plan.isComplete = false }
-        return plan
+        var graph = self
+        if page.isPart { graph.isComplete = false }
+        return graph
     }
 
     /// Returns a copy that is the graph of a delta.
     package func ofPart() -> PayloadGraph {
-        var plan = self
-        plan.isComplete = false
-        return plan
+        var graph = self
+        graph.isComplete = false
+        return graph
     }
 
     /// Returns a copy whose indexes in the parent's list follow those of earlier pages and chunks.
@@ -178,12 +178,12 @@ package struct PayloadGraph: Sendable {
     /// - Parameter count: The number of root records in the earlier pages and chunks.
     package func following(_ count: Int) -> PayloadGraph {
         guard let parent, count > firstRecord else { return self }
-        var plan = self
+        var graph = self
         let places = Int32(truncatingIfNeeded: count - firstRecord)
-        for (index, assertion) in plan[parent.link].assertions.enumerated() where assertion.sequence == 0 {
-            plan[parent.link].assertions[index].position += places
+        for (index, assertion) in graph[parent.link].assertions.enumerated() where assertion.sequence == 0 {
+            graph[parent.link].assertions[index].position += places
         }
-        return plan
+        return graph
     }
 
     /// Returns the path of a record, such as `[3].notes[0]`; empty if occurrences are not tracked. The path omits keys
@@ -230,12 +230,12 @@ package struct PayloadGraph: Sendable {
 /// The result of mapping a payload, or a chunk of it.
 package struct MappedPayload: Sendable {
     /// The nodes and link assertions of the payload.
-    package let plan: PayloadGraph
+    package let graph: PayloadGraph
     /// Maps the payload again when an insert hook replaces records; nil without a hook.
     package let rewriting: InsertHookMapper?
 
-    package init(_ plan: PayloadGraph, rewriting: InsertHookMapper? = nil) {
-        self.plan = plan
+    package init(_ graph: PayloadGraph, rewriting: InsertHookMapper? = nil) {
+        self.graph = graph
         self.rewriting = rewriting
     }
 }
@@ -297,14 +297,14 @@ extension PayloadGraph {
 extension PayloadGraph {
     /// Returns a copy whose replaced lists unlink omitted rows of these tables instead of deleting them.
     package func unlinking(_ tables: Set<TableID>) -> PayloadGraph {
-        var plan = self
-        for link in plan.links.indices {
-            for index in plan.links[link].replacements.indices {
-                let replacement = plan.links[link].replacements[index]
+        var graph = self
+        for link in graph.links.indices {
+            for index in graph.links[link].replacements.indices {
+                let replacement = graph.links[link].replacements[index]
                 let left = model.links[link].side(replacement.end.other).table
-                if tables.contains(left) { plan.links[link].replacements[index] = replacement.with(kind: .unlink) }
+                if tables.contains(left) { graph.links[link].replacements[index] = replacement.with(kind: .unlink) }
             }
         }
-        return plan
+        return graph
     }
 }

@@ -12,28 +12,28 @@ extension InsertHookMapper {
     /// - Returns: The new payload graph; nil if the hook has already received every new row.
     /// - Throws: The errors of the hook and of the mapping. ``SyncError`` `recordExpected` if the hook returns a value
     ///   that is not an object, `invalidOption` if the hook changes the key.
-    package mutating func next(after plan: PayloadGraph, newOccurrences new: [Int]) throws -> PayloadGraph? {
-        let open = rows(new, plan).filter { row in
-            !row.occurrences.contains { answeredPaths.contains(plan.recordPaths[$0]) }
+    package mutating func next(after graph: PayloadGraph, newOccurrences new: [Int]) throws -> PayloadGraph? {
+        let open = rows(new, graph).filter { row in
+            !row.occurrences.contains { answeredPaths.contains(graph.recordPaths[$0]) }
         }
         guard !open.isEmpty else { return nil }
         let pending = Set(open.map(\.row))
-        let ready = open.filter { row in !row.occurrences.contains { isInside(pending, $0, plan) } }
+        let ready = open.filter { row in !row.occurrences.contains { isInside(pending, $0, graph) } }
         // If new rows are nested in each other in a cycle, none of them is outermost, so take the first.
-        for row in ready.isEmpty ? [open[0]] : ready { try rewrite(row, plan) }
+        for row in ready.isEmpty ? [open[0]] : ready { try rewrite(row, graph) }
         var next = try map(records)
         // A returned record may repeat nested records, so keep the counts of the original payload.
         (next.duplicateRecordCount, next.inconsistentRecordCount) = (
-            plan.duplicateRecordCount, plan.inconsistentRecordCount
+            graph.duplicateRecordCount, graph.inconsistentRecordCount
         )
         return next
     }
 
-    private func rows(_ new: [Int], _ plan: PayloadGraph) -> [NewRow] {
+    private func rows(_ new: [Int], _ graph: PayloadGraph) -> [NewRow] {
         var rows: [NewRow] = []
         var indexes: [PayloadGraph.RowReference: Int] = [:]
         for occurrence in new {
-            guard let row = plan.row(of: occurrence) else { continue }
+            guard let row = graph.row(of: occurrence) else { continue }
             if let index = indexes[row] {
                 rows[index].occurrences.append(occurrence)
             } else {
@@ -44,11 +44,11 @@ extension InsertHookMapper {
         return rows
     }
 
-    private func isInside(_ rows: Set<PayloadGraph.RowReference>, _ occurrence: Int, _ plan: PayloadGraph) -> Bool {
-        var around = plan.occurrences[occurrence].parent
+    private func isInside(_ rows: Set<PayloadGraph.RowReference>, _ occurrence: Int, _ graph: PayloadGraph) -> Bool {
+        var around = graph.occurrences[occurrence].parent
         while around >= 0 {
-            if let row = plan.row(of: Int(around)), rows.contains(row) { return true }
-            around = plan.occurrences[Int(around)].parent
+            if let row = graph.row(of: Int(around)), rows.contains(row) { return true }
+            around = graph.occurrences[Int(around)].parent
         }
         return false
     }
@@ -57,19 +57,19 @@ extension InsertHookMapper {
 
     /// Calls the hook for a row. The returned record replaces the last record of the row. Members that it lacks are
     /// removed from the other records of the row.
-    private mutating func rewrite(_ row: NewRow, _ plan: PayloadGraph) throws {
-        let paths = row.occurrences.map { plan.recordPaths[$0] }
+    private mutating func rewrite(_ row: NewRow, _ graph: PayloadGraph) throws {
+        let paths = row.occurrences.map { graph.recordPaths[$0] }
         let found = paths.map { $0.value(in: records) ?? .object([]) }
         let record = JSONValue.object(found.reduce(into: []) { Self.merge($1, into: &$0) })
-        let entity = plan.model.entities[Int(plan[row.row.table].nodes[row.row.node.index].entity)]
+        let entity = graph.model.entities[Int(graph[row.row.table].nodes[row.row.node.index].entity)]
         let insertion = SyncOptions.Insertion(
-            entity: entity.name, record: record, parent: row.occurrences.first.flatMap { plan.parent(of: $0) })
+            entity: entity.name, record: record, parent: row.occurrences.first.flatMap { graph.parent(of: $0) })
         let answer = try hook(insertion)
         guard let last = paths.last, case .object(let members) = answer else {
             throw SyncError(
                 .recordExpected, "expected a record (JSON object) from the insert hook", entity: entity.name)
         }
-        try checkKey(answer, for: record, of: row.row, entity, plan)
+        try checkKey(answer, for: record, of: row.row, entity, graph)
         for path in paths.dropLast() {
             guard case .object(let before)? = path.value(in: records) else { continue }
             let kept = before.filter { member in members.contains { $0.key.utf8.elementsEqual(member.key.utf8) } }
@@ -91,13 +91,13 @@ extension InsertHookMapper {
     /// it, so it is enough that they agree.
     private func checkKey(
         _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
-        _ plan: PayloadGraph
+        _ graph: PayloadGraph
     ) throws {
         guard let slot = entity.keySlot else {
-            return try checkCompositeKey(answer, for: record, of: row, entity, plan)
+            return try checkCompositeKey(answer, for: record, of: row, entity, graph)
         }
-        let attribute = plan.model[entity.table].attributes[slot]
-        let before = plan.withTexts { StoredValue(plan[row.table].nodes[row.node.index].key, as: attribute.type, $0) }
+        let attribute = graph.model[entity.table].attributes[slot]
+        let before = graph.withTexts { StoredValue(graph[row.table].nodes[row.node.index].key, as: attribute.type, $0) }
         let after = try AttributeMapper(answer, of: entity, in: model).values[attribute.name] ?? .null
         if before ?? .null == after { return }
         let given = try AttributeMapper(record, of: entity, in: model).values[attribute.name] ?? .null
@@ -114,12 +114,12 @@ extension InsertHookMapper {
     /// name another one, so it is enough that both records agree.
     private func checkCompositeKey(
         _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
-        _ plan: PayloadGraph
+        _ graph: PayloadGraph
     ) throws {
-        guard entity.isKeyed, let before = plan.withTexts({ RowKey(plan[row.table].nodes[row.node.index].key, $0) })
+        guard entity.isKeyed, let before = graph.withTexts({ RowKey(graph[row.table].nodes[row.node.index].key, $0) })
         else { return }
-        let after = plan.model.key(of: entity, in: answer, else: before)
-        if after == before || after == plan.model.key(of: entity, in: record, else: before) { return }
+        let after = graph.model.key(of: entity, in: answer, else: before)
+        if after == before || after == graph.model.key(of: entity, in: record, else: before) { return }
         throw SyncError(.invalidOption, "the insert hook must not change the key of a record", entity: entity.name)
     }
 }

@@ -66,9 +66,9 @@ package struct ChunkedGraphBuilder {
 
     private mutating func rest() throws -> MappedPayload {
         let payload = try map(chunker.last())
-        try payload.plan.requireRecords(ofEach: roots, of: builder.model)
+        try payload.graph.requireRecords(ofEach: roots, of: builder.model)
         guard hasRecords else { return try payload.requiringRecords(of: builder.model, options, after: unfitKey) }
-        try payload.plan.requireKeys(options, firstKeyless)
+        try payload.graph.requireKeys(options, firstKeyless)
         return payload
     }
 
@@ -87,11 +87,11 @@ package struct ChunkedGraphBuilder {
             let first = builder.layout.isPlain ? reader.recordIndex + 1 : recordCount
             return try builder.map(chunk.bytes, bytes, &reader, from: first)
         }
-        recordCount += payload.plan.rootRecords
-        count(payload.plan.roots)
-        hasRecords = hasRecords || payload.plan.readableRootRecords > 0
-        if !hasRecords, unfitKey == nil { unfitKey = try payload.plan.unfitKey(of: builder.model) }
-        firstKeyless = firstKeyless ?? payload.plan.firstKeyless
+        recordCount += payload.graph.rootRecords
+        count(payload.graph.roots)
+        hasRecords = hasRecords || payload.graph.readableRootRecords > 0
+        if !hasRecords, unfitKey == nil { unfitKey = try payload.graph.unfitKey(of: builder.model) }
+        firstKeyless = firstKeyless ?? payload.graph.firstKeyless
         progress(chunk.location.offset + chunk.bytes.count)
         return payload
     }

@@ -307,7 +307,7 @@ extension PayloadMapper {
         defer { current = outer }
         report(.unknownDiscriminatorValue, entityID, bytes, reason + "; the record is skipped")
         guard let keyOwner = entity.keyOwner else { return -1 }
-        let (key, state) = reader.key(ofSkipped: object, as: entity, tape, context, bytes, &plan)
+        let (key, state) = reader.key(ofSkipped: object, as: entity, tape, context, bytes, &graph)
         if context.isRoot { rootKeyState = state }
         if let key { _ = node(forKey: key, keyOwner: keyOwner, entity, bytes) }
         return -1

@@ -210,24 +210,24 @@ extension DuplicateRecords {
     /// - Returns: The number of the record among the duplicate records, from 1.
     @inline(never)
     mutating func add(
-        _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ plan: inout PayloadGraph,
+        _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ graph: inout PayloadGraph,
         _ bytes: Bytes
     ) -> Int32 {
         count += 1
         let table = row.table.index
-        let values = plan.rows[table].storedValues(of: values)
-        let indexes = plan.rows[table].indexes(
-            ofVersion: Int(plan.rows[table].nodes[row.node.index].firstVersion))
+        let values = graph.rows[table].storedValues(of: values)
+        let indexes = graph.rows[table].indexes(
+            ofVersion: Int(graph.rows[table].nodes[row.node.index].firstVersion))
         let contested = contestedSlots.isEmpty ? nil : contestedSlots[row]
         var found: [Int] = []
-        plan.arena.withUnsafeBufferPointer { arena in
+        graph.arena.withUnsafeBufferPointer { arena in
             let pool = TextPool(payload: bytes, arena: arena)
             if keepsOccurrences {
-                adding(values, to: row, startingAs: plan.rows[table].slots[indexes]) {
+                adding(values, to: row, startingAs: graph.rows[table].slots[indexes]) {
                     found = pool.differingSlots(values, $0, contested)
                 }
             } else {
-                plan.rows[table].slots.withUnsafeBufferPointer {
+                graph.rows[table].slots.withUnsafeBufferPointer {
                     let earlier = UnsafeBufferPointer(rebasing: $0[indexes])
                     found = pool.differingSlots(values, earlier, contested)
                 }
@@ -235,7 +235,7 @@ extension DuplicateRecords {
         }
         guard !found.isEmpty else { return count }
         contestedSlots[row, default: []].formUnion(found)
-        recordInconsistency(of: row, by: count, &plan)
+        recordInconsistency(of: row, by: count, &graph)
         return count
     }
 
@@ -244,10 +244,10 @@ extension DuplicateRecords {
     /// - Parameter record: The number of the duplicate record; nil for the first record of the row. The first record
     ///   can be inconsistent with a duplicate that is nested in it, because some of its links follow the nested record.
     private mutating func recordInconsistency(
-        of row: PayloadGraph.RowReference, by record: Int32?, _ plan: inout PayloadGraph
+        of row: PayloadGraph.RowReference, by record: Int32?, _ graph: inout PayloadGraph
     ) {
         if let record { contradicting.insert(record) } else { contradictingFirst.insert(row) }
-        if plan.contestedRows.count < Self.rowLimit { plan.contestedRows.insert(row) }
+        if graph.contestedRows.count < Self.rowLimit { graph.contestedRows.insert(row) }
     }
 
     // MARK: Links
@@ -261,22 +261,22 @@ extension DuplicateRecords {
     }
 
     /// Compares the link statements of each row's records. Call this after all records are mapped.
-    mutating func compareLinks(_ plan: inout PayloadGraph) {
+    mutating func compareLinks(_ graph: inout PayloadGraph) {
         for (side, links) in Dictionary(grouping: links, by: \.side) {
-            let end = plan.model[side.link].side(side.end)
-            let rows = end.isToMany ? Self.contestedLists(side, plan) : Self.contestedStatements(side, plan)
-            for row in rows { compare(row, links, end.table, &plan) }
+            let end = graph.model[side.link].side(side.end)
+            let rows = end.isToMany ? Self.contestedLists(side, graph) : Self.contestedStatements(side, graph)
+            for row in rows { compare(row, links, end.table, &graph) }
         }
-        if let finder { plan.inconsistencies = finder.inconsistentRecordCount }
-        plan.inconsistentRecordCount = contradicting.count + contradictingFirst.count
+        if let finder { graph.inconsistencies = finder.inconsistentRecordCount }
+        graph.inconsistentRecordCount = contradicting.count + contradictingFirst.count
     }
 
     /// Returns the statements of a to-one relationship for each row whose statements differ, in document order.
-    private static func contestedStatements(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[AssertedTargets]] {
-        let (batch, end) = (plan[side.link], side.end)
-        let table = plan.model[side.link].side(end).table
+    private static func contestedStatements(_ side: LinkStatement.Side, _ graph: PayloadGraph) -> [[AssertedTargets]] {
+        let (batch, end) = (graph[side.link], side.end)
+        let table = graph.model[side.link].side(end).table
         // Most rows have one statement or equal ones. The first pass finds the other rows without storing statements.
-        var targets = [Int](repeating: -2, count: plan.rows[table.index].nodes.count)
+        var targets = [Int](repeating: -2, count: graph.rows[table.index].nodes.count)
         var contested: [NodeID: [AssertedTargets]] = [:]
         statements(of: batch, end) { node, _, target in
             let target = target?.index ?? -1
@@ -303,10 +303,10 @@ extension DuplicateRecords {
 
     /// Returns the replaced lists of each row that has several, in document order. A list that replaces nothing only
     /// adds links, so it cannot be inconsistent with another list.
-    private static func contestedLists(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[AssertedTargets]] {
-        let (batch, end) = (plan[side.link], side.end)
-        let table = plan.model[side.link].side(end).table
-        var isListed = [Bool](repeating: false, count: plan[table].nodes.count)
+    private static func contestedLists(_ side: LinkStatement.Side, _ graph: PayloadGraph) -> [[AssertedTargets]] {
+        let (batch, end) = (graph[side.link], side.end)
+        let table = graph.model[side.link].side(end).table
+        var isListed = [Bool](repeating: false, count: graph[table].nodes.count)
         var lists: [NodeID: [UInt32: [NodeID]]] = [:]
         for list in batch.replacements where list.end == end {
             if isListed[list.node.index] { lists[list.node] = [:] }
@@ -325,17 +325,17 @@ extension DuplicateRecords {
     }
 
     private mutating func compare(
-        _ row: [AssertedTargets], _ links: [LinkStatement], _ table: TableID, _ plan: inout PayloadGraph
+        _ row: [AssertedTargets], _ links: [LinkStatement], _ table: TableID, _ graph: inout PayloadGraph
     ) {
         for (index, asserted) in row.enumerated() {
             guard let earlier = row[..<index].last(where: { $0.targets != asserted.targets }) else { continue }
             let statement = Self.statement(asserted.sequence, links)
             if finder != nil {
                 if let statement, let before = Self.statement(earlier.sequence, links) {
-                    finder?.add(statement, before.record, asserted.targets, earlier.targets, plan)
+                    finder?.add(statement, before.record, asserted.targets, earlier.targets, graph)
                 }
             } else {
-                recordInconsistency(of: .init(table: table, node: asserted.node), by: statement?.record, &plan)
+                recordInconsistency(of: .init(table: table, node: asserted.node), by: statement?.record, &graph)
             }
         }
     }
@@ -362,13 +362,13 @@ extension DuplicateRecords {
     mutating func addWatched(
         _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, of entity: CompiledEntity,
         at path: String,
-        _ plan: PayloadGraph, _ bytes: Bytes
+        _ graph: PayloadGraph, _ bytes: Bytes
     ) -> Int32 {
-        let attributes = plan.model[row.table].attributes
-        let key = plan[row.table].nodes[row.node.index].key
-        plan.arena.withUnsafeBufferPointer { arena in
+        let attributes = graph.model[row.table].attributes
+        let key = graph[row.table].nodes[row.node.index].key
+        graph.arena.withUnsafeBufferPointer { arena in
             let pool = TextPool(payload: bytes, arena: arena)
-            let name = RowKey(key, pool)?.recordKey(plan.model.keyType(of: entity.id)).description
+            let name = RowKey(key, pool)?.recordKey(graph.model.keyType(of: entity.id)).description
             finder?.add(
                 path, entity: entity.name, key: name, of: row,
                 values: values.indices.lazy.filter { values[$0].kind != .absent }.map { slot in
@@ -385,14 +385,16 @@ extension InconsistentRecordFinder {
     /// Adds a difference: the record of `statement` links other rows than an earlier record of the same row.
     fileprivate mutating func add(
         _ statement: DuplicateRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
-        _ plan: PayloadGraph
+        _ graph: PayloadGraph
     ) {
-        let model = plan.model
+        let model = graph.model
         let table = model[statement.side.link].side(statement.side.end.other).table
         let isToMany = model[statement.side.link].side(statement.side.end).isToMany
         func text(_ node: NodeID) -> String {
-            let known = plan[table].nodes[node.index]
-            return plan.withTexts { RowKey(known.key, $0)?.recordKey(model.keyType(of: Int(known.entity))).description }
+            let known = graph[table].nodes[node.index]
+            return graph.withTexts {
+                RowKey(known.key, $0)?.recordKey(model.keyType(of: Int(known.entity))).description
+            }
                 ?? "a row without a key"
         }
         func text(_ nodes: [NodeID]) -> String {

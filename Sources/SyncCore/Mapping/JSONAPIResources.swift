@@ -45,13 +45,13 @@ extension PayloadMapper {
         let checkpoint = reader.checkpoint
         var context = Context(permission: .full, isResource: true)
         let list = layout.lists[location.list]
-        if list.root >= 0, model.entity(entity, isKindOf: list.entity), let parent = plan.parent {
+        if list.root >= 0, model.entity(entity, isKindOf: list.entity), let parent = graph.parent {
             context.arrival = (parent.link, parent.end.other, parent.node)
         }
-        try reader.read(tape, at: location.token, as: entity, context, bytes, &plan)
-        let key = reader.key(of: model.entities[entity], tape, context, from: checkpoint, bytes, &plan)
+        try reader.read(tape, at: location.token, as: entity, context, bytes, &graph)
+        let key = reader.key(of: model.entities[entity], tape, context, from: checkpoint, bytes, &graph)
         reader.removeCandidates(after: checkpoint)
-        let rowKey = plan.arena.withUnsafeBufferPointer { RowKey(key, TextPool(payload: bytes, arena: $0)) }
+        let rowKey = graph.arena.withUnsafeBufferPointer { RowKey(key, TextPool(payload: bytes, arena: $0)) }
         if let rowKey { reader.resources?.add(rowKey, of: entity, tape, at: id, bytes) }
     }
 
@@ -64,7 +64,7 @@ extension PayloadMapper {
         guard let keyOwner = entity.keyOwner, let key = reader.resources?.key(of: target, tape, at: id, bytes) else {
             return nil
         }
-        let slot = key.slot(model.keyType(of: target), arena: &plan.arena)
+        let slot = key.slot(model.keyType(of: target), arena: &graph.arena)
         return node(forKey: slot, keyOwner: keyOwner, entity, bytes).node
     }
 }
@@ -130,7 +130,7 @@ extension RecordReader {
     /// The attributes override other members of the resource, such as `meta`. The `id` overrides the attributes if it
     /// is the JSON key of the primary key.
     mutating func scanResource(
-        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) throws {
         let table = tables.tableOf[keyTables.all[keyTable].entity]
         var (attributes, relationships, id) = (-1, -1, -1)
@@ -144,23 +144,23 @@ extension RecordReader {
                 relationships = key
             } else if isObject, tape.isText(key, "links", in: bytes) {
                 // JSON:API defines `links`, so it is ignored unless the model has a remote key for it.
-                try scanMember(tape, key: key, of: table, keyTable, isOwn: true, bytes, &plan)
+                try scanMember(tape, key: key, of: table, keyTable, isOwn: true, bytes, &graph)
             } else if tape.isText(key, "id", in: bytes) {
                 id = key
             } else if !tape.isText(key, "type", in: bytes) {
-                try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
+                try scanMember(tape, key: key, of: table, keyTable, bytes, &graph)
             }
             key = Int(tape.tokens[key + 1].next)
         }
         if attributes >= 0 {
             let first = candidates.count
             pushKey(tape, attributes)
-            try scan(tape, object: attributes + 1, keyTable: keyTable, bytes, &plan)
+            try scan(tape, object: attributes + 1, keyTable: keyTable, bytes, &graph)
             path.pop()
             setOuterKey(attributes, ofCandidatesFrom: first)
         }
         if relationships >= 0 { scanLinkage(tape, object: relationships + 1, keyTable: keyTable, bytes) }
-        if id >= 0 { try scanID(tape, key: id, of: table, keyTable, bytes, &plan) }
+        if id >= 0 { try scanID(tape, key: id, of: table, keyTable, bytes, &graph) }
     }
 
     /// Reads a member of a resource.
@@ -169,14 +169,14 @@ extension RecordReader {
     ///   it.
     private mutating func scanMember(
         _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, isOwn: Bool = false, _ bytes: Bytes,
-        _ plan: inout PayloadGraph
+        _ graph: inout PayloadGraph
     ) throws {
         let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
         let found = keyTables.all[keyTable].entries[entry]
         if found.slot >= 0 {
-            try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes, &plan)
+            try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes, &graph)
         } else if !isOwn || !keyTables.all[keyTable].targets[entry].isEmpty {
-            try fillTargets(entry, of: table, tape, key: key, keyTable, bytes, &plan)
+            try fillTargets(entry, of: table, tape, key: key, keyTable, bytes, &graph)
         }
     }
 
@@ -184,13 +184,13 @@ extension RecordReader {
     /// reference the resource by its `id`. Otherwise the attributes override it, and it is never read into a primary
     /// key with another remote key.
     private mutating func scanID(
-        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) throws {
         let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
         let found = keyTables.all[keyTable].entries[entry]
         // An `id` that the model does not read is not reported as unmapped.
         if keyTables.all[keyTable].targets[entry].isEmpty { return }
-        guard found.slot >= 0 else { return try scanMember(tape, key: key, of: table, keyTable, bytes, &plan) }
+        guard found.slot >= 0 else { return try scanMember(tape, key: key, of: table, keyTable, bytes, &graph) }
         let slot = found.slot
         let entity = model.entities[keyTables.all[keyTable].entity]
         let isJSONKey = found.strength == 0 || model[table].attributes[slot].remoteKey == nil
@@ -198,11 +198,11 @@ extension RecordReader {
         let isGiven = attribute.kind != .absent && attribute.kind != .null
         guard isJSONKey, slot == entity.keySlot else {
             if isGiven || (!isJSONKey && entity.keySlots.contains(slot)) { return }
-            return try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
+            return try scanMember(tape, key: key, of: table, keyTable, bytes, &graph)
         }
         row.clear(slot)
-        try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
-        if isGiven, plan.differ(attribute, row[slot], bytes) {
+        try scanMember(tape, key: key, of: table, keyTable, bytes, &graph)
+        if isGiven, graph.differ(attribute, row[slot], bytes) {
             report(
                 .objectKeyMismatch, entity.id, bytes,
                 "'attributes' has a different \(diagnostics.name(of: slot, entity)) than the resource; "

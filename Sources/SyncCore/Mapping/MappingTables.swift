@@ -249,13 +249,13 @@ package struct AttributeMapper {
         }
         var builder = JSONTapeBuilder()
         try builder.read(record)
-        let plan = PayloadGraph(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
+        let graph = PayloadGraph(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
         var mapper = PayloadMapper(
-            plan, options: SyncOptions(), MappingTables(model, keeping: capabilities))
+            graph, options: SyncOptions(), MappingTables(model, keeping: capabilities))
         let slots = try builder.bytes.withUnsafeBufferPointer { try mapper.attributes(builder.tape, of: entity, $0) }
         var values: [String: StoredValue] = [:]
         builder.bytes.withUnsafeBufferPointer { bytes in
-            mapper.plan.arena.withUnsafeBufferPointer { arena in
+            mapper.graph.arena.withUnsafeBufferPointer { arena in
                 let pool = TextPool(payload: bytes, arena: arena)
                 for slot in entity.slots {
                     let attribute = model.compiled[entity.table].attributes[slot]

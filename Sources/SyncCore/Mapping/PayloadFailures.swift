@@ -11,7 +11,7 @@ extension MappedPayload {
     func requiringRecords(
         of model: SyncModel, _ options: SyncOptions, after unfit: SyncDiagnostic? = nil
     ) throws -> MappedPayload {
-        try plan.requireRecords(of: model, options, after: unfit)
+        try graph.requireRecords(of: model, options, after: unfit)
         return self
     }
 }

@@ -47,21 +47,21 @@ package struct PayloadGraphBuilder: Sendable {
         guard entity.isKeyed || !isKindless else {
             throw Self.keyless(name)
         }
-        var plan = PayloadGraph(model: compiled, entity: entity.id, operations: operations, payload: Data())
-        plan.isComplete = options.payloadKind.isSnapshot
+        var graph = PayloadGraph(model: compiled, entity: entity.id, operations: operations, payload: Data())
+        graph.isComplete = options.payloadKind.isSnapshot
         if !options.entities.isEmpty {
             guard parent == nil else {
                 throw SyncError(.invalidOption, "a payload of several entities cannot have a parent", entity: name)
             }
-            plan.roots = layout.lists.map { PayloadGraph.RootList(entity: $0.entity) }
+            graph.roots = layout.lists.map { PayloadGraph.RootList(entity: $0.entity) }
         }
-        if !layout.isPlain { plan.labels = layout.lists.map(\.label) }
+        if !layout.isPlain { graph.labels = layout.lists.map(\.label) }
         if let parent {
-            try plan.setParent(
+            try graph.setParent(
                 ParentLink(of: entity, parent: parent.entity, relationship: parent.relationship, compiled),
                 id: parent.id, keeping: capabilities)
         }
-        base = plan
+        base = graph
         self.options = options
         tables = MappingTables(model, checking: options.types, keeping: capabilities)
         self.model = model
@@ -107,11 +107,11 @@ package struct PayloadGraphBuilder: Sendable {
             return try mapOnce(data, bytes, &reader, from: firstRecord)
         }
         let start = reader
-        let plan = try mapOnce(data, bytes, &reader, from: firstRecord).plan
+        let graph = try mapOnce(data, bytes, &reader, from: firstRecord).graph
         return MappedPayload(
-            try explaining(plan) {
+            try explaining(graph) {
                 var reader = start
-                return try $0.mapOnce(data, bytes, &reader, from: firstRecord).plan
+                return try $0.mapOnce(data, bytes, &reader, from: firstRecord).graph
             })
     }
 
@@ -131,11 +131,11 @@ package struct PayloadGraphBuilder: Sendable {
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, bytes)
             if reader.isSingleRecord { mapper.addSingleRecord(tape, bytes) }
-            if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.recordSizes() }
-            if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
-                mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
+            if mapper.graph.rootRecords == Self.sampleSize / 2 { mapper.graph.recordSizes() }
+            if mapper.graph.rootRecords == Self.sampleSize, reader.position > 0 {
+                mapper.graph.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
             }
-            if mapper.plan.rootRecords & 1023 == 0 { try mapper.notifyProgress(reader.position, of: bytes.count) }
+            if mapper.graph.rootRecords & 1023 == 0 { try mapper.notifyProgress(reader.position, of: bytes.count) }
         }
         return MappedPayload(mapper.finish(payload: data))
     }
@@ -160,17 +160,17 @@ package struct PayloadGraphBuilder: Sendable {
         }
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, at: reader.tokenLocation, layout, bytes)
-            if reader.isSingleRecord, mapper.plan.readableRootRecords == 0 {
-                mapper.plan.recordLists(tape.listPaths(in: bytes), reader)
+            if reader.isSingleRecord, mapper.graph.readableRootRecords == 0 {
+                mapper.graph.recordLists(tape.listPaths(in: bytes), reader)
             }
             count += 1
-            if count == Self.sampleSize / 2 { mapper.plan.recordSizes() }
+            if count == Self.sampleSize / 2 { mapper.graph.recordSizes() }
             if count == Self.sampleSize, reader.position > 0 {
-                mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
+                mapper.graph.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
             }
             if count & 1023 == 0 { try mapper.notifyProgress(reader.position, of: bytes.count) }
         }
-        mapper.plan.record(reader, options)
+        mapper.graph.record(reader, options)
         return MappedPayload(mapper.finish(payload: data))
     }
 
@@ -272,7 +272,7 @@ package struct PayloadGraphBuilder: Sendable {
     /// Maps records without calling the insert hook.
     consuming func mapped(_ records: [JSONValue]) throws -> PayloadGraph {
         let locations = locations
-        return try explainedPlan(count: records.count) { index, builder in
+        return try explainedGraph(count: records.count) { index, builder in
             guard case .object = records[index] else {
                 throw SyncError(.recordExpected, "expected a record (JSON object)", path: "[\(index)]")
             }
@@ -295,16 +295,16 @@ package struct PayloadGraphBuilder: Sendable {
             let values = try records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") }
             return try map(values).requiringRecords(of: model, options)
         }
-        let plan = try explainedPlan(count: records.count) { index, builder in
+        let graph = try explainedGraph(count: records.count) { index, builder in
             try builder.read(any: records[index], path: "[\(index)]")
         }
-        return try MappedPayload(plan).requiringRecords(of: model, options)
+        return try MappedPayload(graph).requiringRecords(of: model, options)
     }
 
-    private func explainedPlan(
+    private func explainedGraph(
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
     ) throws -> PayloadGraph {
-        try explaining(plan(count: count, read)) { try $0.plan(count: count, read) }
+        try explaining(graph(count: count, read)) { try $0.graph(count: count, read) }
     }
 
     /// Returns the graph with diagnostics of its inconsistent records, if the options ask for them. The payload is
@@ -314,22 +314,22 @@ package struct PayloadGraphBuilder: Sendable {
     ///
     /// - Throws: ``SyncError`` `inconsistentRecords` if the sync is strict.
     private func explaining(
-        _ plan: PayloadGraph, _ again: (PayloadGraphBuilder) throws -> PayloadGraph
+        _ graph: PayloadGraph, _ again: (PayloadGraphBuilder) throws -> PayloadGraph
     ) throws -> PayloadGraph {
-        guard plan.inconsistentRecordCount > 0, options.listsInconsistentRecords || options.isStrict else {
-            return plan
+        guard graph.inconsistentRecordCount > 0, options.listsInconsistentRecords || options.isStrict else {
+            return graph
         }
         var builder = self
-        builder.watched = plan.contestedRows
+        builder.watched = graph.contestedRows
         builder.options.progress = nil
         let found = try again(builder).inconsistencies
         if options.isStrict, let first = found.first { throw first.error(revealing: options.includesValuesInErrors) }
-        var plan = plan
-        plan.add(found, revealing: options.includesValuesInErrors)
-        return plan
+        var graph = graph
+        graph.add(found, revealing: options.includesValuesInErrors)
+        return graph
     }
 
-    private func plan(
+    private func graph(
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
     ) throws -> PayloadGraph {
         var mapper = mapper()
@@ -344,10 +344,10 @@ package struct PayloadGraphBuilder: Sendable {
                     return
                 }
                 try mapper.mapRoot(builder.tape, $0)
-                if mapper.plan.roots[0].isSingleRecord { mapper.addSingleRecord(builder.tape, $0) }
+                if mapper.graph.roots[0].isSingleRecord { mapper.addSingleRecord(builder.tape, $0) }
             }
-            if index + 1 == Self.sampleSize / 2 { mapper.plan.recordSizes() }
-            if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
+            if index + 1 == Self.sampleSize / 2 { mapper.graph.recordSizes() }
+            if index + 1 == Self.sampleSize { mapper.graph.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
         }
         return mapper.finish(payload: Data(builder.bytes))
     }

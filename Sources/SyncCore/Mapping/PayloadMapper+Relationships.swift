@@ -33,7 +33,7 @@ extension PayloadMapper {
             if let giver, isKnownByOwner(owner) {
                 // The link to the owner of a keyless row always stays, so the listed links are added to that link.
                 stated.isAddition = true
-                stated.add(giver, occurrence: occurrence, to: &plan)
+                stated.add(giver, occurrence: occurrence, to: &graph)
             }
             if owner.repetition >= 0 {
                 repeats.add(.init(stated, record: owner.repetition, entity: entity, index: candidate.relationship))
@@ -61,17 +61,17 @@ extension PayloadMapper {
             bytes)
         switch shape {
         case .null:
-            statement?.replaceOthers(isIDKey ? .unlink : relationship.listKind, in: &plan)
+            statement?.replaceOthers(isIDKey ? .unlink : relationship.listKind, in: &graph)
         case .empty where isToMany && isIDKey:
-            statement?.replaceOthers(.unlink, in: &plan)
+            statement?.replaceOthers(.unlink, in: &graph)
         case .empty(let hasNulls) where isToMany:
-            guard plan.operations.contains(.deleteRelationships), !hasNulls else { return }
-            statement?.replaceOthers(relationship.listKind, in: &plan)
+            guard graph.operations.contains(.deleteRelationships), !hasNulls else { return }
+            statement?.replaceOthers(relationship.listKind, in: &graph)
         case .object where !isToMany && !isIDKey:
             try mapRecord(at: candidate.value, relationship, tape, stating: statement, context, bytes)
         case .object where !isToMany && candidate.isReference, .id where !isToMany && relationship.isKeyed:
             guard let target = reference(relationship, tape, at: candidate.value, entity, bytes) else { return }
-            statement?.add(target, to: &plan)
+            statement?.add(target, to: &graph)
         case .records(let list) where isToMany && !isIDKey:
             try mapRecords(of: list, relationship, tape, stating: statement, context, bytes)
         case .records(let list) where isToMany && candidate.isReference && list.layout == .array,
@@ -95,7 +95,7 @@ extension PayloadMapper {
         let target = try record(tape, at: token, as: relationship.destination, context, bytes)
         guard let statement else { return }
         if let target {
-            statement.add(target.node, kind: target.entity, occurrence: statement.occurrence, to: &plan)
+            statement.add(target.node, kind: target.entity, occurrence: statement.occurrence, to: &graph)
         } else {
             linkKeyPart(relationship, statement, tape, at: token, bytes)
         }
@@ -106,7 +106,7 @@ extension PayloadMapper {
         stating statement: LinkAssertionBuilder?, _ context: Context, _ bytes: Bytes
     ) throws {
         var context = context
-        context.permission = AllowedOperations(child: plan.operations)
+        context.permission = AllowedOperations(child: graph.operations)
         context.isReported = context.isReported || relationship.isKeyed
         var position: Int32 = 0
         var elements = ListElements(of: list, tape)
@@ -122,12 +122,13 @@ extension PayloadMapper {
             let target = try record(tape, at: element.value, as: relationship.destination, context, bytes)
             guard let statement, let target else { continue }
             statement.add(
-                target.node, kind: target.entity, at: position, occurrence: target.occurrence, isListed: true, to: &plan
+                target.node, kind: target.entity, at: position, occurrence: target.occurrence, isListed: true,
+                to: &graph
             )
             position += 1
         }
-        if position > 0, list.isWhole, plan.operations.contains(.deleteRelationships) {
-            statement?.replaceOthers(relationship.listKind, in: &plan)
+        if position > 0, list.isWhole, graph.operations.contains(.deleteRelationships) {
+            statement?.replaceOthers(relationship.listKind, in: &graph)
         }
     }
 
@@ -147,10 +148,10 @@ extension PayloadMapper {
             let target = reference(
                 relationship, tape, at: element.token, entity, bytes, listedBy: statement?.owner)
             if statement == nil { reader.path.pop() }
-            if let target { statement?.add(target, at: position, to: &plan) }
+            if let target { statement?.add(target, at: position, to: &graph) }
             position += 1
         }
-        statement?.replaceOthers(.unlink, in: &plan)
+        statement?.replaceOthers(.unlink, in: &graph)
     }
 
     /// Returns the node that a child's relationship leads back to; nil if there is none. It is the node through which
@@ -163,10 +164,10 @@ extension PayloadMapper {
         {
             return arrival.owner
         }
-        guard let child, let location = plan.rows[child.table.index].nodes[child.node.index].ownerIndex else {
+        guard let child, let location = graph.rows[child.table.index].nodes[child.node.index].ownerIndex else {
             return nil
         }
-        let owner = plan.rows[child.table.index].owners[location]
+        let owner = graph.rows[child.table.index].owners[location]
         guard owner.link == relationship.link, owner.end == relationship.end.other || relationship.isSymmetric else {
             return nil
         }
@@ -176,7 +177,7 @@ extension PayloadMapper {
     /// Returns whether an owner identifies the row, because its record has no key. The record of such a row cannot
     /// change the owner.
     private func isKnownByOwner(_ row: Mapped) -> Bool {
-        plan.rows[row.table.index].nodes[row.node.index].ownerIndex != nil
+        graph.rows[row.table.index].nodes[row.node.index].ownerIndex != nil
     }
 
     /// Returns the node that an ID references, with the entity that the reference states; nil for an invalid ID.
@@ -194,7 +195,7 @@ extension PayloadMapper {
         let destination = model.entities[relationship.destination]
         guard let keyOwner = destination.keyOwner,
             let key = reader.id(
-                tape, at: token, of: destination, relationship, listedBy: owner, bytes, &plan)
+                tape, at: token, of: destination, relationship, listedBy: owner, bytes, &graph)
         else {
             report(
                 .typeMismatch, entity, bytes,
@@ -216,14 +217,14 @@ extension PayloadMapper {
         guard model[relationship.link].isKeyPart, relationship.end == .first, !relationship.isToMany else { return }
         let destination = model.entities[relationship.destination]
         guard let keyOwner = destination.keyOwner else { return }
-        var key = isReference ? reader.resourceKey(tape, at: token, of: destination, bytes, &plan)?.key : nil
+        var key = isReference ? reader.resourceKey(tape, at: token, of: destination, bytes, &graph)?.key : nil
         if key == nil {
             let value = isReference ? reader.id(tape, of: token, bytes) : token
-            key = reader.key(at: value, of: destination, tape, bytes, &plan)
+            key = reader.key(at: value, of: destination, tape, bytes, &graph)
         }
         guard let key else { return }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
-        statement.add(node, occurrence: statement.occurrence, isByID: true, to: &plan)
+        statement.add(node, occurrence: statement.occurrence, isByID: true, to: &graph)
     }
 }
 
@@ -277,8 +278,8 @@ struct LinkAssertionBuilder {
 
     /// Asserts a link to a row that an ID references.
     @inline(__always)
-    func add(_ target: (node: NodeID, kind: Int), at position: Int32 = -1, to plan: inout PayloadGraph) {
-        add(target.node, kind: target.kind, at: position, occurrence: occurrence, isByID: true, to: &plan)
+    func add(_ target: (node: NodeID, kind: Int), at position: Int32 = -1, to graph: inout PayloadGraph) {
+        add(target.node, kind: target.kind, at: position, occurrence: occurrence, isByID: true, to: &graph)
     }
 
     /// Asserts a link. The link of a symmetric association is asserted in both directions.
@@ -291,7 +292,7 @@ struct LinkAssertionBuilder {
     @inline(__always)
     func add(
         _ target: NodeID, kind: Int = -1, at position: Int32 = -1, occurrence: Int32, isListed: Bool = false,
-        isByID: Bool = false, to plan: inout PayloadGraph
+        isByID: Bool = false, to graph: inout PayloadGraph
     ) {
         func assertion(assertedBy end: CompiledAssociation.End) -> LinkBatch.Assertion {
             .init(
@@ -300,20 +301,20 @@ struct LinkAssertionBuilder {
                 isByID: isByID,
                 kind: .init(entity: Int16(truncatingIfNeeded: kind == linkedEntity ? -1 : kind), end: end.other))
         }
-        plan.links[link.index].assertions.append(assertion(assertedBy: end))
+        graph.links[link.index].assertions.append(assertion(assertedBy: end))
         if isSymmetric, owner.node != target {
-            plan.links[link.index].assertions.append(assertion(assertedBy: end.other))
+            graph.links[link.index].assertions.append(assertion(assertedBy: end.other))
         }
     }
 
     /// Asserts that the row has no links except those that this statement and later ones assert. Does nothing if
     /// `isAddition` is true.
-    func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in plan: inout PayloadGraph) {
+    func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in graph: inout PayloadGraph) {
         if isAddition { return }
         let replacement = LinkBatch.Replacement(
             node: owner.node, end: end, kind: kind, sequence: sequence, occurrence: occurrence)
-        plan.links[link.index].replacements.append(replacement)
+        graph.links[link.index].replacements.append(replacement)
         guard isSymmetric else { return }
-        plan.links[link.index].replacements.append(replacement.with(end: end.other))
+        graph.links[link.index].replacements.append(replacement.with(end: end.other))
     }
 }

@@ -15,10 +15,10 @@ extension PayloadMapper {
 
     /// Maps one root record, the first value of `tape`.
     mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
-        reader.path.reset(to: plan.rootRecords)
-        plan.rootRecords += 1
+        reader.path.reset(to: graph.rootRecords)
+        graph.rootRecords += 1
         try mapRoot(
-            tape, at: 0, as: plan.entity, Context(permission: AllowedOperations(root: plan.operations)), ofList: 0,
+            tape, at: 0, as: graph.entity, Context(permission: AllowedOperations(root: graph.operations)), ofList: 0,
             bytes)
     }
 
@@ -30,15 +30,15 @@ extension PayloadMapper {
         listedRecords += 1
         reader.path.root = .init(location, tape)
         if list.root >= 0 {
-            plan.rootRecords += 1
-            plan.roots[list.root].records += 1
+            graph.rootRecords += 1
+            graph.roots[list.root].records += 1
         }
         guard let entity = entity(tape, at: location, list, layout, bytes) else {
             if list.root >= 0 { reportResourceWithoutType(tape, at: location, list.root, bytes) }
             return
         }
         if layout.readsConnections, location.token > 0 {
-            try reader.readEdge(tape, of: entity, bytes, &plan)
+            try reader.readEdge(tape, of: entity, bytes, &graph)
         }
         var context = Context(permission: .full)
         context.isResource = layout.types != nil
@@ -50,10 +50,10 @@ extension PayloadMapper {
             _ = try record(tape, at: location.token, as: entity, context, bytes)
             return
         }
-        context.permission = AllowedOperations(root: plan.operations)
-        let readable = plan.readableRootRecords
+        context.permission = AllowedOperations(root: graph.operations)
+        let readable = graph.readableRootRecords
         try mapRoot(tape, at: location.token, as: entity, context, ofList: list.root, bytes)
-        plan.roots[list.root].readable += plan.readableRootRecords - readable
+        graph.roots[list.root].readable += graph.readableRootRecords - readable
     }
 
     /// Maps a root record as an entity.
@@ -64,18 +64,18 @@ extension PayloadMapper {
     ) throws {
         var context = context
         context.isRoot = true
-        if let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
+        if let parent = graph.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
         rootKeyState = .lacking
         let mapped = try record(tape, at: token, as: entity, context, bytes)
         recordRootKey(list, bytes)
         guard let root = mapped else { return }
-        if plan[root.table].nodes[root.node.index].isRoot { plan.duplicateRecordCount += 1 }
-        plan[root.table].setRoot(root.node)
-        guard let parent = plan.parent else { return }
+        if graph[root.table].nodes[root.node.index].isRoot { graph.duplicateRecordCount += 1 }
+        graph[root.table].setRoot(root.node)
+        guard let parent = graph.parent else { return }
         LinkAssertionBuilder(parent, in: model).add(
             root.node, kind: root.entity,
-            at: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), occurrence: root.occurrence,
-            to: &plan)
+            at: Int32(truncatingIfNeeded: graph.firstRecord + graph.rootRecords - 1), occurrence: root.occurrence,
+            to: &graph)
     }
 
     /// Returns the entity of a record in a list. For a resource without a known type, reports it and returns nil.
@@ -100,8 +100,8 @@ extension PayloadMapper {
     /// Records that the payload is a single object outside an array. It deletes no other rows, unless a predicate or a
     /// parent sets the scope. If the object has no key, stores the paths of its lists, which may contain the records.
     mutating func addSingleRecord(_ tape: JSONTape, _ bytes: Bytes) {
-        plan.roots[0].isSingleRecord = true
-        if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
+        graph.roots[0].isSingleRecord = true
+        if graph.readableRootRecords == 0 { graph.listPaths = tape.listPaths(in: bytes) }
     }
 
     /// Reports the progress of mapping.
@@ -114,20 +114,20 @@ extension PayloadMapper {
 
     /// Returns the complete graph, with its diagnostics and counts. Call this after the last record.
     mutating func finish(payload: Data) -> PayloadGraph {
-        plan.payload = payload
-        plan.diagnostics = reader.diagnostics.reported
-        plan.omittedDiagnosticCount = reader.diagnostics.omitted
-        for table in plan.rows.indices { plan.rows[table].finish() }
-        repeats.compareLinks(&plan)
-        if tracksOccurrences { plan.tablePaths = reader.keyTables.all.map(\.path) }
+        graph.payload = payload
+        graph.diagnostics = reader.diagnostics.reported
+        graph.omittedDiagnosticCount = reader.diagnostics.omitted
+        for table in graph.rows.indices { graph.rows[table].finish() }
+        repeats.compareLinks(&graph)
+        if tracksOccurrences { graph.tablePaths = reader.keyTables.all.map(\.path) }
         for table in reader.keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
                 let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
-                plan.unmappedKeys.append(
+                graph.unmappedKeys.append(
                     .unmapped(key, of: model.entities[table.entity].name, count: count))
             }
         }
-        return plan
+        return graph
     }
 }
 
@@ -148,12 +148,12 @@ extension PayloadMapper {
     mutating func recordRootKey(_ root: Int, _ bytes: Bytes) {
         guard rootKeyState != .read else { return }
         let isUnread = rootKeyState == .unreadable
-        guard isUnread || plan.firstKeyless == nil else { return }
+        guard isUnread || graph.firstKeyless == nil else { return }
         let path = reader.pathText(bytes)
-        plan.firstKeyless = plan.firstKeyless ?? .init(entity: plan.roots[root].entity, path: path)
+        graph.firstKeyless = graph.firstKeyless ?? .init(entity: graph.roots[root].entity, path: path)
         guard isUnread else { return }
-        if plan.roots[root].unreadable == 0 { plan.roots[root].firstUnreadable = path }
-        plan.roots[root].unreadable += 1
+        if graph.roots[root].unreadable == 0 { graph.roots[root].firstUnreadable = path }
+        graph.roots[root].unreadable += 1
     }
 
     /// Counts a resource without a type as a record without a readable key. If the resource has an `id`, it can

@@ -46,7 +46,7 @@ package struct PayloadMapper: ~Copyable {
         var repetition: Int32 = -1
     }
 
-    var plan: PayloadGraph
+    var graph: PayloadGraph
     let model: CompiledModel
     let options: SyncOptions
     let tables: MappingTables
@@ -69,23 +69,23 @@ package struct PayloadMapper: ~Copyable {
     /// Creates a mapper.
     ///
     /// - Parameters:
-    ///   - plan: A graph without records.
+    ///   - graph: A graph without records.
     ///   - watch: Finds the paths of inconsistent records in a second mapping; nil in the first mapping.
     init(
-        _ plan: PayloadGraph, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
+        _ graph: PayloadGraph, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
         watch: InconsistentRecordFinder? = nil
     ) {
-        self.plan = plan
-        self.model = plan.model
+        self.graph = graph
+        self.model = graph.model
         self.options = options
         self.tables = tables
         self.layout = layout
         reader = RecordReader(
-            plan.model, tables, options, readsConnections: layout?.readsConnections == true)
+            graph.model, tables, options, readsConnections: layout?.readsConnections == true)
         reader.resources = layout?.types.map { DocumentResources($0) }
-        reader.path.firstRecord = plan.firstRecord
-        reader.path.labels = plan.labels
-        tracksOccurrences = plan.operations != .all || plan.model.canRejectRecords || options.willInsert != nil
+        reader.path.firstRecord = graph.firstRecord
+        reader.path.labels = graph.labels
+        tracksOccurrences = graph.operations != .all || graph.model.canRejectRecords || options.willInsert != nil
         repeats = DuplicateRecords(watch, areKeptApart: tracksOccurrences)
     }
 
@@ -106,7 +106,7 @@ package struct PayloadMapper: ~Copyable {
             reader.removeCandidates(after: checkpoint)
             current = outer
         }
-        try reader.read(tape, at: token, as: entityID, context, bytes, &plan)
+        try reader.read(tape, at: token, as: entityID, context, bytes, &graph)
         if context.isRoot, rootKey != nil {
             try reader.ignoreNullParts(ofKeyOf: entity, tape, at: token, from: checkpoint, bytes)
         }
@@ -129,7 +129,7 @@ package struct PayloadMapper: ~Copyable {
 
     /// Returns the attribute values of one record, one for each slot.
     mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [PackedValue] {
-        try reader.read(tape, at: 0, as: entity.id, Context(permission: .full), bytes, &plan)
+        try reader.read(tape, at: 0, as: entity.id, Context(permission: .full), bytes, &graph)
         return Array(reader.row.first(tables.attributes[entity.table.index].count))
     }
 
@@ -145,7 +145,7 @@ package struct PayloadMapper: ~Copyable {
             if let slot = entity.keySlot { reader.row[slot] = rootKey }
             return rootKey
         }
-        return reader.key(of: entity, tape, context, from: checkpoint, bytes, &plan)
+        return reader.key(of: entity, tape, context, from: checkpoint, bytes, &graph)
     }
 
     /// Merges the values that were read last into the node of their record. A skipped record has no node, but has an
@@ -157,25 +157,25 @@ package struct PayloadMapper: ~Copyable {
         let node = hasKey ? node(ofRecord: key, entity, context, bytes) : node(ofKeyless: entity, context, bytes)
         var occurrence: Int32 = -1
         if tracksOccurrences {
-            occurrence = Int32(truncatingIfNeeded: plan.occurrences.count)
+            occurrence = Int32(truncatingIfNeeded: graph.occurrences.count)
             // A record of the wrong entity gets no permission, so that the records nested in it are not effective.
             let permission = node == nil && hasKey ? [] : context.permission
-            plan.occurrences.append(
+            graph.occurrences.append(
                 .init(
                     table: entity.table, parent: context.occurrence, node: node, permission: permission,
                     location: reader.path.location))
             if options.willInsert != nil {
-                plan.recordPaths.append(reader.path.recordPath(bytes, reader.keyTables.all))
+                graph.recordPaths.append(reader.path.recordPath(bytes, reader.keyTables.all))
             }
         }
         guard let node else { return (nil, occurrence) }
         let table = entity.table.index
         var mapped = Mapped(table: entity.table, entity: entity.id, node: node, occurrence: occurrence)
         let values = reader.row.first(tables.attributes[table].count)
-        if plan.rows[table].nodes[node.index].isGiven || repeats.hasFinder {
+        if graph.rows[table].nodes[node.index].isGiven || repeats.hasFinder {
             mapped.repetition = recordDuplicate(of: .init(table: entity.table, node: node), values, entity, bytes)
         }
-        plan.rows[table].merge(values, into: node, permission: context.permission, occurrence: occurrence)
+        graph.rows[table].merge(values, into: node, permission: context.permission, occurrence: occurrence)
         return (mapped, occurrence)
     }
 
@@ -186,9 +186,9 @@ package struct PayloadMapper: ~Copyable {
         of row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ entity: CompiledEntity,
         _ bytes: Bytes
     ) -> Int32 {
-        guard repeats.hasFinder else { return repeats.add(row, values, &plan, bytes) }
+        guard repeats.hasFinder else { return repeats.add(row, values, &graph, bytes) }
         guard repeats.watches(row) else { return -1 }
-        return repeats.addWatched(row, values, of: entity, at: reader.pathText(bytes), plan, bytes)
+        return repeats.addWatched(row, values, of: entity, at: reader.pathText(bytes), graph, bytes)
     }
 
     /// Returns the node of a primary key, and creates it if it is new. An ID does not determine the entity of its row,
@@ -196,8 +196,8 @@ package struct PayloadMapper: ~Copyable {
     mutating func node(
         forKey key: PackedValue, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) -> (node: NodeID, isNew: Bool) {
-        plan.arena.withUnsafeBufferPointer { arena in
-            plan.rows[entity.table.index].node(
+        graph.arena.withUnsafeBufferPointer { arena in
+            graph.rows[entity.table.index].node(
                 forKey: key, keyOwner: keyOwner, entity: entity.id, TextPool(payload: bytes, arena: arena))
         }
     }
@@ -211,15 +211,15 @@ package struct PayloadMapper: ~Copyable {
     ) -> NodeID? {
         guard let keyOwner = entity.keyOwner else { return node(ofKeyless: entity, context, bytes) }
         if context.isRoot {
-            plan.readableRootRecords += 1
+            graph.readableRootRecords += 1
             rootKeyState = .read
         }
         let (node, isNew) = node(forKey: key, keyOwner: keyOwner, entity, bytes)
         let table = entity.table.index
-        let known = Int(plan.rows[table].nodes[node.index].entity)
+        let known = Int(graph.rows[table].nodes[node.index].entity)
         if isNew || known == entity.id { return node }
-        if !plan.rows[table].nodes[node.index].isGiven || model.entity(entity.id, isKindOf: known) {
-            plan.rows[table].setEntity(entity.id, of: node)
+        if !graph.rows[table].nodes[node.index].isGiven || model.entity(entity.id, isKindOf: known) {
+            graph.rows[table].setEntity(entity.id, of: node)
         } else if !model.entity(known, isKindOf: entity.id) {
             report(
                 .entityMismatch, entity.id, bytes,
@@ -236,8 +236,8 @@ package struct PayloadMapper: ~Copyable {
         if context.isRoot, isUnreadable { rootKeyState = .unreadable }
         if let owner = context.owner, !isUnreadable {
             if let slot = entity.keySlot { reader.row[slot] = .absent }
-            let (node, isNew) = plan.rows[entity.table.index].node(ownedBy: owner, entity: entity.id)
-            if isNew { plan.ownedRows.append(.init(table: entity.table, node: node)) }
+            let (node, isNew) = graph.rows[entity.table.index].node(ownedBy: owner, entity: entity.id)
+            if isNew { graph.ownedRows.append(.init(table: entity.table, node: node)) }
             return node
         }
         if let owner = context.wayBack, !reader.hasUnreadableKey { return owner }
@@ -258,9 +258,9 @@ package struct PayloadMapper: ~Copyable {
     }
 
     private func keyText(of record: Mapped, _ bytes: Bytes) -> String? {
-        let node = plan[record.table].nodes[record.node.index]
+        let node = graph[record.table].nodes[record.node.index]
         let type = model.keyType(of: Int(node.entity))
-        return plan.arena.withUnsafeBufferPointer { arena in
+        return graph.arena.withUnsafeBufferPointer { arena in
             RowKey(node.key, TextPool(payload: bytes, arena: arena))?.recordKey(type).description
         }
     }

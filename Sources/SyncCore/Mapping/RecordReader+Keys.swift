@@ -10,28 +10,28 @@ extension RecordReader {
     @inline(__always)
     mutating func key(
         of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context, from checkpoint: Checkpoint,
-        _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ bytes: Bytes, _ graph: inout PayloadGraph
     ) -> PackedValue {
         if let slot = entity.keySlot { return row[slot] }
         guard let key = entity.compositeKey else { return .absent }
-        return compositeKey(key, of: entity, tape, context, from: checkpoint, bytes, &plan)
+        return compositeKey(key, of: entity, tape, context, from: checkpoint, bytes, &graph)
     }
 
     private mutating func compositeKey(
         _ key: CompositeKey, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        from checkpoint: Checkpoint, _ bytes: Bytes, _ plan: inout PayloadGraph
+        from checkpoint: Checkpoint, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) -> PackedValue {
         keyText.removeAll()
         keyText.open()
         for part in key.parts {
             switch part {
             case .attribute(let slot):
-                guard append(row[slot], bytes, &plan) else {
+                guard append(row[slot], bytes, &graph) else {
                     missingPart = diagnostics.name(of: slot, entity)
                     return .absent
                 }
             case .relationship(let index):
-                guard appendTarget(index, of: entity, tape, context, from: checkpoint, bytes, &plan) else {
+                guard appendTarget(index, of: entity, tape, context, from: checkpoint, bytes, &graph) else {
                     missingPart = entity.relationships[index].name
                     return .absent
                 }
@@ -43,7 +43,7 @@ extension RecordReader {
             missingPart = "key of at most \(tables.keyLength) bytes"
             return .absent
         }
-        return Coercion.append(keyText.bytes, to: &plan.arena)
+        return Coercion.append(keyText.bytes, to: &graph.arena)
     }
 
     /// Whether the store can keep a composite key with the text in `keyText`.
@@ -104,14 +104,14 @@ extension RecordReader {
     /// or the row in the relationship's value. Returns false if there is no such key.
     private mutating func appendTarget(
         _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        from checkpoint: Checkpoint, _ bytes: Bytes, _ plan: inout PayloadGraph
+        from checkpoint: Checkpoint, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) -> Bool {
         let relationship = tables.relationships[entity.id][index]
         if let arrival = context.arrival, arrival.link == relationship.link,
             arrival.end == relationship.end || relationship.isSymmetric
         {
             let table = model[relationship.link].side(relationship.end.other).table
-            return appendKey(of: .init(table: table, node: arrival.owner), bytes, &plan)
+            return appendKey(of: .init(table: table, node: arrival.owner), bytes, &graph)
         }
         guard
             let candidate = candidates[checkpoint.candidates...].first(where: {
@@ -120,12 +120,12 @@ extension RecordReader {
         else { return false }
         let destination = model.entities[relationship.destination]
         guard candidate.isReference else {
-            return appendKey(tape, at: candidate.value, of: destination, bytes, &plan)
+            return appendKey(tape, at: candidate.value, of: destination, bytes, &graph)
         }
-        if let (key, target) = resourceKey(tape, at: candidate.value, of: destination, bytes, &plan) {
-            return append(key, isComposite: model.entities[target].compositeKey != nil, bytes, &plan)
+        if let (key, target) = resourceKey(tape, at: candidate.value, of: destination, bytes, &graph) {
+            return append(key, isComposite: model.entities[target].compositeKey != nil, bytes, &graph)
         }
-        return appendKey(tape, at: id(tape, of: candidate.value, bytes), of: destination, bytes, &plan)
+        return appendKey(tape, at: id(tape, of: candidate.value, bytes), of: destination, bytes, &graph)
     }
 
     // MARK: Resource identifiers
@@ -134,7 +134,7 @@ extension RecordReader {
     /// nil if the document has no such resource, or if the `id` of the resource is its primary key.
     mutating func resourceKey(
         _ tape: JSONTape, at identifier: Int, of destination: CompiledEntity, _ bytes: Bytes,
-        _ plan: inout PayloadGraph
+        _ graph: inout PayloadGraph
     ) -> (key: PackedValue, entity: Int)? {
         guard tape.tokens[identifier].kind == .object,
             let id = tape.member(named: "id", of: identifier, in: bytes), tape.tokens[id].kind != .object,
@@ -142,7 +142,7 @@ extension RecordReader {
             model.entity(entity, isKindOf: destination.id) || model.entity(destination.id, isKindOf: entity),
             let key = resources?.key(of: entity, tape, at: id, bytes)
         else { return nil }
-        return (key.slot(model.keyType(of: entity), arena: &plan.arena), entity)
+        return (key.slot(model.keyType(of: entity), arena: &graph.arena), entity)
     }
 
     /// Returns the token of the `id` of a resource identifier; the given token for any other value.
@@ -160,38 +160,38 @@ extension RecordReader {
     /// - Parameter owner: The row that has the list. If that row is a part of the key, the ID can omit the part.
     mutating func id(
         _ tape: JSONTape, at token: Int, of destination: CompiledEntity, _ relationship: RelationshipMapping,
-        listedBy owner: PayloadGraph.RowReference?, _ bytes: Bytes, _ plan: inout PayloadGraph
+        listedBy owner: PayloadGraph.RowReference?, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) -> PackedValue? {
         if let slot = destination.keySlot {
-            let key = value(tape, at: token, for: slot, of: destination.table, bytes, &plan)
+            let key = value(tape, at: token, for: slot, of: destination.table, bytes, &graph)
             return key?.kind == .null ? nil : key
         }
         guard destination.compositeKey != nil else { return nil }
         keyText.removeAll()
         let supplied = relationship.suppliedPart.flatMap { part in owner.map { (index: part, owner: $0) } }
-        guard appendKey(tape, at: token, of: destination, bytes, &plan, supplied: supplied) else { return nil }
+        guard appendKey(tape, at: token, of: destination, bytes, &graph, supplied: supplied) else { return nil }
         let named = keyText.bytes
         if supplied != nil {
             // If the ID includes an owner, it must be the row that has the list.
             keyText.removeAll()
-            if appendKey(tape, at: token, of: destination, bytes, &plan), keyText.bytes != named { return nil }
+            if appendKey(tape, at: token, of: destination, bytes, &graph), keyText.bytes != named { return nil }
         }
-        return Coercion.append(named, to: &plan.arena)
+        return Coercion.append(named, to: &graph.arena)
     }
 
     // MARK: Records that are not mapped
 
     /// Returns the key in an ID, or in a record that is not mapped; nil if a part is missing or invalid.
     mutating func key(
-        at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes, _ plan: inout PayloadGraph
+        at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) -> PackedValue? {
         guard let slot = entity.keySlot else {
             keyText.removeAll()
-            guard appendKey(tape, at: token, of: entity, bytes, &plan) else { return nil }
-            return Coercion.append(keyText.bytes, to: &plan.arena)
+            guard appendKey(tape, at: token, of: entity, bytes, &graph) else { return nil }
+            return Coercion.append(keyText.bytes, to: &graph.arena)
         }
         let keyToken = tape.tokens[token].kind == .object ? find(slot, tape, object: token, entity, bytes) : token
-        guard keyToken >= 0, let key = value(tape, at: keyToken, for: slot, of: entity.table, bytes, &plan),
+        guard keyToken >= 0, let key = value(tape, at: keyToken, for: slot, of: entity.table, bytes, &graph),
             key.kind != .null
         else { return nil }
         return key
@@ -200,16 +200,16 @@ extension RecordReader {
     /// Returns the key of a skipped record, with the state of the key. The key is nil unless it was read.
     mutating func key(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ bytes: Bytes, _ graph: inout PayloadGraph
     ) -> (key: PackedValue?, state: RootKeyState) {
         guard let slot = entity.keySlot else {
             guard entity.compositeKey != nil else { return (nil, .lacking) }
-            let key = compositeKey(ofSkipped: object, as: entity, tape, context, bytes, &plan)
+            let key = compositeKey(ofSkipped: object, as: entity, tape, context, bytes, &graph)
             return (key, key == nil ? .unreadable : .read)
         }
         let token = keyToken(ofSkipped: object, slot, as: entity, tape, context, bytes)
         guard token >= 0 else { return (nil, .lacking) }
-        guard let key = value(tape, at: token, for: slot, of: entity.table, bytes, &plan) else {
+        guard let key = value(tape, at: token, for: slot, of: entity.table, bytes, &graph) else {
             return (nil, .unreadable)
         }
         return key.kind == .null ? (nil, .lacking) : (key, .read)
@@ -234,7 +234,7 @@ extension RecordReader {
 
     private mutating func compositeKey(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ bytes: Bytes, _ graph: inout PayloadGraph
     ) -> PackedValue? {
         let supplied = context.arrival.flatMap { arrival -> SuppliedPart? in
             let part = entity.compositeKey?.parts.firstIndex { part in
@@ -247,8 +247,8 @@ extension RecordReader {
         }
         keyText.removeAll()
         let name = context.name >= 0 ? (slot: Int(context.nameSlot), token: Int(context.name)) : nil
-        guard appendKey(tape, at: object, of: entity, bytes, &plan, supplied: supplied, name: name) else { return nil }
-        return Coercion.append(keyText.bytes, to: &plan.arena)
+        guard appendKey(tape, at: object, of: entity, bytes, &graph, supplied: supplied, name: name) else { return nil }
+        return Coercion.append(keyText.bytes, to: &graph.arena)
     }
 
     // MARK: Parts
@@ -261,15 +261,15 @@ extension RecordReader {
     ///   - name: The token of the value's object key, and the slot that the name fills. The name overrides a value in
     ///     the object.
     private mutating func appendKey(
-        _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, _ plan: inout PayloadGraph,
+        _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, _ graph: inout PayloadGraph,
         supplied: SuppliedPart? = nil, name: (slot: Int, token: Int)? = nil
     ) -> Bool {
         if let slot = entity.keySlot {
             guard tape.tokens[token].kind == .object else {
-                return appendValue(tape, at: token, of: slot, entity, bytes, &plan)
+                return appendValue(tape, at: token, of: slot, entity, bytes, &graph)
             }
             let found = find(slot, tape, object: token, entity, bytes)
-            return found >= 0 && appendValue(tape, at: found, of: slot, entity, bytes, &plan)
+            return found >= 0 && appendValue(tape, at: found, of: slot, entity, bytes, &graph)
         }
         guard let key = entity.compositeKey,
             let tokens = partTokens(key, tape, at: token, of: entity, bytes, supplied: supplied?.index)
@@ -277,20 +277,20 @@ extension RecordReader {
         keyText.open()
         for (index, part) in key.parts.enumerated() {
             if let supplied, supplied.index == index {
-                guard appendKey(of: supplied.owner, bytes, &plan) else { return false }
+                guard appendKey(of: supplied.owner, bytes, &graph) else { return false }
                 continue
             }
             if let name, case .attribute(let slot) = part, slot == name.slot {
-                guard appendValue(tape, at: name.token, of: name.slot, entity, bytes, &plan) else { return false }
+                guard appendValue(tape, at: name.token, of: name.slot, entity, bytes, &graph) else { return false }
                 continue
             }
             guard tokens[index] >= 0 else { return false }
             switch part {
             case .attribute(let slot):
-                guard appendValue(tape, at: tokens[index], of: slot, entity, bytes, &plan) else { return false }
+                guard appendValue(tape, at: tokens[index], of: slot, entity, bytes, &graph) else { return false }
             case .relationship(let relationship):
                 let target = model.entities[entity.relationships[relationship].destination]
-                guard appendKey(tape, at: tokens[index], of: target, bytes, &plan) else { return false }
+                guard appendKey(tape, at: tokens[index], of: target, bytes, &graph) else { return false }
             }
         }
         keyText.close()
@@ -299,27 +299,27 @@ extension RecordReader {
 
     private mutating func appendValue(
         _ tape: JSONTape, at token: Int, of slot: Int, _ entity: CompiledEntity, _ bytes: Bytes,
-        _ plan: inout PayloadGraph
+        _ graph: inout PayloadGraph
     ) -> Bool {
-        guard let value = value(tape, at: token, for: slot, of: entity.table, bytes, &plan) else { return false }
-        return append(value, bytes, &plan)
+        guard let value = value(tape, at: token, for: slot, of: entity.table, bytes, &graph) else { return false }
+        return append(value, bytes, &graph)
     }
 
     /// Appends the key of a node. Returns false if the node has no key.
-    private mutating func appendKey(of row: PayloadGraph.RowReference, _ bytes: Bytes, _ plan: inout PayloadGraph)
+    private mutating func appendKey(of row: PayloadGraph.RowReference, _ bytes: Bytes, _ graph: inout PayloadGraph)
         -> Bool
     {
-        let known = plan[row.table].nodes[row.node.index]
+        let known = graph[row.table].nodes[row.node.index]
         return append(
-            known.key, isComposite: model.entities[Int(known.entity)].compositeKey != nil, bytes, &plan)
+            known.key, isComposite: model.entities[Int(known.entity)].compositeKey != nil, bytes, &graph)
     }
 
     private mutating func append(
-        _ slot: PackedValue, isComposite: Bool = false, _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ slot: PackedValue, isComposite: Bool = false, _ bytes: Bytes, _ graph: inout PayloadGraph
     )
         -> Bool
     {
-        plan.arena.withUnsafeBufferPointer {
+        graph.arena.withUnsafeBufferPointer {
             keyText.append(slot, isComposite: isComposite, TextPool(payload: bytes, arena: $0))
         }
     }

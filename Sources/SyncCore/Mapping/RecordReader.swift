@@ -73,29 +73,29 @@ struct RecordReader: ~Copyable {
     /// Reads a record: attribute values into `row`, and the keys of relationships into `candidates`.
     mutating func read(
         _ tape: JSONTape, at object: Int, as entity: Int, _ context: PayloadMapper.Context, _ bytes: Bytes,
-        _ plan: inout PayloadGraph
+        _ graph: inout PayloadGraph
     ) throws {
         let first = candidates.count
         row.reset(tables.attributes[tables.tableOf[entity].index].count)
         hasUnreadableKey = false
         if context.isResource {
-            try scanResource(tape, object: object, keyTable: entity, bytes, &plan)
+            try scanResource(tape, object: object, keyTable: entity, bytes, &graph)
         } else {
-            try scan(tape, object: object, keyTable: entity, bytes, &plan)
+            try scan(tape, object: object, keyTable: entity, bytes, &graph)
         }
-        if context.name >= 0 { try fillName(tape, context, as: entity, bytes, &plan) }
+        if context.name >= 0 { try fillName(tape, context, as: entity, bytes, &graph) }
         if candidates.count > first + 1 { chooseCandidates(from: first, entity, tape, bytes) }
     }
 
     /// Reads the members of the GraphQL edge around a root record, so that unmapped keys are counted.
-    mutating func readEdge(_ tape: JSONTape, of entity: Int, _ bytes: Bytes, _ plan: inout PayloadGraph) throws {
+    mutating func readEdge(_ tape: JSONTape, of entity: Int, _ bytes: Bytes, _ graph: inout PayloadGraph) throws {
         row.reset(tables.attributes[tables.tableOf[entity].index].count)
-        try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes, &plan)
+        try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes, &graph)
     }
 
     /// Reads the members of an object: attribute values into `row`, and the keys of relationships into `candidates`.
     mutating func scan(
-        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) throws {
         let table = tables.tableOf[keyTables.all[keyTable].entity]
         var key = object + 1
@@ -106,9 +106,9 @@ struct RecordReader: ~Copyable {
             previous = entry
             let found = keyTables.all[keyTable].entries[entry]
             if found.slot >= 0 {
-                try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes, &plan)
+                try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes, &graph)
             } else {
-                try fillTargets(entry, of: table, tape, key: key, keyTable, bytes, &plan)
+                try fillTargets(entry, of: table, tape, key: key, keyTable, bytes, &graph)
             }
             key = Int(tape.tokens[key + 1].next)
         }
@@ -117,7 +117,7 @@ struct RecordReader: ~Copyable {
     /// Reads a key that does not fill exactly one attribute.
     mutating func fillTargets(
         _ entry: Int, of table: TableID, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes,
-        _ plan: inout PayloadGraph
+        _ graph: inout PayloadGraph
     ) throws {
         if keyTables.all[keyTable].targets[entry].isEmpty {
             keyTables.countUnmapped(entry, keyTable)
@@ -127,7 +127,7 @@ struct RecordReader: ~Copyable {
             case .attribute(let slot, let strength):
                 if tape.tokens[key + 1].kind == .object, keyTables.isOnlyAround(slot, entry, keyTable) { continue }
                 let strength = UInt8(truncatingIfNeeded: strength)
-                try fill(slot, of: table, strength: strength, tape, key: key, keyTable, bytes, &plan)
+                try fill(slot, of: table, strength: strength, tape, key: key, keyTable, bytes, &graph)
             case .relationship(let index, let strength):
                 addCandidate(index, isIDKey: false, strength, key: key, keyTable, value: key + 1)
             case .ids(let index, let strength):
@@ -137,7 +137,7 @@ struct RecordReader: ~Copyable {
             case .nested(let nested):
                 let kind = tape.tokens[key + 1].kind
                 if kind != .object, kind != .null, keyTables.overrides(nested, entry, keyTable) { continue }
-                try descend(tape, key: key, of: keyTable, into: nested, bytes, &plan)
+                try descend(tape, key: key, of: keyTable, into: nested, bytes, &graph)
             case .ignored: break
             }
         }
@@ -148,24 +148,24 @@ struct RecordReader: ~Copyable {
     ///
     /// - Parameter outer: The key table of the object with the key.
     private mutating func descend(
-        _ tape: JSONTape, key: Int, of outer: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ tape: JSONTape, key: Int, of outer: Int, into keyTable: Int, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) throws {
         let kind = tape.tokens[key + 1].kind
         switch kind {
         case _ where kind == .object || kind == .array && keyTables.all[keyTable].role == .edge:
             pushKey(tape, key)
             if keyTables.all[keyTable].role == .object {
-                try scan(tape, object: key + 1, keyTable: keyTable, bytes, &plan)
+                try scan(tape, object: key + 1, keyTable: keyTable, bytes, &graph)
             } else {
                 for object in keyTables.objects(keyTable, tape, at: key + 1, bytes) {
-                    try scan(tape, object: object, keyTable: keyTable, bytes, &plan)
+                    try scan(tape, object: object, keyTable: keyTable, bytes, &graph)
                 }
             }
             path.pop()
         case .null:
             let table = tables.tableOf[keyTables.all[keyTable].entity]
             for slot in keyTables.all[keyTable].members.slots {
-                try fill(slot, of: table, strength: 0, tape, key: key, keyTable, bytes, &plan)
+                try fill(slot, of: table, strength: 0, tape, key: key, keyTable, bytes, &graph)
             }
             for relationship in keyTables.all[keyTable].members.relationships {
                 addCandidate(relationship, isIDKey: false, 0, key: key, outer, value: key + 1)
@@ -190,13 +190,13 @@ struct RecordReader: ~Copyable {
     @inline(__always)
     mutating func fill(
         _ slot: Int, of table: TableID, strength: UInt8, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes,
-        _ plan: inout PayloadGraph
+        _ graph: inout PayloadGraph
     ) throws {
         guard row.admits(strength, in: slot) else { return }
         let attribute = tables.attributes[table.index][slot]
-        if let value = value(tape, at: key + 1, for: slot, of: table, bytes, &plan) {
+        if let value = value(tape, at: key + 1, for: slot, of: table, bytes, &graph) {
             row[slot] = value.kind == .null && attribute.isRequired ? .absent : value
-            if attribute.isKey, value.kind == .integer { plan.rows[table.index].prefetch(value) }
+            if attribute.isKey, value.kind == .integer { graph.rows[table.index].prefetch(value) }
         } else {
             row[slot] = .absent
             let entity = model.entities[keyTables.all[keyTable].entity]
@@ -215,27 +215,28 @@ struct RecordReader: ~Copyable {
     /// - Returns: Nil if the value has the wrong type.
     @inline(__always)
     func value(
-        _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, _ bytes: Bytes, _ graph: inout PayloadGraph
     ) -> PackedValue? {
         let attribute = tables.attributes[table.index][slot]
         if attribute.hasConversion, tape.tokens[token].kind != .null,
             let conversion = tables.conversions[table.index][slot]
         {
-            return conversion.slot(tape, at: token, bytes, arena: &plan.arena)
+            return conversion.slot(tape, at: token, bytes, arena: &graph.arena)
         }
         if attribute.type == .transformable { return .null }
-        return Coercion.slot(tape, at: token, as: attribute.type, bytes: bytes, arena: &plan.arena)
+        return Coercion.slot(tape, at: token, as: attribute.type, bytes: bytes, arena: &graph.arena)
     }
 
     /// Fills an attribute from the object key of a record. The name overrides a value in the record, because it
     /// identifies the record.
     private mutating func fillName(
-        _ tape: JSONTape, _ context: PayloadMapper.Context, as entityID: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
+        _ tape: JSONTape, _ context: PayloadMapper.Context, as entityID: Int, _ bytes: Bytes,
+        _ graph: inout PayloadGraph
     ) throws {
         let (token, slot) = (Int(context.name), Int(context.nameSlot))
         let entity = model.entities[entityID]
         let attribute = diagnostics.name(of: slot, entity)
-        guard let value = value(tape, at: token, for: slot, of: entity.table, bytes, &plan), value.kind != .null
+        guard let value = value(tape, at: token, for: slot, of: entity.table, bytes, &graph), value.kind != .null
         else {
             if entity.keySlots.contains(slot) { hasUnreadableKey = true }
             row[slot] = .absent
@@ -247,7 +248,7 @@ struct RecordReader: ~Copyable {
                 .typeMismatch, entityID, bytes,
                 "the object key \(name) does not fit \(attribute), \(type)")
         }
-        if row[slot].kind != .null, plan.differ(row[slot], value, bytes) {
+        if row[slot].kind != .null, graph.differ(row[slot], value, bytes) {
             try reportName(
                 .objectKeyMismatch, entityID, bytes,
                 "the record has a different \(attribute) than its object key; the object key is used")

@@ -324,7 +324,7 @@ struct PendingReferenceEdits {
             guard relationship.end == OutgoingSchema.sender(of: link, in: model),
                 relationship.relationship.isExported,
                 let key = TrackedKey(model.entities[reference.targetEntity], layout),
-                let other = try key.k(of: reference.target, in: db)
+                let other = try key.engineKey(of: reference.target, in: db)
             else { return }
             try ledger.insertEdit(ofList: name, reference.owner.key.databaseValue, other: other, isAdded: isAdded)
             try ledger.insertUpdate(ofTracked: reference.owner.key.databaseValue, number)

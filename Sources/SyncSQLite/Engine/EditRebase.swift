@@ -167,25 +167,25 @@ struct OneToOneEdits {
     private var ledger: EngineLedger { EngineLedger(db) }
 
     /// Finds the edits. Call this initializer before any edits are removed.
-    init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, clock: Int64, _ db: Database) throws {
+    init(_ graph: PayloadGraph, _ engine: SQLiteEngineStore, clock: Int64, _ db: Database) throws {
         (self.engine, self.db, self.clock) = (engine, db, clock)
         for table in engine.tables {
             for column in table.columns {
                 guard case .toOne(let id) = column.field else { continue }
-                let (link, assertions) = (engine.model.compiled[id], plan[id].assertions)
+                let (link, assertions) = (engine.model.compiled[id], graph[id].assertions)
                 guard link.isOneToOne, !assertions.isEmpty, try ledger.hasChanges(of: table) else { continue }
-                try find(column, of: table, link, assertions, plan)
+                try find(column, of: table, link, assertions, graph)
             }
         }
     }
 
     private mutating func find(
         _ column: TrackedTable.Column, of table: TrackedTable, _ link: CompiledAssociation,
-        _ assertions: LinkBatch.Assertions, _ plan: PayloadGraph
+        _ assertions: LinkBatch.Assertions, _ graph: PayloadGraph
     ) throws {
-        for key in try engine.keys(of: Set(assertions.map(\.first)), plan, link.first.table, in: db)
+        for key in try engine.keys(of: Set(assertions.map(\.first)), graph, link.first.table, in: db)
         where try ledger.isEdited(column, of: key, table) { editedRows.append((table, key)) }
-        for key in try engine.keys(of: Set(assertions.map(\.second)), plan, link.second.table, in: db) {
+        for key in try engine.keys(of: Set(assertions.map(\.second)), graph, link.second.table, in: db) {
             let edits = try ledger.edits(of: column, table, referencing: key)
             if !edits.isEmpty { targets.append(Target(table: table, column: column, key: key, edits: edits)) }
         }

@@ -225,7 +225,7 @@ extension RowMerge {
         var rest = Set(try linkedRows(joinTable).map(\.exact))
         var list: [DatabaseValue] = []
         for id in ids {
-            guard let other = try key.k(of: id, in: db) else { return nil }
+            guard let other = try key.engineKey(of: id, in: db) else { return nil }
             if rest.remove(other.exact) != nil { list.append(other) }
         }
         return list

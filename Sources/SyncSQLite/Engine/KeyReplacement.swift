@@ -58,7 +58,7 @@ struct KeyReplacement {
     func assignFreedKeys() throws {
         guard table.isPart, !table.key.isSurrogate else { return }
         for (key, id) in try ledger.rowsWithUnusedID(of: table) {
-            guard let id = table.key.rowKey(id), let new = try table.key.k(of: id, in: db),
+            guard let id = table.key.rowKey(id), let new = try table.key.engineKey(of: id, in: db),
                 try !isOfAnotherEntity(new), try !table.isStored(new, in: db)
             else { continue }
             try engine.muted(in: db) { _ = try rekey(key, to: id) }
@@ -82,7 +82,7 @@ struct KeyReplacement {
             try ledger.updateName(of: old, table)
         }
         // The engine's tables may have entries of a row that was deleted locally in the meantime.
-        guard let new = try table.key.k(of: key, in: db), !new.isExactly(old) else { return old }
+        guard let new = try table.key.engineKey(of: key, in: db), !new.isExactly(old) else { return old }
         try ledger.rekey(old, to: new, table, among: engine.tables)
         try addArrival(of: key)
         return new
@@ -118,7 +118,7 @@ struct KeyReplacement {
         try table.table.deleteRow(new, in: db)
         try ledger.deleteEntries(of: new, table)
         // A deleted row with a surrogate key has its entries under its name.
-        if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {
+        if let name = try table.key.engineKey(of: RowKey(key, table.key.type), in: db) {
             try ledger.deleteEntries(of: name, table)
         }
         return try rekey(old, to: RowKey(key, table.key.type))
@@ -237,12 +237,12 @@ struct KeyCollisions {
     ///
     /// A row to be created again, also as another entity, keeps its key if it is only referenced: the reference means
     /// that row.
-    func removeKeys(namedIn plan: PayloadGraph) throws {
-        let named = tables.filter { table in plan[table.entity.table].nodes.contains { !$0.isRoot } }
+    func removeKeys(namedIn graph: PayloadGraph) throws {
+        let named = tables.filter { table in graph[table.entity.table].nodes.contains { !$0.isRoot } }
         guard !named.isEmpty else { return }
         let numbers = try ledger.entitiesWithChanges()
         for table in named where numbers.contains(table.number) {
-            let (given, referenced) = try keys(of: table, namedIn: plan)
+            let (given, referenced) = try keys(of: table, namedIn: graph)
             let rows = try ledger.newRows(
                 among: given.union(referenced).map(\.value), ofEntities: [table.number], table.entity.table,
                 engine.model.compiled)
@@ -254,12 +254,12 @@ struct KeyCollisions {
 
     /// Returns the keys of the nested records of a page, and of rows that its records only reference.
     private func keys(
-        of table: TrackedTable, namedIn plan: PayloadGraph
+        of table: TrackedTable, namedIn graph: PayloadGraph
     ) throws -> (given: Set<BinaryComparedValue>, referenced: Set<BinaryComparedValue>) {
         let (model, family) = (engine.model.compiled, Set(table.entity.family))
         var (given, referenced): ([RowKey], [RowKey]) = ([], [])
-        plan.withTexts { texts in
-            for node in plan[table.entity.table].nodes where !node.isRoot {
+        graph.withTexts { texts in
+            for node in graph[table.entity.table].nodes where !node.isRoot {
                 let entity = Int(node.entity)
                 guard family.contains(entity) || model.entity(table.entity.id, isKindOf: entity),
                     let key = RowKey(node.key, texts)
@@ -268,7 +268,7 @@ struct KeyCollisions {
             }
         }
         func tracked(_ keys: [RowKey]) throws -> Set<BinaryComparedValue> {
-            Set(try keys.compactMap { try table.key.k(of: $0, in: db)?.exact })
+            Set(try keys.compactMap { try table.key.engineKey(of: $0, in: db)?.exact })
         }
         return (try tracked(given), try tracked(referenced))
     }

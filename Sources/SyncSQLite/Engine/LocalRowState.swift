@@ -74,7 +74,7 @@ final class RowEntries {
         facts = try ledger.facts(of: table)
         // The key of a row with a surrogate key depends on whether the row is stored.
         guard isTogether, !table.key.isSurrogate, rows.count > 1 else { return }
-        let keys = try rows.compactMap { try table.key.k(of: $0.id, in: db) }
+        let keys = try rows.compactMap { try table.key.engineKey(of: $0.id, in: db) }
         if facts.hasKnownRows { known = try ledger.knownRows(keys, table) }
         changes = facts.hasChanges ? try ledger.changes(of: keys, table) : [:]
         read = Set(keys.map(\.exact))

@@ -29,17 +29,17 @@ struct NestedListLinks {
     private var lists: [(joinTable: TrackedTable.JoinTable, key: DatabaseValue, others: [DatabaseValue])] = []
     private var ledger: EngineLedger { EngineLedger(db) }
 
-    init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
+    init(_ graph: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
         (self.engine, self.db) = (engine, db)
         for table in engine.tables {
             guard try ledger.hasChanges(of: table) else { continue }
             for column in table.columns {
                 guard case .toOne(let link) = column.field else { continue }
-                let lists = try nestedLists(of: link, at: .second, in: plan)
+                let lists = try nestedLists(of: link, at: .second, in: graph)
                 if !lists.owners.isEmpty { try find(column, of: table, lists) }
             }
-            for joinTable in table.joinTables where !plan[joinTable.link].isEmpty {
-                let lists = try nestedLists(of: joinTable.link, at: joinTable.end.other, in: plan)
+            for joinTable in table.joinTables where !graph[joinTable.link].isEmpty {
+                let lists = try nestedLists(of: joinTable.link, at: joinTable.end.other, in: graph)
                 if !lists.isEmpty { try find(joinTable, of: table, lists) }
             }
         }
@@ -48,20 +48,20 @@ struct NestedListLinks {
     /// Returns the nested lists of one association. `end` is the end of the rows that own the lists. Links in the
     /// records of rows at the other end are not included: ``EditRebase`` merges them.
     private func nestedLists(
-        of id: AssociationID, at end: CompiledAssociation.End, in plan: PayloadGraph
+        of id: AssociationID, at end: CompiledAssociation.End, in graph: PayloadGraph
     ) throws -> Lists {
         let link = engine.model.compiled[id]
         var (named, owners): (Set<NodeID>, Set<NodeID>) = ([], [])
-        for assertion in plan[id].assertions where assertion.assertedBy == end || link.isSymmetric {
+        for assertion in graph[id].assertions where assertion.assertedBy == end || link.isSymmetric {
             named.insert(end == .first ? assertion.second : assertion.first)
             if link.isSymmetric { named.formUnion([assertion.first, assertion.second]) }
         }
-        for replacement in plan[id].replacements where replacement.end == end || link.isSymmetric {
+        for replacement in graph[id].replacements where replacement.end == end || link.isSymmetric {
             owners.insert(replacement.node)
         }
         return Lists(
-            named: try engine.keys(of: named, plan, link.side(end.other).table, in: db),
-            owners: try engine.keys(of: owners, plan, link.side(end).table, in: db))
+            named: try engine.keys(of: named, graph, link.side(end.other).table, in: db),
+            owners: try engine.keys(of: owners, graph, link.side(end).table, in: db))
     }
 
     private mutating func find(_ column: TrackedTable.Column, of table: TrackedTable, _ lists: Lists) throws {
@@ -175,10 +175,11 @@ struct LinkedRowList {
 
 extension SQLiteEngineStore {
     /// Returns the keys of nodes in the engine's tables. Ignores nodes without a key.
-    func keys(of nodes: Set<NodeID>, _ plan: PayloadGraph, _ id: TableID, in db: Database) throws -> [DatabaseValue] {
-        let own = plan.withTexts { texts in nodes.sorted().compactMap { RowKey(plan[id].nodes[$0.index].key, texts) } }
+    func keys(of nodes: Set<NodeID>, _ graph: PayloadGraph, _ id: TableID, in db: Database) throws -> [DatabaseValue] {
+        let own = graph.withTexts { texts in nodes.sorted().compactMap { RowKey(graph[id].nodes[$0.index].key, texts) }
+        }
         guard let key = tables.first(where: { $0.entity.table == id })?.key else { return own.map(\.databaseValue) }
-        return try own.compactMap { try key.k(of: $0, in: db) }
+        return try own.compactMap { try key.engineKey(of: $0, in: db) }
     }
 
     /// Adds a row to a list if it is stored, or removes it from the list. `key` is the key of the row that has the list.

@@ -76,8 +76,8 @@ extension PageMerge {
         var result: Result?
         do {
             try db.inSavepoint {
-                let plan = try graph(of: [record])
-                _ = try engine.stack.sync(MappedPayload(plan), Self.syncOptions, in: db, isOwn: false)
+                let graph = try graph(of: [record])
+                _ = try engine.stack.sync(MappedPayload(graph), Self.syncOptions, in: db, isOwn: false)
                 result = try table.fieldReader.values(of: key, in: db).map(read)
                 return .rollback
             }

@@ -51,7 +51,7 @@ struct PageMerge {
         let newRows = engine.newRows(of: table)
         let (hasCreationIDs, hasNaturalKeys) = try newRows.read(in: db)
         for row in rows {
-            guard var key = try table.key.k(of: row.id, in: db) else {
+            guard var key = try table.key.engineKey(of: row.id, in: db) else {
                 refused.append((row, "the ID of the record is not a valid key of \(table.entity.name)"))
                 continue
             }
@@ -137,26 +137,26 @@ struct PageMerge {
         let builder = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil,
             operations: .all.subtracting(.delete), options: Self.syncOptions)
-        return try builder.map(.array(records)).plan.unlinking(engine.unlinkedTables)
+        return try builder.map(.array(records)).graph.unlinking(engine.unlinkedTables)
     }
 
     private mutating func write(_ rows: [PulledRow], _ editedRows: [PulledRow]) throws {
         let records = rows.compactMap(\.row.record)
-        let plan = try graph(of: records)
-        try KeyCollisions(engine, db).removeKeys(namedIn: plan)
-        let nested = try NestedRecordMerge(plan, engine, db)
-        var references = try OneToOneEdits(plan, engine, clock: clock, db)
+        let graph = try graph(of: records)
+        try KeyCollisions(engine, db).removeKeys(namedIn: graph)
+        let nested = try NestedRecordMerge(graph, engine, db)
+        var references = try OneToOneEdits(graph, engine, clock: clock, db)
         var edits = EditRebase(engine, db, clock: clock)
         for (row, standing) in editedRows { try edits.revert(standing.key, of: table, standing, pulled: row) }
         try nested.revertEdits(&edits)
         try nested.insertPreexisting(in: &preexisting)
-        let links = try NestedListLinks(plan, engine, db)
+        let links = try NestedListLinks(graph, engine, db)
         try links.revertEdits(&edits)
         try references.revert(&edits)
         for (row, standing) in rows { try migrateKind(row, standing) }
-        let result = try engine.stack.sync(MappedPayload(plan), Self.syncOptions, in: db, isOwn: true)
+        let result = try engine.stack.sync(MappedPayload(graph), Self.syncOptions, in: db, isOwn: true)
         recordUnreadable(result.diagnostics)
-        try record(rows, result, plan)
+        try record(rows, result, graph)
         try nested.record()
         try references.findAddedLinks()
         outcome.add(try edits.reapply())
@@ -218,10 +218,10 @@ struct PageMerge {
     }
 
     /// Records the rows as known that are stored now.
-    private mutating func record(_ rows: [PulledRow], _ result: SyncResult, _ plan: PayloadGraph) throws {
+    private mutating func record(_ rows: [PulledRow], _ result: SyncResult, _ graph: PayloadGraph) throws {
         // A surrogate key exists once the row is stored.
-        let keys = try rows.map { try table.key.k(of: $0.row.id, in: db) }
-        let stored = try storedKeys(among: keys.compactMap(\.self), result, plan)
+        let keys = try rows.map { try table.key.engineKey(of: $0.row.id, in: db) }
+        let stored = try storedKeys(among: keys.compactMap(\.self), result, graph)
         let unreadable = UnreadableValues(engine, table, db)
         var pulled: [EngineLedger.KnownEntry] = []
         pulled.reserveCapacity(rows.count)
@@ -240,13 +240,13 @@ struct PageMerge {
     /// Returns the keys of the rows that are stored. If the sync reports no problem, it has stored all records, unless a
     /// trigger of the app has ignored or deleted rows.
     private func storedKeys(
-        among keys: [DatabaseValue], _ result: SyncResult, _ plan: PayloadGraph
+        among keys: [DatabaseValue], _ result: SyncResult, _ graph: PayloadGraph
     ) throws -> Set<BinaryComparedValue> {
         guard result.diagnostics.isEmpty, result.omittedDiagnosticCount == 0, !table.isPart, !table.key.isSurrogate,
             try !EngineSchema.hasOtherTriggers(in: db)
         else { return try table.storedKeys(among: keys, in: db) }
-        return plan.withTexts { texts in
-            let keys = plan[table.entity.table].nodes.lazy.filter { $0.isGiven && $0.isRoot }
+        return graph.withTexts { texts in
+            let keys = graph[table.entity.table].nodes.lazy.filter { $0.isGiven && $0.isRoot }
                 .compactMap { RowKey($0.key, texts) }
             return Set(keys.map(\.databaseValue.exact))
         }
@@ -271,18 +271,18 @@ struct NestedRecordMerge {
     private let db: Database
     private var rows: [(table: TrackedTable, key: RowKey, standing: LocalRowState)] = []
 
-    init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
+    init(_ graph: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
         (self.engine, self.db) = (engine, db)
         let entries = RowEntries(db)
         for table in engine.tables + engine.otherTables {
-            let batch = plan[table.entity.table]
+            let batch = graph[table.entity.table]
             let family = Set(table.entity.family)
-            let keys = plan.withTexts { texts in
+            let keys = graph.withTexts { texts in
                 batch.nodes.filter { $0.isGiven && !$0.isRoot && family.contains(Int($0.entity)) }
                     .compactMap { RowKey($0.key, texts) }
             }
             for key in keys {
-                guard let k = try table.key.k(of: key, in: db) else { continue }
+                guard let k = try table.key.engineKey(of: key, in: db) else { continue }
                 rows.append((table, key, try LocalRowState(of: k, table, entries)))
             }
         }
@@ -309,7 +309,7 @@ struct NestedRecordMerge {
     func record() throws {
         for (table, own, row) in rows {
             // A surrogate key exists once the row is stored.
-            guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { continue }
+            guard let key = try table.key.engineKey(of: own, in: db), try table.isStored(key, in: db) else { continue }
             if row.state == .deleted {
                 try remove(key, table)
                 continue

@@ -79,7 +79,7 @@ struct PageWriter {
         guard engine.registration.ordersVersions else { return rows }
         let now = try db.now()
         return try rows.filter { row in
-            guard let key = try table.key.k(of: row.id, in: db) else { return true }
+            guard let key = try table.key.engineKey(of: row.id, in: db) else { return true }
             return try !engine.isBehind(row, entries.known(key, table), at: now, serverTime)
         }
     }
@@ -213,7 +213,7 @@ struct QuarantinedRecords {
 
     /// Returns the value for a listed row in `sync_listed`: its key, or the bytes of an ID that is not a valid key.
     static func listed(_ id: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue {
-        try table.key.k(of: id, in: db) ?? Data(id.text.utf8).databaseValue
+        try table.key.engineKey(of: id, in: db) ?? Data(id.text.utf8).databaseValue
     }
 
     func removeUnlisted() throws {
@@ -281,7 +281,7 @@ struct QuarantinedRecords {
     /// pending change.
     private func clearUniqueValues(_ row: RemoteRecord) throws {
         guard let record = row.record, case .object = record,
-            let key = try table.key.k(of: row.id, in: db),
+            let key = try table.key.engineKey(of: row.id, in: db),
             try EngineLedger(db).change(of: key, table) == nil
         else { return }
         let said = try AttributeMapper(record, of: table.entity, in: engine.model).values

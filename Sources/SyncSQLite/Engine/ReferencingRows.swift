@@ -84,7 +84,7 @@ extension SQLiteEngineStore {
     func currentReference(
         _ value: DatabaseValue, in column: TrackedTable.Column, _ db: Database
     ) throws -> DatabaseValue {
-        try surrogateKey(of: column.destination)?.k(ofReference: value, in: db) ?? value
+        try surrogateKey(of: column.destination)?.engineKey(ofReference: value, in: db) ?? value
     }
 
     /// Returns the current key of a row in a list. The result is the name of the row if it has a surrogate key and is
@@ -92,7 +92,7 @@ extension SQLiteEngineStore {
     func currentElement(
         _ key: DatabaseValue, of joinTable: TrackedTable.JoinTable, _ db: Database
     ) throws -> DatabaseValue {
-        try surrogateKey(of: joinTable.destination)?.k(ofReference: key, in: db) ?? key
+        try surrogateKey(of: joinTable.destination)?.engineKey(ofReference: key, in: db) ?? key
     }
 
     /// Returns whether a value of a foreign key is the name of a row. Only `sync_base` can store such a value, and not

@@ -72,7 +72,7 @@ extension RequestCompletion {
         case .uuid: id = .string(creationID.uuid)
         default: return false
         }
-        guard let new = table.key.rowKey(id), let key = try table.key.k(of: new, in: db), !key.isExactly(old),
+        guard let new = table.key.rowKey(id), let key = try table.key.engineKey(of: new, in: db), !key.isExactly(old),
             let count = try ledger.addContention(of: old, table), count <= Self.maximumOtherIDs
         else { return false }
         let (table, replacement) = (table, KeyReplacement(engine, table, db))
@@ -95,7 +95,7 @@ extension RequestCompletion {
     }
 
     func isInUse(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
-        guard isCreate, let new = try table.key.k(of: id, in: db), !new.isExactly(old) else { return false }
+        guard isCreate, let new = try table.key.engineKey(of: id, in: db), !new.isExactly(old) else { return false }
         return try table.isStored(new, in: db) && !isNew(new)
     }
 
@@ -140,7 +140,7 @@ extension RequestCompletion {
 
     /// Gives a new row the key that the service assigned. Returns the key of the row afterwards.
     func replaceKey(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
-        guard isCreate, let id, let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db),
+        guard isCreate, let id, let own = table.key.rowKey(id), let new = try table.key.engineKey(of: own, in: db),
             !new.isExactly(old)
         else { return old }
         let replacement = KeyReplacement(engine, table, db)

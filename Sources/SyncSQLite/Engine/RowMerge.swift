@@ -391,7 +391,8 @@ extension RowMerge {
             return value.isReadable(as: attribute.type) ? value : nil
         case .toOne(let link):
             if json == .null { return column.isOptional ? DatabaseValue.null : nil }
-            return try TrackedKey(model.entities[model[link].second.entity], engine.stack.layout)?.k(of: json, in: db)
+            return try TrackedKey(model.entities[model[link].second.entity], engine.stack.layout)?.engineKey(
+                of: json, in: db)
         case .kind:
             guard case .string(let name) = json, let id = model.entityID(name), table.entity.family.contains(id),
                 !model.entities[id].isAbstract

@@ -124,7 +124,7 @@ extension SQLiteEngineStore {
 
     /// Returns the key of a stored row, also if `key` is its former key; nil if the row is not stored.
     private func currentKey(_ key: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue? {
-        guard let own = try table.key.k(of: key, in: db) else { return nil }
+        guard let own = try table.key.engineKey(of: key, in: db) else { return nil }
         if try table.isStored(own, in: db) { return own }
         let alias = try EngineLedger(db).laterKey(than: own, ofEntities: "\(table.number)")
         guard let alias, try table.isStored(alias, in: db) else { return nil }

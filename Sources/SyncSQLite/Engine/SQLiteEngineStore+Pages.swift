@@ -48,7 +48,7 @@ extension SQLiteEngineStore {
         return try await reading { [self] db in
             let now = try db.now()
             return try page.rows.contains { row in
-                guard let key = try table.key.k(of: row.id, in: db) else { return true }
+                guard let key = try table.key.engineKey(of: row.id, in: db) else { return true }
                 let known = try EngineLedger(db).knownRow(key, table)
                 if !page.acceptsOlderVersions, isBehind(row, known, at: now, page.serverTime) { return false }
                 if row.record == nil { return known != nil }
@@ -75,7 +75,7 @@ extension SQLiteEngineStore {
         let table = try table(entity)
         return try await reading { db in
             try ids.filter { id in
-                guard let key = try table.key.k(of: id, in: db) else { return false }
+                guard let key = try table.key.engineKey(of: id, in: db) else { return false }
                 return try EngineLedger(db).isUnknown(key, table, since: edit)
             }
         }
@@ -128,7 +128,7 @@ extension SQLiteEngineStore {
             var news = ListingDifference()
             try ledger.insertListed(listed.map { try QuarantinedRecords.listed($0.id, table, in: db) }, table)
             for row in listed {
-                guard let key = try table.key.k(of: row.id, in: db) else { continue }
+                guard let key = try table.key.engineKey(of: row.id, in: db) else { continue }
                 // The last version of a quarantined record is not the known version.
                 guard let known = try ledger.listedVersion(of: row.id, key, table) else {
                     news.unknown.append(row.id)

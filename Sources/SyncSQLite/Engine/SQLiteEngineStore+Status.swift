@@ -161,7 +161,7 @@ extension SQLiteEngineStore {
         let own = try rowKey(key, table)
         let name = try field.map { try stored($0, table) }
         try await transaction { [self] db, _ in
-            let key = try table.key.k(of: own, in: db) ?? .null
+            let key = try table.key.engineKey(of: own, in: db) ?? .null
             let log = ConflictLog(db)
             let conflicts = try log.open(of: key, table, name)
             guard !conflicts.isEmpty else { throw try nothingOpen(own, key, name, table, in: db) }
@@ -250,7 +250,7 @@ extension SQLiteEngineStore {
         let table = try table(entity)
         let own = try rowKey(key, table)
         try await transaction { [self] db, _ in
-            let lines = try ConflictLog(db).lastDeletion(table.key.k(of: own, in: db), table)
+            let lines = try ConflictLog(db).lastDeletion(table.key.engineKey(of: own, in: db), table)
             guard !lines.isEmpty else {
                 throw SyncError(
                     .rowNotFound, "the conflict log has no row with this key that the service deleted", entity: entity)
@@ -274,10 +274,11 @@ extension SQLiteEngineStore {
                 """, list: arguments)
             for joinTable in table.joinTables {
                 try restore(
-                    LinkedRowList.keys(values[joinTable.field] ?? .null), joinTable, of: table.key.k(of: free, in: db),
+                    LinkedRowList.keys(values[joinTable.field] ?? .null), joinTable,
+                    of: table.key.engineKey(of: free, in: db),
                     in: db)
             }
-            if registration.clientAssignsIDs, free == own, let key = try table.key.k(of: free, in: db) {
+            if registration.clientAssignsIDs, free == own, let key = try table.key.engineKey(of: free, in: db) {
                 let id = try table.json(key, in: db)
                 // The row has the ID that the service deleted, so its create is marked as a restoration.
                 try EngineLedger(db).setCreationID(CreationID(reviving: id, of: table), of: key, table)
@@ -306,7 +307,7 @@ extension SQLiteEngineStore {
     /// Returns the key for a restored row: its former key, or a temporary key if another row has the former key by now.
     /// Throws ``SyncError`` `rowNotFound` if another row has the former key, and the key is composite.
     private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
-        guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
+        guard let key = try table.key.engineKey(of: own, in: db), try table.isStored(key, in: db) else { return own }
         guard !table.key.hasParts, let free = try RowKey(stack.makeTemporaryKey(for: table.entity, in: db)) else {
             throw SyncError(.rowNotFound, "another row has this key now", entity: table.entity.name)
         }

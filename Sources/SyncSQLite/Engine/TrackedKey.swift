@@ -74,11 +74,11 @@ struct TrackedKey: Sendable {
     }
 
     /// Returns the key of a row in the engine's tables; nil if the ID is not a valid key.
-    func k(of id: JSONValue, in db: Database) throws -> DatabaseValue? {
-        try rowKey(id).flatMap { try k(of: $0, in: db) }
+    func engineKey(of id: JSONValue, in db: Database) throws -> DatabaseValue? {
+        try rowKey(id).flatMap { try engineKey(of: $0, in: db) }
     }
 
-    func k(of key: RowKey, in db: Database) throws -> DatabaseValue? {
+    func engineKey(of key: RowKey, in db: Database) throws -> DatabaseValue? {
         guard isSurrogate else { return key.databaseValue }
         guard let leaves = columns.bound(key) else { return nil }
         let values = leaves.map(\.sql)
@@ -92,10 +92,10 @@ struct TrackedKey: Sendable {
 
     /// Returns the key of a referenced row in the engine's tables. A row that was not stored is given by its name or by
     /// its primary key, as in base values and pending references.
-    func k(ofReference value: DatabaseValue, in db: Database) throws -> DatabaseValue {
+    func engineKey(ofReference value: DatabaseValue, in db: Database) throws -> DatabaseValue {
         guard isSurrogate, case .string = value.storage, let key = RowKey(value) else { return value }
-        if let current = try k(of: key, in: db) { return current }
-        return try recordKey(value, in: db).flatMap { try k(of: RowKey($0, type), in: db) } ?? value
+        if let current = try engineKey(of: key, in: db) { return current }
+        return try recordKey(value, in: db).flatMap { try engineKey(of: RowKey($0, type), in: db) } ?? value
     }
 
     // MARK: IDs from keys

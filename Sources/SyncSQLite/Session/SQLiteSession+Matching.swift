@@ -72,7 +72,7 @@ extension SQLiteSession {
     /// Returns the last target that the payload asserts, by foreign key and node. It is probably the stored target.
     private func expectedTargets(_ table: SyncTable) -> [[Int32]] {
         table.hierarchy.foreignKeys.map { link in
-            guard let assertions = plan?[link].assertions, !assertions.isEmpty else { return [] }
+            guard let assertions = graph?[link].assertions, !assertions.isEmpty else { return [] }
             return assertions.lastTargets(count: table.batch.nodes.count)
         }
     }

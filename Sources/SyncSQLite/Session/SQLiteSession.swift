@@ -18,7 +18,7 @@ package final class SQLiteSession {
     var openRows: OpenRows?
 
     // The state of the running sync.
-    private(set) var plan: PayloadGraph?
+    private(set) var graph: PayloadGraph?
     private(set) var tables: SyncTables?
     private(set) var lookups: [NodeLookup] = []
     private(set) var steps = ProgressReporter(nil)
@@ -58,8 +58,8 @@ package final class SQLiteSession {
 }
 
 extension SQLiteSession: StoreSession {
-    package func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
-        self.plan = plan
+    package func begin(_ graph: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
+        self.graph = graph
         self.tables = tables
         self.steps = steps
         lookups = tables.map { NodeLookup($0.batch, testsStorageClass: layout.hasExistingTables) }
@@ -76,7 +76,7 @@ extension SQLiteSession: StoreSession {
     /// commits.
     package func end(awaits: Bool) throws {
         // Release the payload graph now. It may be large, and so may the graph of the next chunk.
-        (plan, tables, lookups) = (nil, nil, [])
+        (graph, tables, lookups) = (nil, nil, [])
         guard let start, hasReferences || awaits else { return }
         visit.setResolvedTables(resolvedTables, since: start)
     }

@@ -32,14 +32,14 @@ struct ResultBuilder {
     private var omittedDiagnosticCount = 0
     /// Updates of rows as a side effect, such as the loss of a link to a deleted row.
     private var lateUpdates: [Identity: LateUpdate] = [:]
-    private let plan: PayloadGraph
+    private let graph: PayloadGraph
 
-    init(_ plan: PayloadGraph, collectsKeys: Bool) {
-        self.plan = plan
-        self.model = plan.model
+    init(_ graph: PayloadGraph, collectsKeys: Bool) {
+        self.graph = graph
+        self.model = graph.model
         self.collectsKeys = collectsKeys
-        entities = plan.model.entities.map { _ in .init() }
-        diagnostics = plan.diagnostics
+        entities = graph.model.entities.map { _ in .init() }
+        diagnostics = graph.diagnostics
     }
 
     mutating func add(
@@ -118,9 +118,9 @@ struct ResultBuilder {
 
     /// Returns the result, and moves the collected changes into it.
     mutating func makeResult(pendingReferences: [SyncResult.Link]) -> SyncResult {
-        let names = plan.roots.map { model.entities[$0.entity].name }
+        let names = graph.roots.map { model.entities[$0.entity].name }
         var result = SyncResult(entity: names.count == 1 ? names[0] : names.joined(separator: ", "))
-        result.nextPage = plan.page.next
+        result.nextPage = graph.page.next
         mergeLateUpdates()
         for id in entities.indices where !entities[id].isEmpty || entities[id].unchangedCount > 0 {
             // There may be millions of keys. They are moved, not copied, and sorted only if they are not in order.
@@ -132,15 +132,15 @@ struct ResultBuilder {
             result.entities[model.entities[id].name] = changes
         }
         result.root = root
-        result.recordCount = plan.readableRootRecords
-        result.duplicateRecordCount = plan.duplicateRecordCount
-        result.inconsistentRecordCount = plan.inconsistentRecordCount
+        result.recordCount = graph.readableRootRecords
+        result.duplicateRecordCount = graph.duplicateRecordCount
+        result.inconsistentRecordCount = graph.inconsistentRecordCount
         result.linksAdded = linksAdded
         result.linksRemoved = linksRemoved
         result.diagnostics = diagnostics
-        result.omittedDiagnosticCount = plan.omittedDiagnosticCount + omittedDiagnosticCount
+        result.omittedDiagnosticCount = graph.omittedDiagnosticCount + omittedDiagnosticCount
         result.pendingReferences = pendingReferences
-        result.unmappedKeys = plan.unmappedKeys
+        result.unmappedKeys = graph.unmappedKeys
         return result
     }
 
@@ -274,7 +274,9 @@ extension SyncTransaction {
     /// the root entity's table, and otherwise the first.
     private func reportedEnd(of link: CompiledAssociation) -> CompiledAssociation.End {
         if link.storage == .foreignKey { return .first }
-        if let said = plan[link.id].assertions.last?.assertedBy ?? plan[link.id].replacements.last?.end { return said }
+        if let said = graph[link.id].assertions.last?.assertedBy ?? graph[link.id].replacements.last?.end {
+            return said
+        }
         return link.second.table == rootEntity.table ? .second : .first
     }
 }

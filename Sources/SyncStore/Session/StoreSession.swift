@@ -15,7 +15,7 @@ package protocol StoreSession: AnyObject {
     /// - Parameters:
     ///   - tables: The tables whose nodes the session matches with stored rows.
     ///   - steps: Counts the progress of long loops, and checks for cancellation.
-    func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws
+    func begin(_ graph: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws
 
     /// Ends a sync, after its last write.
     ///

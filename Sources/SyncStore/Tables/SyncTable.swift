@@ -202,8 +202,8 @@ package enum TableColumn: Equatable, Sendable {
 package struct SyncTables: Sequence {
     private let tables: [SyncTable]
 
-    package init(_ plan: PayloadGraph, _ pool: TextPool) {
-        tables = plan.model.hierarchies.map { SyncTable($0, plan[$0.id], plan.model, pool) }
+    package init(_ graph: PayloadGraph, _ pool: TextPool) {
+        tables = graph.model.hierarchies.map { SyncTable($0, graph[$0.id], graph.model, pool) }
     }
 
     package subscript(id: TableID) -> SyncTable { tables[id.index] }
@@ -214,8 +214,8 @@ package struct SyncTables: Sequence {
     package func node(of row: StoredRow) -> NodeID? { self[row.table].node(of: row.key) }
 
     /// Replaces the batches after nodes were merged.
-    func replaceBatches(_ plan: PayloadGraph) {
-        for table in tables { table.replaceBatch(plan[table.id]) }
+    func replaceBatches(_ graph: PayloadGraph) {
+        for table in tables { table.replaceBatch(graph[table.id]) }
     }
 
     /// Finds the nodes of referenced rows that were matched after the rows that reference them.

@@ -84,12 +84,12 @@ package struct SingleRowSync {
     ///
     /// - Throws: The error of ``SyncResult/rejection(of:)`` if the sync rejects that record.
     private func apply(_ payload: MappedPayload) throws -> (row: SyncRow, result: SyncResult) {
-        let plan = payload.plan
-        let entity = model.compiled.entities[plan.entity]
-        guard let key = plan.rootKey else {
+        let graph = payload.graph
+        let entity = model.compiled.entities[graph.entity]
+        guard let key = graph.rootKey else {
             throw SyncError(
-                .primaryKeyMissing, plan.diagnostics.first?.message ?? "the record has no readable key",
-                entity: entity.name, path: plan.diagnostics.first?.path)
+                .primaryKeyMissing, graph.diagnostics.first?.message ?? "the record has no readable key",
+                entity: entity.name, path: graph.diagnostics.first?.path)
         }
         let result = try session.apply(payload)
         guard result.root.inserted + result.root.matched > 0, let row = try reader.row(withKey: key, of: entity) else {

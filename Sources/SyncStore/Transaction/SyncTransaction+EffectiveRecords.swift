@@ -8,7 +8,7 @@ extension SyncTransaction {
     /// - Parameter admittingIncomplete: Whether new rows may lack required values, because the insert hook has not seen
     ///   them yet.
     mutating func resolveEffectiveRecords(admittingIncomplete: Bool = false) throws {
-        if plan.occurrences.isEmpty {
+        if graph.occurrences.isEmpty {
             for table in tables { admitNewRows(table, admittingIncomplete) { _ in true } }
         } else {
             try resolveOccurrences(admittingIncomplete)
@@ -37,13 +37,13 @@ extension SyncTransaction {
     /// (insert or update) must be allowed. A record that may only be updated is also effective for a row that another
     /// record inserts, because the next sync would update that row.
     private mutating func setEffectiveOccurrences() throws {
-        let someOnlyUpdate = plan.occurrences.contains { $0.permission == .update }
+        let someOnlyUpdate = graph.occurrences.contains { $0.permission == .update }
         var inserted: Set<PayloadGraph.RowReference> = []
         var insertedBefore: Int
         repeat {
             insertedBefore = inserted.count
-            effectiveRecords.effectiveOccurrences = Array(repeating: false, count: plan.occurrences.count)
-            for (index, occurrence) in plan.occurrences.enumerated() {
+            effectiveRecords.effectiveOccurrences = Array(repeating: false, count: graph.occurrences.count)
+            for (index, occurrence) in graph.occurrences.enumerated() {
                 let table = tables[occurrence.table]
                 guard occurrence.parent < 0 || effectiveRecords.effectiveOccurrences[Int(occurrence.parent)] else {
                     continue
@@ -179,7 +179,7 @@ extension SyncTransaction {
 
     /// Returns the referenced node of each node whose composite key contains this foreign key.
     func keyTargets(_ link: AssociationID) -> [NodeID: NodeID] {
-        Dictionary(plan[link].assertions.lazy.map { ($0.first, $0.second) }, uniquingKeysWith: { first, _ in first })
+        Dictionary(graph[link].assertions.lazy.map { ($0.first, $0.second) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Assigns surrogate keys to the new rows of tables with surrogate keys, and generated keys to other new rows

@@ -16,7 +16,7 @@ extension SyncTransaction {
 
     private mutating func resolve(_ link: CompiledAssociation, _ table: SyncTable, _ index: Int) throws {
         let stored = table.matches.foreignKeys[index]
-        guard !plan[link.id].isEmpty else {
+        guard !graph[link.id].isEmpty else {
             table.foreignKeys[index] = ResolvedForeignKeys(targets: stored.targets, positions: stored.positions)
             return
         }
@@ -132,7 +132,7 @@ extension SyncTransaction {
     func dropUnownedRows() {
         var joinRowsByLink: [AssociationID: ResolvedJoinRows] = [:]
         var dropped: Set<PayloadGraph.RowReference> = []
-        for row in plan.ownedRows where tables[row.table].isPresent(row.node, as: .new) {
+        for row in graph.ownedRows where tables[row.table].isPresent(row.node, as: .new) {
             guard let owner = owner(of: row) else { continue }
             if model[owner.link].storage == .joinTable {
                 let joinRows = joinRowsByLink[owner.link] ?? ResolvedJoinRows(statements(of: owner.link))
@@ -177,7 +177,7 @@ extension SyncTransaction {
 extension SyncTransaction {
     mutating func resolveJoinTables() throws -> [JoinTableChanges] {
         var changes: [JoinTableChanges] = []
-        for link in model.links where link.storage == .joinTable && !plan[link.id].isEmpty {
+        for link in model.links where link.storage == .joinTable && !graph[link.id].isEmpty {
             changes.append(try resolveJoinTable(link))
         }
         try removeDangling(store.danglingJoinRows())

@@ -4,7 +4,7 @@ import SyncCore
 extension SyncTransaction {
     mutating func matchRows() throws {
         // Values are compared in the same pass, unless the sync must decide first which records are effective.
-        let pass: MatchPass = plan.occurrences.isEmpty ? .both : .match
+        let pass: MatchPass = graph.occurrences.isEmpty ? .both : .match
         for table in tables where !table.isEmpty || coversAllRows(of: table.id) {
             try store.match(table, pass, unmatchedRowFilter(for: table))
             reportMismatches(table)
@@ -19,7 +19,7 @@ extension SyncTransaction {
     mutating func compareRows() throws {
         let none = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false)
         for table in tables where !table.isEmpty { try store.match(table, .diff, none) }
-        let owned = plan.ownedRows.filter { tables[$0.table].isPresent($0.node, as: .stored) }
+        let owned = graph.ownedRows.filter { tables[$0.table].isPresent($0.node, as: .stored) }
         for (table, rows) in Dictionary(grouping: owned, by: \.table) {
             let known = rows.compactMap { row in tables[table].rowKey(row.node).map { (node: row.node, key: $0) } }
             try store.match(known, tables[table], .diff)
@@ -41,7 +41,7 @@ extension SyncTransaction {
     /// Returns the path of the first record of a node.
     func path(of node: NodeID, _ table: SyncTable) -> String {
         let given = table.batch.nodes[node.index]
-        return given.isGiven ? plan.path(of: Int(table.batch.occurrence(ofVersion: given.firstVersion)), pool) : ""
+        return given.isGiven ? graph.path(of: Int(table.batch.occurrence(ofVersion: given.firstVersion)), pool) : ""
     }
 
     // MARK: Rows without a key
@@ -59,7 +59,7 @@ extension SyncTransaction {
 
     /// Returns the owner of a node without a key, with the association; nil for a node with a key.
     func owner(of row: PayloadGraph.RowReference) -> NodeBatch.OwnerLink? {
-        let batch = plan[row.table]
+        let batch = graph[row.table]
         return batch.nodes[row.node.index].ownerIndex.map { batch.owners[$0] }
     }
 
@@ -69,9 +69,9 @@ extension SyncTransaction {
         let owning = owningTables()
         var depths: [PayloadGraph.RowReference: Int] = [:]
         var levels: [[PayloadGraph.RowReference]] = []
-        for row in plan.ownedRows {
+        for row in graph.ownedRows {
             guard let owner = owner(of: row) else { continue }
-            let isOwned = plan[owner.table].nodes[owner.node.index].ownerIndex != nil
+            let isOwned = graph[owner.table].nodes[owner.node.index].ownerIndex != nil
             let depth = isOwned ? (depths[.init(table: owner.table, node: owner.node)] ?? -1) + 1 : 0
             if owning.contains(row.table) { depths[row] = depth }
             if depth == levels.count { levels.append([]) }
@@ -85,7 +85,7 @@ extension SyncTransaction {
         var owning: Set<TableID> = []
         for hierarchy in model.hierarchies {
             var last: TableID?
-            for owner in plan[hierarchy.id].owners where owner.table != last {
+            for owner in graph[hierarchy.id].owners where owner.table != last {
                 last = owner.table
                 owning.insert(owner.table)
             }
@@ -182,7 +182,7 @@ extension SyncTransaction {
     private func wholeScope(of table: TableID) -> Int? {
         guard pagedImport == nil else { return nil }
         var scope: Int?
-        for root in plan.roots where model.entities[root.entity].table == table && isWholeEntityScope(root) {
+        for root in graph.roots where model.entities[root.entity].table == table && isWholeEntityScope(root) {
             scope = scope == nil || scope == root.entity ? root.entity : model[table].root
         }
         return scope
@@ -190,12 +190,12 @@ extension SyncTransaction {
 
     /// Returns whether all rows of the entity are in the scope of a root list.
     func isWholeEntityScope(_ root: PayloadGraph.RootList) -> Bool {
-        deletesMissing(root) && predicate == nil && plan.parent == nil
+        deletesMissing(root) && predicate == nil && graph.parent == nil
             && (options.scope == .all || model.entities[root.entity].rootScope == nil)
     }
 
     /// Whether the payload is a snapshot of all rows. Stored links to rows that it omits are then rare.
-    var coversAll: Bool { pagedImport == nil && plan.roots.allSatisfy(isWholeEntityScope) }
+    var coversAll: Bool { pagedImport == nil && graph.roots.allSatisfy(isWholeEntityScope) }
 
     /// Returns the filter for the unmatched rows of a table.
     func unmatchedRowFilter(for table: SyncTable) -> UnmatchedRowFilter {
@@ -207,8 +207,8 @@ extension SyncTransaction {
     /// the referenced rows.
     private func watchedForeignKeys(_ hierarchy: EntityHierarchy) -> [Bool] {
         hierarchy.foreignKeys.map { link in
-            plan[link].replacements.contains { $0.end == .second }
-                || (model[link].isOneToOne && !plan[link].assertions.isEmpty)
+            graph[link].replacements.contains { $0.end == .second }
+                || (model[link].isOneToOne && !graph[link].assertions.isEmpty)
         }
     }
 
@@ -253,8 +253,8 @@ extension SyncTransaction {
 
     /// Returns the nodes at the second end of an association that may lose referencing rows.
     private func unmatchedTargets(_ link: CompiledAssociation) -> Set<NodeID> {
-        var targets = Set(plan[link.id].replacements.lazy.filter { $0.end == .second }.map(\.node))
-        if link.isOneToOne { targets.formUnion(plan[link.id].assertions.map(\.second)) }
+        var targets = Set(graph[link.id].replacements.lazy.filter { $0.end == .second }.map(\.node))
+        if link.isOneToOne { targets.formUnion(graph[link.id].assertions.map(\.second)) }
         return targets
     }
 

@@ -10,15 +10,15 @@ extension SyncTransaction {
     /// Whether the sync deletes rows in scope that the payload omits. If the payload is a single record instead of a
     /// list, this requires a predicate or a parent, which sets the scope. The same applies to the end of a paged import
     /// with such a page.
-    var deletesMissing: Bool { plan.roots.contains(where: deletesMissing) }
+    var deletesMissing: Bool { graph.roots.contains(where: deletesMissing) }
 
     /// Returns whether the sync deletes rows that one root list omits.
     func deletesMissing(_ root: PayloadGraph.RootList) -> Bool {
-        guard plan.operations.contains(.delete), plan.isComplete, !isPage, pagedImport?.changes.isEmpty != true else {
+        guard graph.operations.contains(.delete), graph.isComplete, !isPage, pagedImport?.changes.isEmpty != true else {
             return false
         }
         let isAlone = root.isSingleRecord || pagedImport?.entitiesWithSingleObject.contains(root.entity) == true
-        return !isAlone || predicate != nil || plan.parent != nil
+        return !isAlone || predicate != nil || graph.parent != nil
     }
 
     /// Records a row that the list of its owner omits. A page unlinks the row if an earlier page contains it, or linked
@@ -60,10 +60,10 @@ extension SyncTransaction {
         }
         pagedImport?.orphans.formUnion(deletionCandidates.removeAllOrphans())
         pagedImport?.parentRows = parentRows
-        if let parent = plan.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
-        pagedImport?.rootRecords += plan.rootRecords
-        for root in plan.roots where root.isSingleRecord { recordSingleObject(root) }
-        for root in plan.roots where root.unreadable > 0 {
+        if let parent = graph.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
+        pagedImport?.rootRecords += graph.rootRecords
+        for root in graph.roots where root.isSingleRecord { recordSingleObject(root) }
+        for root in graph.roots where root.unreadable > 0 {
             let known = pagedImport?.unreadable[root.entity] ?? (0, root.firstUnreadable)
             pagedImport?.unreadable[root.entity] = (known.count + root.unreadable, known.first)
         }
@@ -74,7 +74,8 @@ extension SyncTransaction {
     /// the first such page of an entity reports it.
     private mutating func recordSingleObject(_ root: PayloadGraph.RootList) {
         guard pagedImport?.entitiesWithSingleObject.insert(root.entity).inserted == true,
-            pagedImport?.isOnePayload == false, plan.operations.contains(.delete), predicate == nil, plan.parent == nil
+            pagedImport?.isOnePayload == false, graph.operations.contains(.delete), predicate == nil,
+            graph.parent == nil
         else { return }
         report.add(
             .deletionsSkipped, root.entity, key: nil, path: "",

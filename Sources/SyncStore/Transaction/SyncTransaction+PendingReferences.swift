@@ -192,7 +192,8 @@ extension SyncTransaction {
     /// rows and the scope of a parent also replace links.
     func replacedEndsWithPending() -> ReplacedEnds {
         var replacedEnds = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEnds(countsPending: true) })
-        guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: hasUnreadableKeys)
+        guard let parent = graph.parent, deletesMissing, predicate == nil,
+            !graph.roots.contains(where: hasUnreadableKeys)
         else {
             return replacedEnds
         }

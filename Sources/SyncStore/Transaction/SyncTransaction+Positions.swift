@@ -4,7 +4,7 @@ import SyncCore
 // their link if the operations or the scope preserve it, or if their own records assert it.
 extension SyncTransaction {
     mutating func resolvePositions() throws {
-        for link in model.links where !plan[link.id].isEmpty {
+        for link in model.links where !graph[link.id].isEmpty {
             for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) {
                 try resolvePositions(link, end)
             }
@@ -15,7 +15,7 @@ extension SyncTransaction {
         let lists = listsToReorder(link, end)
         guard !lists.isEmpty else { return }
         try links.load(lists.keys, link.id, from: end)
-        if link.id == plan.parent?.link, end == plan.parent?.end {
+        if link.id == graph.parent?.link, end == graph.parent?.end {
             let table = link.side(end.other).table
             try loadRowFlags(
                 of: lists.keys.map { try links.targets(of: $0, link.id, from: end) }.joined()
@@ -62,7 +62,7 @@ extension SyncTransaction {
 
     /// Returns the nodes at an end to which records of the other end assert a link.
     private func joinedOwners(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
-        Set(plan[link.id].assertions.lazy.filter { $0.assertedBy != end }.map { $0.ends(from: end).owner })
+        Set(graph[link.id].assertions.lazy.filter { $0.assertedBy != end }.map { $0.ends(from: end).owner })
     }
 
     /// Returns the owners of rows that a list omits and that stay linked until the end of the paged import. A later
@@ -79,7 +79,7 @@ extension SyncTransaction {
     private func resolvePositions(
         of owner: RowKey, _ link: CompiledAssociation, _ end: CompiledAssociation.End, listed names: Set<RowKey>
     ) throws -> [RowKey] {
-        let isParent = link.id == plan.parent?.link && end == plan.parent?.end
+        let isParent = link.id == graph.parent?.link && end == graph.parent?.end
         let table = link.side(end.other).table
         let list = try links.list(of: owner, link.id, end)
         let named = try list.map { row, _ in

@@ -5,9 +5,9 @@ extension SyncTransaction {
     /// Returns the stored rows in scope that the sync deletes, because the payload does not contain them.
     mutating func scopeRows(isFirstRound: Bool) throws -> Set<StoredRow> {
         guard deletesMissing else { return [] }
-        if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent) : [] }
+        if let parent = graph.parent { return isFirstRound ? try parentScopeRows(parent) : [] }
         var rows: Set<StoredRow> = []
-        for root in plan.roots where deletesMissing(root) && (isFirstRound || !hasUnreadableKeys(root)) {
+        for root in graph.roots where deletesMissing(root) && (isFirstRound || !hasUnreadableKeys(root)) {
             let found = try scopeRows(of: root, isFirstRound: isFirstRound)
             if hasUnreadableKeys(root) {
                 skippedDeletions[root.entity, default: 0] += found.count
@@ -106,7 +106,7 @@ extension SyncTransaction {
     mutating func parentScopeRows(_ parent: PayloadGraph.Parent) throws -> Set<StoredRow> {
         guard let owner = tables[parent.table].row(parent.node) else { return [] }
         let unlisted = try unlistedRows(by: parent)
-        if let root = plan.roots.first, hasUnreadableKeys(root) {
+        if let root = graph.roots.first, hasUnreadableKeys(root) {
             skippedDeletions[root.entity, default: 0] += unlisted.count
             return []
         }
@@ -143,7 +143,7 @@ extension SyncTransaction {
         rows = try rows.filter { row in
             guard try !identities.hasPendingChanges(row) else { return false }
             guard tables[table].hierarchy.hasSubEntities else { return true }
-            return try identities[row].map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
+            return try identities[row].map { model.entity($0.entity, isKindOf: graph.entity) } ?? false
         }
         try links.load(rows.map(\.key), parent.link, from: parent.end.other)
         return rows
@@ -160,7 +160,7 @@ extension SyncTransaction {
     func listedRows(_ parent: PayloadGraph.Parent) -> Set<StoredRow> {
         let table = tables[rootEntity.table]
         var listed: Set<StoredRow> = []
-        for assertion in plan[parent.link].assertions
+        for assertion in graph[parent.link].assertions
         where assertion.sequence == 0 || effectiveRecords.effect(of: assertion) != .none {
             let (owner, child) = assertion.ends(from: parent.end)
             if owner == parent.node, let row = table.row(child) { listed.insert(row) }
@@ -287,7 +287,7 @@ extension SyncTransaction {
     /// The tables whose rows may belong to records with unreadable keys.
     var tablesWithUnreadableKeys: Set<TableID> {
         if options.deletesBesideUnread { return [] }
-        return Set(plan.roots.lazy.filter(hasUnreadableKeys).map { model.entities[$0.entity].table })
+        return Set(graph.roots.lazy.filter(hasUnreadableKeys).map { model.entities[$0.entity].table })
     }
 
     /// Unlinks rows that replaced lists omit, instead of deleting them, if records with unreadable keys may describe
@@ -304,7 +304,7 @@ extension SyncTransaction {
             deletionCandidates[row].unlisted = []
             try unlink(row, links)
             guard let found = try identities[row],
-                let root = plan.roots.first(where: { hasUnreadableKeys($0) && model.areKin(found.entity, $0.entity) })
+                let root = graph.roots.first(where: { hasUnreadableKeys($0) && model.areKin(found.entity, $0.entity) })
             else { continue }
             skippedDeletions[root.entity, default: 0] += 1
         }
@@ -312,7 +312,7 @@ extension SyncTransaction {
 
     /// Reports how many rows were not deleted.
     mutating func reportSkippedDeletions() {
-        for root in plan.roots {
+        for root in graph.roots {
             guard let rows = skippedDeletions.removeValue(forKey: root.entity), rows > 0 else { continue }
             let (count, first) = unreadableKeys(root)
             let found = count == 1 ? "1 record has an unreadable key" : "\(count) records have unreadable keys"

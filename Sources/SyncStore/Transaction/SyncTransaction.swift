@@ -6,7 +6,7 @@ package import SyncCore
 struct SyncTransaction {
     let store: any StoreSession
     let request: SyncRequest
-    private(set) var plan: PayloadGraph
+    private(set) var graph: PayloadGraph
     let pool: TextPool
     let tables: SyncTables
     let progress: ProgressReporter
@@ -70,32 +70,32 @@ struct SyncTransaction {
         return try finish()
     }
 
-    init(_ plan: PayloadGraph, _ session: SyncSession, _ pool: TextPool) throws {
+    init(_ graph: PayloadGraph, _ session: SyncSession, _ pool: TextPool) throws {
         store = session.store
         request = session.request
-        self.plan = plan
+        self.graph = graph
         self.pool = pool
-        tables = SyncTables(plan, pool)
+        tables = SyncTables(graph, pool)
         progress = ProgressReporter(session.request.options.progress, session.request.cancellation)
-        identities = RowIdentityCache(store, plan.model)
-        previousValues = session.request.options.collectsValues ? PreviousValues(store, plan.model, identities) : nil
-        links = LinkChangeTracker(store, plan.model)
+        identities = RowIdentityCache(store, graph.model)
+        previousValues = session.request.options.collectsValues ? PreviousValues(store, graph.model, identities) : nil
+        links = LinkChangeTracker(store, graph.model)
         spilledRowFlags = SpilledRowFlags(store)
-        effectiveRecords = EffectiveRecords(plan.occurrences)
-        report = ResultBuilder(plan, collectsKeys: session.request.options.collectsKeys)
-        try store.begin(plan, tables, progress)
+        effectiveRecords = EffectiveRecords(graph.occurrences)
+        report = ResultBuilder(graph, collectsKeys: session.request.options.collectsKeys)
+        try store.begin(graph, tables, progress)
     }
 
-    var model: CompiledModel { plan.model }
+    var model: CompiledModel { graph.model }
     var options: SyncOptions { request.options }
     var predicate: RowPredicate? { request.predicate }
-    var rootEntity: CompiledEntity { model.entities[plan.entity] }
+    var rootEntity: CompiledEntity { model.entities[graph.entity] }
 
     /// Returns the payload's link assertions of an association, evaluated with the current row states.
     func statements(of id: AssociationID) -> LinkAssertions {
         let link = model[id]
         return LinkAssertions(
-            plan[id], of: link, in: model, effectiveRecords, first: tables[link.first.table].statedRows,
+            graph[id], of: link, in: model, effectiveRecords, first: tables[link.first.table].statedRows,
             second: tables[link.second.table].statedRows)
     }
 
@@ -105,8 +105,8 @@ struct SyncTransaction {
 
     /// Merges nodes that matched the same row.
     mutating func mergeNodes() {
-        plan = plan.merging(duplicates)
-        tables.replaceBatches(plan)
+        graph = graph.merging(duplicates)
+        tables.replaceBatches(graph)
         for (duplicate, kept) in duplicates {
             tables[duplicate.table].removeDuplicate(duplicate.node)
             tables[duplicate.table].useFirstValues(of: kept)
@@ -122,7 +122,7 @@ struct SyncTransaction {
     ///
     /// - Throws: ``SyncError`` `parentNotFound`.
     mutating func findParent() throws {
-        guard let parent = plan.parent else { return }
+        guard let parent = graph.parent else { return }
         let table = tables[parent.table]
         let entity = table.payloadEntity(of: parent.node)
         let key = RowKey(table.batch.nodes[parent.node.index].key, pool)
@@ -175,14 +175,14 @@ package struct SyncSession {
     ///
     /// - Parameter run: The state of the paged import, which the sync updates.
     package func apply(_ payload: MappedPayload, run: inout PagedImportState?) throws -> SyncResult {
-        var plan = try rewritten(payload, run)
+        var graph = try rewritten(payload, run)
         if let memory = run {
-            plan = plan.following(memory.rootRecords)
-            if plan.page.hasNulls { run?.hasNulls = true }
-            if memory.isEnding, memory.hasNulls { plan = plan.ofPart() }
+            graph = graph.following(memory.rootRecords)
+            if graph.page.hasNulls { run?.hasNulls = true }
+            if memory.isEnding, memory.hasNulls { graph = graph.ofPart() }
         }
-        return try plan.withTexts { pool in
-            var sync = try SyncTransaction(plan, self, pool)
+        return try graph.withTexts { pool in
+            var sync = try SyncTransaction(graph, self, pool)
             swap(&sync.pagedImport, &run)
             defer { swap(&sync.pagedImport, &run) }
             return try sync.apply()
@@ -191,9 +191,9 @@ package struct SyncSession {
 
     /// Deletes stored rows of an entity, by the delete rules of the model.
     package func delete(_ rows: Set<StoredRow>, of entity: CompiledEntity) throws -> SyncResult {
-        let plan = PayloadGraph(model: model, entity: entity.id, operations: [], payload: Data())
-        return try plan.withTexts { pool in
-            var sync = try SyncTransaction(plan, self, pool)
+        let graph = PayloadGraph(model: model, entity: entity.id, operations: [], payload: Data())
+        return try graph.withTexts { pool in
+            var sync = try SyncTransaction(graph, self, pool)
             return try sync.delete(rows)
         }
     }
@@ -208,18 +208,18 @@ extension SyncSession {
     ///
     /// - Parameter run: The state from earlier pages, which decides whether rows are new.
     func rewritten(_ payload: MappedPayload, _ run: PagedImportState?) throws -> PayloadGraph {
-        var plan = payload.plan
-        guard var rewriting = payload.rewriting else { return plan }
+        var graph = payload.graph
+        guard var rewriting = payload.rewriting else { return graph }
         while true {
-            let new = try plan.withTexts { pool in
-                var sync = try SyncTransaction(plan, self, pool)
+            let new = try graph.withTexts { pool in
+                var sync = try SyncTransaction(graph, self, pool)
                 sync.pagedImport = run
                 return try sync.newOccurrences()
             }
-            guard let next = try rewriting.next(after: plan, newOccurrences: new) else { break }
-            plan = next
+            guard let next = try rewriting.next(after: graph, newOccurrences: new) else { break }
+            graph = next
         }
-        return try rewriting.finalGraph(plan)
+        return try rewriting.finalGraph(graph)
     }
 }
 
@@ -230,10 +230,10 @@ extension SyncTransaction {
         try findParent()
         try matchRows()
         try resolveEffectiveRecords(admittingIncomplete: true)
-        return plan.occurrences.indices.filter { index in
-            guard let node = plan.occurrences[index].node else { return false }
+        return graph.occurrences.indices.filter { index in
+            guard let node = graph.occurrences[index].node else { return false }
             return effectiveRecords.isEffective(Int32(truncatingIfNeeded: index))
-                && tables[plan.occurrences[index].table].isPresent(node, as: .new)
+                && tables[graph.occurrences[index].table].isPresent(node, as: .new)
         }
     }
 }

@@ -39,8 +39,8 @@ package final class CheckedSession: StoreSession {
         set { session.scratch = newValue }
     }
 
-    package func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
-        try session.begin(plan, tables, steps)
+    package func begin(_ graph: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
+        try session.begin(graph, tables, steps)
     }
 
     package func end(awaits: Bool) throws { try run { try session.end(awaits: awaits) } }

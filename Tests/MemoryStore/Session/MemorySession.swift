@@ -27,7 +27,7 @@ package final class MemorySession {
 }
 
 extension MemorySession: StoreSession {
-    package func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
+    package func begin(_ graph: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
         self.tables = tables
         self.steps = steps
     }

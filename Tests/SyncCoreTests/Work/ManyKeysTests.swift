@@ -22,10 +22,10 @@ struct ManyKeysTests {
         ])
     }
 
-    private func plan(_ text: String, _ model: SyncModel) throws -> PayloadGraph {
+    private func graph(_ text: String, _ model: SyncModel) throws -> PayloadGraph {
         try PayloadGraphBuilder(
             inEntity: "User", of: model, parent: nil, operations: .all, options: SyncOptions()
-        ).map(Data(text.utf8), options: SyncOptions()).plan
+        ).map(Data(text.utf8), options: SyncOptions()).graph
     }
 
     private func record(_ count: Int = count, _ members: (Int) -> String) -> String {
@@ -36,19 +36,19 @@ struct ManyKeysTests {
         "Many keys for one to-one relationship give one link assertion",
         arguments: [#""company": {"id": %d}"#, #""company_id": %d"#, #""company": %d"#])
     func manyKeysForOneRelationship(member: String) throws {
-        let plan = try plan(record { member.replacing("%d", with: "\($0)") }, model())
-        let company = try plan.model.entity(named: "Company")
-        let link = try #require(try plan.model.entity(named: "User").relationship(named: "company")).link
-        #expect(plan[company.table].nodes.count == 1)
-        #expect(plan[link].assertions.count == 1)
+        let graph = try graph(record { member.replacing("%d", with: "\($0)") }, model())
+        let company = try graph.model.entity(named: "Company")
+        let link = try #require(try graph.model.entity(named: "User").relationship(named: "company")).link
+        #expect(graph[company.table].nodes.count == 1)
+        #expect(graph[link].assertions.count == 1)
     }
 
     @Test("Many lists for one relationship give the link assertions of the last list")
     func manyListsForOneRelationship() throws {
         let ids = (0..<50).map(String.init).joined(separator: ",")
-        let plan = try plan(record { $0 % 2 == 0 ? "\"tag_ids\": [\(ids)]" : "\"tags\": [{\"id\": 3}]" }, model())
-        let link = try #require(try plan.model.entity(named: "User").relationship(named: "tags")).link
-        #expect(plan[link].assertions.count == 1)
+        let graph = try graph(record { $0 % 2 == 0 ? "\"tag_ids\": [\(ids)]" : "\"tags\": [{\"id\": 3}]" }, model())
+        let link = try #require(try graph.model.entity(named: "User").relationship(named: "tags")).link
+        #expect(graph[link].assertions.count == 1)
     }
 
     @Test(
@@ -56,9 +56,9 @@ struct ManyKeysTests {
         arguments: ["k", "temperature_measured_", "user_name_"])
     func countsManyUnmappedKeys(name: String) throws {
         let attributes = (0..<LongTests.count(100, many: 1000)).map { SyncModel.Attribute("value\($0)", .integer) }
-        let plan = try plan(record { "\"\(name)\($0)_celsius\": 1, \"\(name)\($0)_celsius\": 2" }, model(attributes))
-        #expect(plan.unmappedKeys.count == Self.count)
-        #expect(plan.unmappedKeys.allSatisfy { $0.count == 2 })
+        let graph = try graph(record { "\"\(name)\($0)_celsius\": 1, \"\(name)\($0)_celsius\": 2" }, model(attributes))
+        #expect(graph.unmappedKeys.count == Self.count)
+        #expect(graph.unmappedKeys.allSatisfy { $0.count == 2 })
     }
 
     @Test("Many attributes and relationships are each found by key")
@@ -71,9 +71,9 @@ struct ManyKeysTests {
                 relationships: names.map { SyncModel.Relationship($0 + "Owner", to: "User") })
         ])
         let members = names.flatMap { ["\"\(Inflection.snakeCase($0))\": 1", "\"\($0)OwnerID\": 2"] }
-        let plan = try plan("[{\"id\": 1, \(members.joined(separator: ", "))}]", model)
-        #expect(plan.unmappedKeys == [])
-        #expect(plan.links.reduce(0) { $0 + $1.assertions.count } == names.count)
+        let graph = try graph("[{\"id\": 1, \(members.joined(separator: ", "))}]", model)
+        #expect(graph.unmappedKeys == [])
+        #expect(graph.links.reduce(0) { $0 + $1.assertions.count } == names.count)
     }
 
     @Test("Unmapped keys and inserted rows of many results are merged")

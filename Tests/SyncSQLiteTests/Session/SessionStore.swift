@@ -8,7 +8,7 @@ import SyncCore
 /// A store in memory with a session in a transaction.
 struct SessionStore {
     let session: SQLiteSession
-    let plan: PayloadGraph
+    let graph: PayloadGraph
     let tables: SyncTables
     let db: Database
 
@@ -20,19 +20,19 @@ struct SessionStore {
         _ body: (SessionStore) throws -> Void
     ) throws {
         let stack = try DataStack.inMemory(model)
-        let plan = try payload.map { entity, json in
+        let graph = try payload.map { entity, json in
             let staging = try PayloadGraphBuilder(
                 inEntity: entity, of: model, parent: nil, operations: .all, options: SyncOptions())
-            return try staging.map(Data(json.utf8), options: SyncOptions()).plan
+            return try staging.map(Data(json.utf8), options: SyncOptions()).graph
         }
-        let said = plan ?? PayloadGraph(model: stack.layout.model, entity: 0, operations: [], payload: Data())
+        let said = graph ?? PayloadGraph(model: stack.layout.model, entity: 0, operations: [], payload: Data())
         try stack.write { db in
             try db.execute(sql: sql)
             try said.withTexts { pool in
                 let session = SQLiteSession(try stack.watch.visit(db, isOwn: false), stack.layout)
                 let tables = SyncTables(said, pool)
                 try session.begin(said, tables, ProgressReporter(nil))
-                try body(SessionStore(session: session, plan: said, tables: tables, db: db))
+                try body(SessionStore(session: session, graph: said, tables: tables, db: db))
             }
         }
     }

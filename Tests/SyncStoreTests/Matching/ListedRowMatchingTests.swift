@@ -11,7 +11,7 @@ struct ListedRowMatchingTests {
         """
 
     private struct Sync {
-        let plan: PayloadGraph
+        let graph: PayloadGraph
         let songs: SyncTable
         let tables: SyncTables
         let layout: StoreLayout
@@ -40,12 +40,12 @@ struct ListedRowMatchingTests {
     }
 
     private func with(_ body: (Sync) throws -> Void) throws {
-        let plan = try SongModel.plan(Self.payload)
-        try SongModel.withTables(plan) { tables in
+        let graph = try SongModel.graph(Self.payload)
+        try SongModel.withTables(graph) { tables in
             try body(
                 Sync(
-                    plan: plan, songs: tables[plan.model.entity(named: "Song").table], tables: tables,
-                    layout: StoreLayout(plan.model),
+                    graph: graph, songs: tables[graph.model.entity(named: "Song").table], tables: tables,
+                    layout: StoreLayout(graph.model),
                     lookups: tables.map { NodeLookup($0.batch, testsStorageClass: false) }))
         }
     }
@@ -103,7 +103,7 @@ struct ListedRowMatchingTests {
             let ends = (sync.tables[link.first.table], sync.tables[link.second.table])
             let asserted = ResolvedJoinRows(
                 LinkAssertions(
-                    sync.plan[link.id], of: link, in: sync.plan.model, EffectiveRecords(sync.plan.occurrences),
+                    sync.graph[link.id], of: link, in: sync.graph.model, EffectiveRecords(sync.graph.occurrences),
                     first: .init(states: ends.0.matches.rowStates, entities: ends.0.matches.entities),
                     second: .init(states: ends.1.matches.rowStates, entities: ends.1.matches.entities)))
             var matcher = JoinRowMatcher(

@@ -9,10 +9,10 @@ struct LateUpdateTests {
     private func changes(
         _ body: (inout ResultBuilder, SyncTable, (Int64) -> ResultBuilder.Identity) throws -> Void
     ) throws -> SyncResult.EntityChanges {
-        let plan = try SongModel.plan(#"[{"id": 1}]"#)
-        var report = ResultBuilder(plan, collectsKeys: true)
-        let song = try plan.model.entity(named: "Song")
-        try SongModel.withTables(plan) { tables in
+        let graph = try SongModel.graph(#"[{"id": 1}]"#)
+        var report = ResultBuilder(graph, collectsKeys: true)
+        let song = try graph.model.entity(named: "Song")
+        try SongModel.withTables(graph) { tables in
             try body(&report, tables[song.table]) { .init(entity: song.id, key: .integer($0)) }
         }
         return report.makeResult(pendingReferences: [])["Song"]

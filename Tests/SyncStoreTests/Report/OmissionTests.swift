@@ -7,9 +7,9 @@ import Testing
 struct OmissionTests {
     @Test("Diagnostics beyond the limit are counted")
     func countsOmittedDiagnostics() throws {
-        let plan = try SongModel.plan(#"[{"id": 1}]"#)
-        var report = ResultBuilder(plan, collectsKeys: true)
-        let song = try plan.model.entity(named: "Song").id
+        let graph = try SongModel.graph(#"[{"id": 1}]"#)
+        var report = ResultBuilder(graph, collectsKeys: true)
+        let song = try graph.model.entity(named: "Song").id
         for _ in 0..<10_003 { report.add(.entityMismatch, song, key: nil, path: "", "") }
         #expect(report.makeResult(pendingReferences: []).omittedDiagnosticCount == 3)
     }

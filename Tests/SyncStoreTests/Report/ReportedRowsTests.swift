@@ -13,9 +13,9 @@ struct ReportedRowsTests {
         _ json: String = Self.json, collectsKeys: Bool = true,
         _ body: (inout ResultBuilder, SyncTables, CompiledModel) throws -> Void
     ) throws -> SyncResult {
-        let plan = try SongModel.plan(json)
-        var report = ResultBuilder(plan, collectsKeys: collectsKeys)
-        try SongModel.withTables(plan) { try body(&report, $0, plan.model) }
+        let graph = try SongModel.graph(json)
+        var report = ResultBuilder(graph, collectsKeys: collectsKeys)
+        try SongModel.withTables(graph) { try body(&report, $0, graph.model) }
         return report.makeResult(pendingReferences: [])
     }
 
@@ -87,10 +87,10 @@ struct ReportedRowsTests {
 
     @Test("A row is reported under the key of the payload, or else under its row key")
     func reportsKeyOfPayload() throws {
-        let plan = try SongModel.plan(#"[{"id": 1, "sleeve": {"colour": "red"}}]"#)
-        try SongModel.withTables(plan) { tables in
+        let graph = try SongModel.graph(#"[{"id": 1, "sleeve": {"colour": "red"}}]"#)
+        try SongModel.withTables(graph) { tables in
             let (songs, sleeves) = try (
-                tables[plan.model.entity(named: "Song").table], tables[plan.model.entity(named: "Sleeve").table]
+                tables[graph.model.entity(named: "Song").table], tables[graph.model.entity(named: "Sleeve").table]
             )
             songs.keys.own(NodeID(0), .integer(-7))
             #expect(songs.reportedKey(of: NodeID(0)) == .integer(1) && sleeves.reportedKey(of: NodeID(0)) == .text(""))
@@ -101,10 +101,10 @@ struct ReportedRowsTests {
 
     @Test("A row is written, unchanged or unmentioned")
     func fateDependsOnStateAndChanges() throws {
-        let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7}, {"id": 2}, {"id": 3}, {"id": 4}]"#)
-        try SongModel.withTables(plan) { tables in
-            let songs = try tables[plan.model.entity(named: "Song").table]
-            let shelves = try tables[plan.model.entity(named: "Shelf").table]
+        let graph = try SongModel.graph(#"[{"id": 1, "shelf_id": 7}, {"id": 2}, {"id": 3}, {"id": 4}]"#)
+        try SongModel.withTables(graph) { tables in
+            let songs = try tables[graph.model.entity(named: "Song").table]
+            let shelves = try tables[graph.model.entity(named: "Shelf").table]
             songs.matches.rowStates = [.missing, .new, .stored, .stored]
             songs.matches.changed.insert(0, of: NodeID(3))
             shelves.matches.rowStates = [.stored]

@@ -7,9 +7,9 @@ import Testing
 struct ResultTests {
     @Test("Deleted root rows are counted separately, and deleted keys are sorted")
     func countsDeletedRoots() throws {
-        let plan = try SongModel.plan("[]")
-        var report = ResultBuilder(plan, collectsKeys: true)
-        let song = try plan.model.entity(named: "Song").id
+        let graph = try SongModel.graph("[]")
+        var report = ResultBuilder(graph, collectsKeys: true)
+        let song = try graph.model.entity(named: "Song").id
         for (key, isRoot) in [(2, true), (1, false)] as [(Int64, Bool)] {
             report.deleted(.init(entity: song, key: .integer(key)), isRoot: isRoot)
         }
@@ -19,8 +19,8 @@ struct ResultTests {
 
     @Test("A result has link counts, unresolved references and the diagnostics of the payload")
     func hasLinksAndDiagnostics() throws {
-        let plan = try SongModel.plan(#"[{"id": 1, "colour": "red"}, {"name": "no key"}]"#)
-        var report = ResultBuilder(plan, collectsKeys: true)
+        let graph = try SongModel.graph(#"[{"id": 1, "colour": "red"}, {"name": "no key"}]"#)
+        var report = ResultBuilder(graph, collectsKeys: true)
         report.countLinks(added: 2)
         report.countLinks(removed: 3)
         report.countLinks(added: 1, removed: 1)
@@ -34,9 +34,9 @@ struct ResultTests {
 
     @Test("A result has at most 10,000 diagnostics, those of the payload first")
     func limitsDiagnostics() throws {
-        let plan = try SongModel.plan(#"[{"id": 1}, {"name": "no key"}]"#)
-        var report = ResultBuilder(plan, collectsKeys: true)
-        let song = try plan.model.entity(named: "Song").id
+        let graph = try SongModel.graph(#"[{"id": 1}, {"name": "no key"}]"#)
+        var report = ResultBuilder(graph, collectsKeys: true)
+        let song = try graph.model.entity(named: "Song").id
         for number in 0..<10_001 {
             report.add(.entityMismatch, song, key: .integer(Int64(number)), path: "[\(number)]", "another")
         }

@@ -7,7 +7,7 @@ import Testing
 extension FakeStore {
     private func unexpected(_ operation: String = #function) { Issue.record("\(operation) was not to be asked") }
 
-    func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) { unexpected() }
+    func begin(_ graph: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) { unexpected() }
     func end(awaits: Bool) { unexpected() }
     func reserveCapacity(forInserting count: Int) { unexpected() }
     func checkLinks() { unexpected() }

@@ -34,20 +34,20 @@ enum SongModel {
     static func model() throws -> SyncModel { try SyncModel(schemaData: Data(schema.utf8)) }
 
     /// Returns the payload graph of a payload.
-    static func plan(
+    static func graph(
         _ json: String, of entity: String = "Song", operations: SyncOperations = .all
     ) throws -> PayloadGraph {
         let staging = try PayloadGraphBuilder(
             inEntity: entity, of: model(), parent: nil, operations: operations,
             options: SyncOptions())
-        return try staging.map(Data(json.utf8), options: SyncOptions()).plan
+        return try staging.map(Data(json.utf8), options: SyncOptions()).graph
     }
 
     /// Passes the tables of a sync to `body`. The texts of the payload are valid until `body` returns.
     static func withTables(
-        _ plan: PayloadGraph, _ body: (SyncTables) throws -> Void
+        _ graph: PayloadGraph, _ body: (SyncTables) throws -> Void
     ) throws {
-        try plan.withTexts { try body(SyncTables(plan, $0)) }
+        try graph.withTexts { try body(SyncTables(graph, $0)) }
     }
 }
 

@@ -9,13 +9,13 @@ struct EffectiveValuesTests {
     private func values(
         of key: Int64, _ json: String, counting: Set<Int32>? = nil
     ) throws -> [String] {
-        let plan = try SongModel.plan(json, operations: [.insert])
-        let song = try plan.model.entity(named: "Song")
-        let batch = plan[song.table]
+        let graph = try SongModel.graph(json, operations: [.insert])
+        let song = try graph.model.entity(named: "Song")
+        let batch = graph[song.table]
         let node = NodeID(try #require(batch.nodes.firstIndex { $0.key.integer == key }))
         var values = EffectiveValues(batch)
         if let counting { values.resolve(batch) { counting.contains($0) } }
-        return try plan.withTexts { pool in
+        return try graph.withTexts { pool in
             try ["name", "length"].map { name in
                 let slot = values.slot(try #require(song.slotByName[name]), of: node, batch)
                 return RowKey(slot, pool).map { "\($0.recordKey(nil))" } ?? "\(slot.kind)"
@@ -48,17 +48,17 @@ struct EffectiveValuesTests {
 
     @Test("A row that is only referenced has no effective values")
     func referencedRowHasNoValues() throws {
-        let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7}]"#)
-        let values = EffectiveValues(plan[try plan.model.entity(named: "Shelf").table])
+        let graph = try SongModel.graph(#"[{"id": 1, "shelf_id": 7}]"#)
+        let values = EffectiveValues(graph[try graph.model.entity(named: "Shelf").table])
         #expect(!values.exist(for: NodeID(0)))
-        #expect(EffectiveValues(plan[try plan.model.entity(named: "Song").table]).exist(for: NodeID(0)))
+        #expect(EffectiveValues(graph[try graph.model.entity(named: "Song").table]).exist(for: NodeID(0)))
     }
 
     @Test("Records may be weighed again")
     func weighsAgain() throws {
-        let plan = try SongModel.plan(Self.three, operations: [.insert])
-        let song = try plan.model.entity(named: "Song")
-        let batch = plan[song.table]
+        let graph = try SongModel.graph(Self.three, operations: [.insert])
+        let song = try graph.model.entity(named: "Song")
+        let batch = graph[song.table]
         let length = try #require(song.slotByName["length"])
         var values = EffectiveValues(batch)
         for _ in 0..<2 {

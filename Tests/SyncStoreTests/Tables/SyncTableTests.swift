@@ -8,8 +8,8 @@ struct SyncTableTests {
     private func withTables(
         _ json: String, of entity: String = "Song", _ body: (SyncTables, CompiledModel) throws -> Void
     ) throws {
-        let plan = try SongModel.plan(json, of: entity)
-        try SongModel.withTables(plan) { try body($0, plan.model) }
+        let graph = try SongModel.graph(json, of: entity)
+        try SongModel.withTables(graph) { try body($0, graph.model) }
     }
 
     @Test("The columns are attributes, foreign keys and positions, each found by its index")

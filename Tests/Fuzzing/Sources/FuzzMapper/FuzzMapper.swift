@@ -15,15 +15,15 @@ enum FuzzMapper {
     static func check(_ call: FuzzCall) {
         let withPlaces = !call.payload.contains(UInt8(ascii: "\\"))
         let ofBytes = MappingOutcome(call, withPlaces: withPlaces) {
-            try $0.map(call.data, options: call.options).plan
+            try $0.map(call.data, options: call.options).graph
         }
         ofBytes.error?.requirePlace(in: call.payload)
         requireSameInPieces(ofBytes, call)
         guard let value = call.value else {
-            require(ofBytes.error != nil, "a plan was made of what is no JSON")
+            require(ofBytes.error != nil, "the text is no JSON, but was mapped")
             return
         }
-        requireSame(ofBytes, MappingOutcome(call, withPlaces: withPlaces) { try $0.map(value).plan }, "as values")
+        requireSame(ofBytes, MappingOutcome(call, withPlaces: withPlaces) { try $0.map(value).graph }, "as values")
         guard case .array(let records) = value else { return }
         if call.options.format == .json, call.options.keyPath.keys.isEmpty, !records.isEmpty {
             requireSame(ofBytes, ofLines(records, call, withPlaces), "one record a line")
@@ -49,8 +49,8 @@ enum FuzzMapper {
             let native = records.map { NativeValue($0, isBoxed: isBoxed) }
             let dictionaries = native.compactMap { $0.any as? [String: Any] }
             guard dictionaries.count == records.count else { return }
-            let ofValues = MappingOutcome(call, withPlaces: true) { try $0.map(.array(native.map(\.json))).plan }
-            let ofDictionaries = MappingOutcome(call, withPlaces: true) { try $0.map(dictionaries).plan }
+            let ofValues = MappingOutcome(call, withPlaces: true) { try $0.map(.array(native.map(\.json))).graph }
+            let ofDictionaries = MappingOutcome(call, withPlaces: true) { try $0.map(dictionaries).graph }
             requireSame(ofValues, ofDictionaries, "as dictionaries")
         }
     }
@@ -66,7 +66,7 @@ enum FuzzMapper {
             other.options.format = .ndjson
             other.payload = buffer
             return MappingOutcome(other, withPlaces: withPlaces) {
-                try $0.map(other.data, options: other.options).plan
+                try $0.map(other.data, options: other.options).graph
             }
         }
     }

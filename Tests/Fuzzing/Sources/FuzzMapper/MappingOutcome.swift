@@ -10,9 +10,9 @@ struct MappingOutcome {
 
     init(_ call: FuzzCall, withPlaces: Bool, _ body: (PayloadGraphBuilder) throws -> PayloadGraph) {
         self.init(call) { builder, outcome in
-            let plan = try body(builder)
-            outcome.text = plan.text(withPlaces: withPlaces)
-            outcome.reports.add(plan)
+            let graph = try body(builder)
+            outcome.text = graph.text(withPlaces: withPlaces)
+            outcome.reports.add(graph)
         }
     }
 
@@ -26,9 +26,9 @@ struct MappingOutcome {
             var pieces = try ChunkedGraphBuilder(builder, options: options) { size = $0 }
             for chunk in cuts.chunks {
                 var rest = chunk[...]
-                while let piece = try pieces.next(from: &rest) { outcome.reports.add(piece.plan) }
+                while let piece = try pieces.next(from: &rest) { outcome.reports.add(piece.graph) }
             }
-            outcome.reports.add(try pieces.last().plan)
+            outcome.reports.add(try pieces.last().graph)
             require(size == call.payload.count, "\(size) of \(call.payload.count) bytes were mapped")
         }
     }

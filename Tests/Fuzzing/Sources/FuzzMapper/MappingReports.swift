@@ -7,10 +7,10 @@ struct MappingReports: Equatable {
     var diagnostics: [SyncDiagnostic] = []
     var unmappedKeys: [String: Int] = [:]
 
-    mutating func add(_ plan: PayloadGraph) {
-        records += plan.rootRecords
-        readableRecords += plan.readableRootRecords
-        diagnostics += plan.diagnostics
-        for key in plan.unmappedKeys { unmappedKeys["\(key.entity ?? "") \(key.path)", default: 0] += key.count }
+    mutating func add(_ graph: PayloadGraph) {
+        records += graph.rootRecords
+        readableRecords += graph.readableRootRecords
+        diagnostics += graph.diagnostics
+        for key in graph.unmappedKeys { unmappedKeys["\(key.entity ?? "") \(key.path)", default: 0] += key.count }
     }
 }

@@ -20,13 +20,13 @@ struct SyncComparison {
         let builder = try? PayloadGraphBuilder(
             inEntity: call.entity, of: FuzzModel.model, parent: nil, operations: call.operations,
             options: call.options)
-        let staged = Result { try builder?.map(call.data, options: call.options).plan }
+        let staged = Result { try builder?.map(call.data, options: call.options).graph }
         if case .failure(let error as SyncError) = staged { inPieces = error.code != .inconsistentRecords }
-        guard case .success(let plan?) = staged else { return }
-        again = plan.ownedRows.allSatisfy { plan.model[$0.table].keySlot == nil }
-        let rows = plan.occurrences.map { [$0.table.index, $0.node?.index ?? -1] }
+        guard case .success(let graph?) = staged else { return }
+        again = graph.ownedRows.allSatisfy { graph.model[$0.table].keySlot == nil }
+        let rows = graph.occurrences.map { [$0.table.index, $0.node?.index ?? -1] }
         let namesOnce = Set(rows).count == rows.count
-        let ordersByID = zip(plan.model.links, plan.links).contains { link, batch in
+        let ordersByID = zip(graph.model.links, graph.links).contains { link, batch in
             (link.first.isOrdered || link.second.isOrdered) && batch.assertions.contains(where: \.isByID)
         }
         writesOnce = writesOnce && (namesOnce || again)
