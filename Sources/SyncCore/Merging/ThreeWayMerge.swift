@@ -166,7 +166,11 @@ package enum ListOrderMerge<Element: Hashable> {
         for element in follower where all.contains(element) {
             if known.contains(element) { last = element } else { behind[last, default: []].append(element) }
         }
-        let list = (behind[nil] ?? []) + led.flatMap { [$0] + (behind[$0] ?? []) }
+        var list = behind[nil] ?? []
+        for element in led {
+            list.append(element)
+            list += behind[element] ?? []
+        }
         let placed = Set(list)
         return list + elements.filter { !placed.contains($0) }
     }

@@ -70,9 +70,10 @@ struct ExistingTable: Sendable {
             db, sql: "SELECT name, \"unique\", origin, partial FROM pragma_index_list(?)", arguments: [found])
         let key = columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }
         // `INTEGER PRIMARY KEY DESC` is not a rowid alias: it has an index.
+        let hasKeyIndex = indexes.contains { ($0["origin"] as String) == "pk" }
         let isRowID =
             key.count == 1 && hasRowID && kind == "table" && key[0].declaredType.uppercased() == "INTEGER"
-            && !indexes.contains { $0["origin"] == "pk" }
+            && !hasKeyIndex
         rowIDColumn = isRowID ? key[0].name : nil
         var unique = isRowID ? [[key[0].name]] : []
         for index in indexes where index["unique"] == 1 && index["partial"] == 0 {
