@@ -3,7 +3,17 @@ package struct ExportSchema {
     /// One member of an exported object.
     package struct Field {
         package let key: String
+        /// The key and a colon as JSON text, because each record has them.
+        let keyText: [UInt8]
         package internal(set) var content: Content
+
+        fileprivate init(key: String, content: Content) {
+            self.key = key
+            var text: [UInt8] = []
+            JSONText.append(quoted: key, to: &text)
+            keyText = text + [.colon]
+            self.content = content
+        }
     }
 
     package indirect enum Content {
@@ -223,25 +233,6 @@ package struct ExportSchemaBuilder {
             fields[index].content = .object(inner)
         } else {
             fields.append(.init(key: key, content: .object(inner)))
-        }
-    }
-}
-
-/// Converts the values of attributes to their exported JSON.
-package struct ExportValues {
-    private let dates: ExportDates
-
-    package init(_ options: ExportOptions = ExportOptions()) { dates = ExportDates(options) }
-
-    /// Returns the exported JSON of a value, or nil if the conversion fails. The JSON is null if a number or date has
-    /// no JSON form.
-    package func json(_ value: StoredValue, _ conversion: ValueConversion?) -> JSONValue? {
-        switch (value, conversion) {
-        case (.null, _): .null
-        case (_, let conversion?): conversion.json(value)
-        case (.date(let date), nil): dates.text(date)
-        case (.double(let number), nil) where !number.isFinite: .null
-        case (_, nil): value.jsonForm
         }
     }
 }

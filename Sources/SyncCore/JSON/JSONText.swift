@@ -161,45 +161,64 @@ extension JSONText {
         text.withUTF8 { append(quoted: $0, to: &out) }
     }
 
-    /// Appends contiguous bytes as a JSON string. Most strings need no escapes, so their bytes are copied at once.
+    /// Appends bytes as a JSON string with quotes and minimal escapes. The bytes between two escapes are copied at once.
     package static func append(quoted text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
-        guard needsEscapes(text) else {
-            out.append(.quote)
-            out += text
-            return out.append(.quote)
+        out.append(.quote)
+        var start = 0
+        while start < text.count {
+            let end = firstEscape(in: text, from: start)
+            out += UnsafeBufferPointer(rebasing: text[start..<end])
+            if end < text.count { append(escaped: text[end], to: &out) }
+            start = end + 1
         }
-        append(quoted: text[...], to: &out)
+        out.append(.quote)
     }
 
-    private static func needsEscapes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let start = UnsafeRawPointer(text.baseAddress) else { return false }
-        var index = 0
+    /// Returns the index of the first byte that needs an escape; the number of bytes if there is none.
+    private static func firstEscape(in text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
+        guard let start = UnsafeRawPointer(text.baseAddress) else { return text.count }
+        var index = first
         while index + 8 <= text.count {
-            let word = start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if (ByteWord.quoteOrBackslash(word) | ByteWord.control(word)) & ByteWord.highs != 0 { return true }
+            let word = UInt64(littleEndian: start.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let marks = (ByteWord.quoteOrBackslash(word) | ByteWord.control(word)) & ByteWord.highs
+            // The lowest mark is exact, and its byte is the first one.
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
             index += 8
         }
-        return text[index...].contains { $0 < .blank || $0 == .quote || $0 == .backslash }
+        return text[index...].firstIndex { $0 < .blank || $0 == .quote || $0 == .backslash } ?? text.count
     }
 
-    /// Appends bytes as a JSON string with quotes and minimal escapes.
-    package static func append(quoted text: some Sequence<UInt8>, to out: inout [UInt8]) {
-        out.append(.quote)
-        for byte in text {
-            switch byte {
-            case .quote: out += [.backslash, .quote]
-            case .backslash: out += [.backslash, .backslash]
-            case .newline: out += "\\n".utf8
-            case .carriageReturn: out += "\\r".utf8
-            case .tab: out += "\\t".utf8
-            case 0..<UInt8.blank:
-                let digits = Array("0123456789abcdef".utf8)
-                out += "\\u00".utf8
-                out += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            default: out.append(byte)
-            }
+    private static func append(escaped byte: UInt8, to out: inout [UInt8]) {
+        switch byte {
+        case .quote: out += [.backslash, .quote]
+        case .backslash: out += [.backslash, .backslash]
+        case .newline: out += "\\n".utf8
+        case .carriageReturn: out += "\\r".utf8
+        case .tab: out += "\\t".utf8
+        default:
+            let digits = Array("0123456789abcdef".utf8)
+            out += "\\u00".utf8
+            out += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
-        out.append(.quote)
+    }
+
+    /// Appends a whole number.
+    static func append(_ number: Int64, to out: inout [UInt8]) {
+        // The digits from the last to the first. The smallest number has 19 digits.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var rest = number.magnitude
+            var first = digits.count
+            repeat {
+                first -= 1
+                digits[first] = .digit0 + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if number < 0 {
+                first -= 1
+                digits[first] = .minus
+            }
+            out += UnsafeBufferPointer(rebasing: digits[first...])
+        }
     }
 }
 

@@ -52,28 +52,39 @@ package enum DateText {
 
     /// Returns an instant as stores have it: `2024-02-29 18:29:59.999`.
     package static func string(_ milliseconds: Int64) -> String {
-        withBytes(of: milliseconds) { String(decoding: $0, as: UTF8.self) }
+        String(unsafeUninitializedCapacity: 23) { text in
+            guard let start = text.baseAddress else { return 0 }
+            write(milliseconds, to: start)
+            return 23
+        }
     }
 
     /// Returns an instant in ISO 8601: `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero.
     package static func iso(_ milliseconds: Int64) -> String {
-        withBytes(of: milliseconds) { text in
-            text[10] = UInt8(ascii: "T")
-            let isWhole = text[20...].allSatisfy { $0 == .digit0 }
-            return String(decoding: isWhole ? text[..<19] : text[...], as: UTF8.self) + "Z"
+        String(unsafeUninitializedCapacity: isoCapacity) { writeISO(milliseconds, to: $0) }
+    }
+
+    /// Appends an instant in ISO 8601.
+    static func append(iso milliseconds: Int64, to out: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: isoCapacity) { text in
+            let count = writeISO(milliseconds, to: text)
+            out.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<count]))
         }
     }
 
-    /// Calls `body` with the 23 bytes of an instant as stores have it.
-    private static func withBytes(
-        of milliseconds: Int64, _ body: (UnsafeMutableBufferPointer<UInt8>) -> String
-    ) -> String {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 23) { buffer in
-            guard let base = buffer.baseAddress else { return "" }
-            buffer.initialize(repeating: 0)
-            write(milliseconds, to: base)
-            return body(buffer)
-        }
+    /// The number of bytes of an instant in ISO 8601 with milliseconds.
+    private static let isoCapacity = 24
+
+    /// Writes an instant in ISO 8601, and returns the number of bytes.
+    @inline(__always)
+    private static func writeISO(_ milliseconds: Int64, to text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        guard let start = text.baseAddress, text.count >= isoCapacity else { return 0 }
+        write(milliseconds, to: start)
+        start[10] = UInt8(ascii: "T")
+        let isWhole = start[20] == .digit0 && start[21] == .digit0 && start[22] == .digit0
+        let count = isWhole ? 19 : 23
+        start[count] = UInt8(ascii: "Z")
+        return count + 1
     }
 }
 

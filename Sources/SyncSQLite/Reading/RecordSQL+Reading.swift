@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import SyncCore
@@ -34,10 +35,11 @@ extension RecordSQL {
         let rowKey = columns.wholeValue(at: 0)
         let type = table.hasEntityColumn ? try specificEntity(columns.wholeValue(at: 1)) : entity
         let offset = table.hasEntityColumn ? 2 : 1
-        var values = [StoredValue](repeating: .null, count: hierarchy.attributes.count)
-        for slot in type.slots {
-            values[slot] = ColumnValue.storedValue(
-                columns.wholeValue(at: slot + offset), as: hierarchy.attributes[slot].type, isKey: slot == type.keySlot)
+        let hasAllSlots = type.slots.count == hierarchy.attributes.count
+        let values = hierarchy.attributes.indices.map { slot in
+            guard hasAllSlots || type.slots.contains(slot) else { return StoredValue.null }
+            return columns.storedValue(
+                at: slot + offset, as: hierarchy.attributes[slot].type, isKey: slot == type.keySlot)
         }
         var key = ColumnValue.recordKey(rowKey, as: hierarchy.keySlot.map { hierarchy.attributes[$0].type } ?? .integer)
         if table.hasSurrogateKey, let slot = type.keySlot {
@@ -93,11 +95,26 @@ struct StatementColumns: SelectedColumns {
 
     func wholeValue(at index: Int) -> DatabaseValue {
         let column = Int32(truncatingIfNeeded: index)
-        guard sqlite3_column_type(handle, column) == SQLITE_TEXT else {
-            return DatabaseValue(sqliteStatement: handle, index: column)
+        return switch sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: sqlite3_column_int64(handle, column).databaseValue
+        case SQLITE_TEXT: String(decoding: text(at: column), as: UTF8.self).databaseValue
+        default: DatabaseValue(sqliteStatement: handle, index: column)
         }
+    }
+
+    /// Returns the value of an attribute, as ``ColumnValue/storedValue(_:as:isKey:)`` converts it.
+    func storedValue(at index: Int, as type: AttributeType, isKey: Bool) -> StoredValue {
+        let column = Int32(truncatingIfNeeded: index)
+        // A date is parsed without a copy of its text.
+        guard type == .date, !isKey, sqlite3_column_type(handle, column) == SQLITE_TEXT else {
+            return ColumnValue.storedValue(wholeValue(at: index), as: type, isKey: isKey)
+        }
+        return DateParser.milliseconds(text(at: column)).map { .date(Date(milliseconds: $0)) } ?? .null
+    }
+
+    /// Returns the bytes of a text, which are valid until the next row.
+    private func text(at column: Int32) -> UnsafeBufferPointer<UInt8> {
         let text = sqlite3_column_text(handle, column)
-        let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column)))
-        return String(decoding: bytes, as: UTF8.self).databaseValue
+        return UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column)))
     }
 }

@@ -54,7 +54,7 @@ extension SQLiteReader: StoreReader {
         let positions = Dictionary(zip(rows, rows.indices), uniquingKeysWith: { first, _ in first })
         var related = LinkedRows()
         var known: [RowKey: Int] = [:]
-        try db.forEachSelection(sql.beforeKeys, rows.map(\.databaseValue), end: sql.afterKeys) { columns in
+        try db.forEachSelection(sql.beforeKeys, rows, end: sql.afterKeys) { columns in
             guard let key = RowKey(columns.wholeValue(at: columns.count - 1)), let position = positions[key] else {
                 return
             }

@@ -1,4 +1,5 @@
 import GRDB
+import SyncCore
 
 /// Methods that compile a statement once per connection and then reuse it.
 ///
@@ -136,15 +137,19 @@ extension Database {
     }
 
     /// Calls `body` with the columns of each row that a query returns. `select` is the query up to the list of keys, and
-    /// `end` the rest of it.
+    /// `end` the rest of it. `body` must not run the same query. The keys are bound without GRDB, whose arguments cost
+    /// more than the lookup of a key.
     func forEachSelection(
-        _ select: String, _ keys: [DatabaseValue], end: String = "", _ body: (StatementColumns) throws -> Void
+        _ select: String, _ keys: [RowKey], end: String, _ body: (StatementColumns) throws -> Void
     ) throws {
-        for list in KeyList.lists(of: keys) {
-            let statement = try cachedStatement(sql: "\(select)(\(list.placeholders))\(end)")
-            let rows = try Row.fetchCursor(statement, arguments: list.arguments)
-            let columns = StatementColumns(statement)
-            while try rows.next() != nil { try body(columns) }
+        for range in KeyList.ranges(of: keys.count) {
+            let size = KeyList.size(for: range.count)
+            let statement = try RawStatement(cachedIn: self, "\(select)(\(KeyList.placeholders(size)))\(end)")
+            for offset in 0..<size {
+                statement.bind(keys[min(range.lowerBound + offset, range.upperBound - 1)], at: offset + 1)
+            }
+            let columns = statement.columns
+            while try statement.step() { try body(columns) }
         }
     }
 
@@ -207,18 +212,15 @@ struct KeyList {
         return overflows || span >= keys.count + keys.count / 2 ? nil : least...largest
     }
 
-    /// Returns lists of the keys. The number of placeholders in a list is a power of two, so that few statements are
-    /// compiled. The last key fills up the list. The placeholder of text with a NUL is an expression, because GRDB
-    /// binds text only up to the first NUL.
+    /// Returns lists of the keys. The last key fills up a list. The placeholder of text with a NUL is an expression,
+    /// because GRDB binds text only up to the first NUL.
     static func lists(of keys: [DatabaseValue]) -> [KeyList] {
-        stride(from: 0, to: keys.count, by: largest).map { start in
-            var part = Array(keys[start..<min(start + largest, keys.count)])
-            var size = 1
-            while size < part.count { size *= 2 }
+        ranges(of: keys.count).map { range in
+            var part = Array(keys[range])
+            let size = size(for: part.count)
             part += repeatElement(part[part.count - 1], count: size - part.count)
             guard part.contains(where: \.hasNUL) else {
-                return KeyList(
-                    arguments: StatementArguments(part), placeholders: "?" + String(repeating: ", ?", count: size - 1))
+                return KeyList(arguments: StatementArguments(part), placeholders: placeholders(size))
             }
             let bound = part.map(ColumnValue.bound)
             return KeyList(
@@ -226,6 +228,20 @@ struct KeyList {
                 placeholders: bound.map(\.sql).joined(separator: ", "))
         }
     }
+
+    /// Returns the ranges of the keys of each list.
+    static func ranges(of count: Int) -> [Range<Int>] {
+        stride(from: 0, to: count, by: largest).map { $0..<min($0 + largest, count) }
+    }
+
+    /// Returns the number of placeholders for a number of keys: a power of two, so that few statements are compiled.
+    static func size(for count: Int) -> Int {
+        var size = 1
+        while size < count { size *= 2 }
+        return size
+    }
+
+    static func placeholders(_ size: Int) -> String { "?" + String(repeating: ", ?", count: size - 1) }
 }
 
 extension DatabaseValue {

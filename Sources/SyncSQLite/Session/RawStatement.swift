@@ -147,6 +147,9 @@ final class RawStatement {
 
     // MARK: Reading
 
+    /// The columns of the current row.
+    var columns: StatementColumns { StatementColumns(statement) }
+
     @inline(__always)
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
 

@@ -287,6 +287,8 @@ struct TypedSource: ExportSource {
         try (links(of: row)?.related[relationship.name] ?? []).map { try self.row($0) }
     }
 
+    var hasPendingReferences: Bool { true }
+
     /// To-many relationships that are not loaded are treated like pending references: the export omits them.
     func isPending(_ row: ExportRow, along relationship: String) -> Bool {
         let links = links(of: row)

@@ -33,10 +33,14 @@ package struct RowExport {
     /// - Parameter body: A function that receives each record. If the function throws, the export ends and throws the
     ///   error.
     package func forEachRecord(_ body: (JSONValue) throws -> Void) throws {
+        try forEachRow { row, exporter in try body(exporter.record(row, of: query.entity)) }
+    }
+
+    private func forEachRow(_ body: (ExportRow, inout RecordExporter) throws -> Void) throws {
         let rows = try reader.select(query)
         let source = try ExportReader(reader)
         var exporter = RecordExporter(model: model, options: options, source: source)
-        try source.forEachRow(rows) { row in try body(exporter.record(row, of: query.entity)) }
+        try source.forEachRow(rows) { row in try body(row, &exporter) }
     }
 
     /// Writes the records as JSON text in buffers. Each buffer except the last has at least 65,536 bytes.
@@ -60,8 +64,8 @@ package struct RowExport {
             return try writeMembers(namedBy: names, write)
         }
         var text = ExportText(form)
-        try forEachRecord { record in
-            text.append(record)
+        try forEachRow { row, exporter in
+            try exporter.append(row, of: query.entity, to: &text)
             if text.count >= Self.bufferSize { try write(text.removeAll()) }
         }
         text.end()
@@ -77,20 +81,17 @@ package struct RowExport {
                 "'keyedBy' requires an attribute of \(entity.name), or its primary key if that is one attribute",
                 entity: entity.name)
         }
-        let rows = try reader.select(query)
-        let source = try ExportReader(reader)
-        var exporter = RecordExporter(model: model, options: options, source: source)
         var text = ExportText(.json, isObject: true)
         // Primary keys are unique. Duplicates of another attribute must be detected here.
         var seen: Set<PrimaryKeyValue> = []
-        try source.forEachRow(rows) { row in
-            let member = try exporter.member(row, of: entity, namedBy: slot)
-            if slot != entity.keySlot, !seen.insert(.text(member.key)).inserted {
+        try forEachRow { row, exporter in
+            let name = try exporter.objectKey(of: row, entity, namedBy: slot)
+            if slot != entity.keySlot, !seen.insert(.text(name)).inserted {
                 throw SyncError(
                     .typeMismatch, "several rows have the same object key; set 'keyedBy' to another attribute",
                     entity: entity.name)
             }
-            text.append(member)
+            try exporter.append(row, of: entity, named: name, by: slot, to: &text)
             if text.count >= Self.bufferSize { try write(text.removeAll()) }
         }
         text.end()
@@ -112,7 +113,7 @@ package final class ExportReader {
 
     private let reader: any StoreReader
     /// Whether the store has pending references.
-    private let hasPendingReferences: Bool
+    package let hasPendingReferences: Bool
     /// The number of rows that were read so far.
     private var rowCount = 0
 
@@ -174,7 +175,7 @@ extension ExportReader: ExportSource {
     }
 
     package func isPending(_ row: ExportRow, along relationship: String) throws -> Bool {
-        guard hasPendingReferences, let group = row.group as? RowGroup else { return false }
+        guard let group = row.group as? RowGroup else { return false }
         let range = group.range(around: row.index)
         if group.pending[range.lowerBound] == nil {
             group.pending[range.lowerBound] = try reader.pendingRelationships(

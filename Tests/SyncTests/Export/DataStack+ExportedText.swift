@@ -11,17 +11,20 @@ extension DataStack {
 
     func exportedPieces(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
-        orderedBy order: RowOrder = .byKey, limit: Int? = nil
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil, options: ExportOptions = ExportOptions()
     ) throws -> [Data] {
         var pieces: [Data] = []
-        try writeExport(entity, as: form, where: predicate, orderedBy: order, limit: limit) { pieces.append($0) }
+        try writeExport(entity, as: form, where: predicate, orderedBy: order, limit: limit, options: options) {
+            pieces.append($0)
+        }
         return pieces
     }
 
     func exportedText(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
-        orderedBy order: RowOrder = .byKey, limit: Int? = nil
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil, options: ExportOptions = ExportOptions()
     ) throws -> Data {
-        try exportedPieces(entity, as: form, where: predicate, orderedBy: order, limit: limit).reduce(Data(), +)
+        try exportedPieces(entity, as: form, where: predicate, orderedBy: order, limit: limit, options: options)
+            .reduce(Data(), +)
     }
 }

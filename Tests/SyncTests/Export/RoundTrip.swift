@@ -10,7 +10,8 @@ enum RoundTrip {
         ExportOptions(relationships: .none),
     ]
 
-    /// Exports every entity, syncs the records to the same store, and expects no change.
+    /// Exports every entity, syncs the records to the same store, and expects no change. The exported text must have the
+    /// same records.
     static func expectNoChange(_ stack: DataStack, _ comment: Comment) async throws {
         let entities = try stack.model.entities.filter { entity in
             try !entity.isAbstract && stack.model.primaryKey(of: entity.name) != nil
@@ -18,6 +19,8 @@ enum RoundTrip {
         for entity in entities {
             for options in options {
                 let records = try await stack.export(entity.name, options: options)
+                let text = try stack.exportedText(entity.name, options: options)
+                #expect(try JSONValue(parsing: text) == .array(records), "\(comment): \(entity.name)")
                 #expect(try await records.count == stack.count(entity.name))
                 if !records.isEmpty { try await expectNoChange(records, entity.name, stack, comment) }
             }
