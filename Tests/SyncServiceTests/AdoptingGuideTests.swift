@@ -27,7 +27,10 @@ func sync(_ json: Data, _ stack: DataStack, in db: Database) throws {
 /// Syncs records in which a missing subtitle means null.
 func syncWithNulls(_ json: Data, _ stack: DataStack, in db: Database) throws {
     let nulls: [String: Any] = ["subtitle": NSNull()]
-    let records = try JSONSerialization.jsonObject(with: json) as? [[String: Any]] ?? []
+    guard let records = try? JSONSerialization.jsonObject(with: json) as? [[String: Any]] else {
+        try Sync.changes(json, inEntity: "BlogPost", stack: stack, in: db)  // not a list: Sync reports the error
+        return
+    }
     try Sync.changes(records.map { nulls.merging($0) { $1 } }, inEntity: "BlogPost", stack: stack, in: db)
 }
 
@@ -86,6 +89,12 @@ struct AdoptingGuideTests {
         try queue.write { db in try syncWithNulls(json, stack, in: db) }
         #expect(try subtitles() == [nil, nil])
         try queue.write { db in try update(json, in: db) }
+        #expect(try subtitles() == [nil, nil])
+        for other in [#"{"message": "Bad credentials"}"#, #"[{"id": 1"#] {
+            #expect(throws: SyncError.self) {
+                try queue.write { db in try syncWithNulls(Data(other.utf8), stack, in: db) }
+            }
+        }
         #expect(try subtitles() == [nil, nil])
     }
 

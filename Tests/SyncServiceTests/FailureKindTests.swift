@@ -105,6 +105,11 @@ struct RunProgressTests {
         var last: Int?
         repeat { last = try await counts.next() } while last != 0 && last != nil
         #expect(last == 0)
+        // A pushed update writes only the engine's tables.
+        try await Sync.update(id: 1, with: ["title": "c"], inEntity: "Task", stack: device.stack)
+        #expect(try await counts.next() == 1)
+        try await device.engine.sync()
+        #expect(try await counts.next() == 0)
         try device.stack.close()
         let error = await #expect(throws: SyncError.self) { while try await counts.next() != nil {} }
         #expect(error?.code == .storeClosed)

@@ -41,6 +41,7 @@ struct ReportTests {
         #expect(report.entities["Task"]?.unreadableValues == 3)
         let first = try #require(report.entities["Task"]?.firstUnreadableValue)
         #expect(first.hasPrefix("Task 1, points: "))
+        #expect("\(report)" == "Task: pulled 2 inserted; 3 unreadable values, first \(first)")
         #expect(report.entities["Task"]?.pulledInserts == 2)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Sync
 import Testing
 
@@ -64,6 +65,8 @@ struct ServersGuideTests {
         #expect(nextStep(after: FeedFailure.status(404)) == .callPerson)
         #expect(nextStep(after: URLError(.timedOut)) == .retryLater)
         #expect(nextStep(after: CancellationError()) == .stop)
+        #expect(nextStep(after: DatabaseError(resultCode: .SQLITE_BUSY)) == .retryLater)
+        #expect(nextStep(after: DatabaseError(resultCode: .SQLITE_CORRUPT)) == .callPerson)
     }
 
     @Test("Results of syncs are of the pages and of the deletions, without empty ones")

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Sync
 
 /// Imports the pages of a feed as one snapshot.
@@ -44,6 +45,7 @@ func nextStep(after error: any Error) -> NextStep {
         case .noRecords, .recordExpected, .keyPathNotFound, .errorDocument: return .retryLater
         default: return error.isTransient ? .retryLater : .callPerson
         }
+    case let error as DatabaseError: return error.resultCode == .SQLITE_BUSY ? .retryLater : .callPerson
     default: return .callPerson
     }
 }

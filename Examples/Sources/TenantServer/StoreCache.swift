@@ -43,14 +43,19 @@ actor StoreCache {
         waiters = []
     }
 
-    /// Closes the stores without a lease that were not used for a time.
+    /// Closes the stores without a lease that were not used for a time. If some cannot be closed, throws the first
+    /// error after the others are closed.
     func close(unusedFor time: Duration) async throws {
+        var failure: (any Error)?
         for (tenant, entry) in entries
         where entry.leases == 0 && entries[tenant] === entry && entry.lastUse.duration(to: .now) >= time {
             entries[tenant] = nil
-            let stack = try await entry.stack.value
-            try await blocking { try closeStore(stack) }
+            do {
+                let stack = try await entry.stack.value
+                try await blocking { try closeStore(stack) }
+            } catch { failure = failure ?? error }
         }
+        if let failure { throw failure }
     }
 
     /// Waits for all leases, and closes all stores.

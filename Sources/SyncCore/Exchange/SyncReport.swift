@@ -36,7 +36,7 @@ public struct SyncReport: Sendable, Hashable, Codable {
         public var unreadableValues = 0
         /// A description of the first value that does not fit the model: row, member and problem. Nil if there is no
         /// such value.
-        package var firstUnreadableValue: String?
+        public package(set) var firstUnreadableValue: String?
         /// The number of records in a pull of all records, if the service should have versions and no record has one;
         /// nil otherwise. Not counted by ``isEmpty``, because some lists of a service may have no versions.
         package var unversionedRecords: Int?
@@ -103,7 +103,9 @@ extension SyncReport.Changes: CustomStringConvertible {
             list("links", [(linksAdded, "added"), (linksRemoved, "removed")]),
             count(conflicts, "row").map { "\($0) with conflicts" }, count(blockedChanges, "blocked change"),
             count(invalidRecords, "record").map { "\($0) without an ID" },
-            count(unreadableValues, "unreadable value"),
+            count(unreadableValues, "unreadable value").map { text in
+                firstUnreadableValue.map { "\(text), first \($0)" } ?? text
+            },
             count(unversionedRecords ?? 0, "record").map { "\($0) without a version" },
         ].compactMap(\.self)
         return parts.isEmpty ? "nothing" : parts.joined(separator: "; ")

@@ -58,6 +58,11 @@ extension EngineLedger {
         }
     }
 
+    /// Notifies observations of the outbox. SQLite does not report writes to tables without a rowid.
+    func notifyObservers() throws {
+        try db.notifyChanges(in: db.cachedStatement(sql: "SELECT * FROM sync_outbox").databaseRegion)
+    }
+
     func changeCount(of number: Int) throws -> Int {
         try db.first(Int.self, "SELECT count(*) FROM sync_outbox WHERE e = ?", number) ?? 0
     }

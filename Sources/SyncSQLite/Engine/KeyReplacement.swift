@@ -189,7 +189,7 @@ extension DataStack {
 
     /// Returns the current key of a row by its former temporary key. Returns nil if no row had that key, or if a stored
     /// row has it.
-    private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
+    func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
         guard key.isLocal, entity.keySlot != nil, let names = try EngineSchema.names(in: db) else { return nil }
         let own = key.databaseValue
         if try layout[entity.table].hasRow(own, in: db) { return nil }

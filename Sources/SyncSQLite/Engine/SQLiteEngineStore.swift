@@ -108,9 +108,11 @@ package struct SQLiteEngineStore: EngineStore {
                 try watch.check(db)
                 return try EngineTableCheck.located(in: db) {
                     let start = try StoreMonitor.Moment(db)
-                    return try memory.during(db, since: start, isPreserved: keepsMemory, watch.transactionEnd) {
+                    let result = try memory.during(db, since: start, isPreserved: keepsMemory, watch.transactionEnd) {
                         try DeferredForeignKeys.during(db, hasExistingTables) { try body(db, start) }
                     }
+                    try EngineLedger(db).notifyObservers()
+                    return result
                 }
             }
         }

@@ -46,6 +46,8 @@ enum StoredModel {
 
     /// Returns the text of the stored model; nil under the same conditions as ``read(_:or:)``.
     static func schema(_ db: Database, or empty: Empty) throws -> Schema? {
+        // Another connection may have created the tables. GRDB does not detect this on a connection that writes.
+        db.clearSchemaCache()
         guard try db.tableExists("sync_model", in: "main") else {
             if empty == .appDatabase { return nil }
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0

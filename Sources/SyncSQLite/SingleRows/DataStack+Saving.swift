@@ -10,7 +10,11 @@ extension DataStack {
     /// try await stack.save(Project(id: 7, name: "Sync"))
     /// ```
     /// The attributes of the row get the values of the properties. If an integer or string primary key is nil, the call
-    /// inserts a row with a temporary key. If a UUID primary key is nil, the call inserts a row with a random UUID.
+    /// inserts a row with a temporary key. If a UUID primary key is nil, the call inserts a row with a random UUID. If
+    /// an engine has replaced the temporary key of a value, the call updates the row with the current key.
+    ///
+    /// The row gets all values, also those that changed in the store after the value was read. To change only some
+    /// attributes, read the value in the same transaction, or call `Sync.update`.
     ///
     /// The rows of a loaded to-many relationship are linked. Rows that the relationship omits keep their links, and no
     /// row is deleted. To replace the links of a to-many relationship, sync the value with `Sync.changes(_:stack:)`. To
@@ -114,12 +118,7 @@ extension DataStack {
     private func save<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let payload = try payload(of: values) { entity in
-            guard let slot = entity.keySlot else { return .null }
-            return ColumnValue.storedValue(
-                try self.makeTemporaryKey(for: entity, in: db),
-                as: self.model.compiled[entity.table].attributes[slot].type)
-        }
+        let payload = try payload(of: values, keys: SavedKeys(stack: self, db: db))
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
         options.types = [Value.self]
         let builder = try PayloadGraphBuilder(
@@ -138,7 +137,8 @@ extension DataStack {
     private func insert<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         for value in values {
-            if let key = model.compiled.rowKey(value.syncID, of: entity) { try checkIsFree(key, of: entity, in: db) }
+            guard let key = model.compiled.rowKey(value.syncID, of: entity) else { continue }
+            try checkIsFree(try laterKey(of: key, entity, in: db) ?? key, of: entity, in: db)
         }
         return try save(values, in: db, isOwn: isOwn)
     }

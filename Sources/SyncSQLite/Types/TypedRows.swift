@@ -246,8 +246,8 @@ struct TypedSource: ExportSource {
     }
 
     let model: CompiledModel
-    /// Generates the key of a row whose value has none; nil to leave the key out.
-    var temporaryKey: ((CompiledEntity) throws -> StoredValue)?
+    /// The keys of the rows of saved values; nil to use only the keys that the values have.
+    var keys: SavedKeys?
 
     /// - Throws: ``SyncError`` `unknownEntity`, `typeMismatch`.
     func row<Value: EntityRecord>(_ value: Value) throws -> ExportRow {
@@ -269,16 +269,27 @@ struct TypedSource: ExportSource {
             // GRDB does not read a key that is in the table of the related row, so nil does not mean that there is none.
             let isUnknown = reference.key.isNull && given.related[reference.relationship] == nil
             if isUnknown, entity.relationship(named: reference.relationship)?.end == .second { continue }
-            references[reference.relationship] = reference.key.jsonForm
+            references[reference.relationship] =
+                try currentKey(reference.key.jsonForm, entity.relationship(named: reference.relationship)?.destination)?
+                .jsonForm ?? reference.key.jsonForm
         }
         var key = model.rowKey(value.syncID, of: entity)?.recordKey(model.keyType(of: entity.id))
-        if key == nil, let temporaryKey, let slot = entity.keySlot {
-            values[slot] = try temporaryKey(entity)
-            key = model.rowKey(values[slot].jsonForm, of: entity)?.recordKey(model.keyType(of: entity.id))
+        if let keys, let slot = entity.keySlot {
+            let saved = key == nil ? try keys.temporaryKey(of: entity) : try currentKey(value.syncID, entity.id)
+            if let saved {
+                values[slot] = saved
+                key = model.rowKey(saved.jsonForm, of: entity)?.recordKey(model.keyType(of: entity.id))
+            }
         }
         return ExportRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
             values: values, group: Links(references, given.related), index: 0)
+    }
+
+    /// Returns the current key of a row whose temporary key an engine replaced; nil for any other key.
+    private func currentKey(_ key: JSONValue, _ entity: Int?) throws -> StoredValue? {
+        guard let keys, let entity, let key = model.rowKey(key, of: model.entities[entity]) else { return nil }
+        return try keys.currentKey(key, of: model.entities[entity])
     }
 
     private func links(of row: ExportRow) -> Links? { row.group as? Links }
@@ -298,6 +309,28 @@ struct TypedSource: ExportSource {
 
     func reference(_ row: ExportRow, along relationship: CompiledRelationship) -> JSONValue? {
         links(of: row)?.references[relationship.name]
+    }
+}
+
+/// The keys of rows that are saved inside a transaction.
+struct SavedKeys {
+    let stack: DataStack
+    let db: Database
+
+    /// Returns a key for a new row whose value has none; nil if the primary key is composite.
+    func temporaryKey(of entity: CompiledEntity) throws -> StoredValue? {
+        try storedValue(try stack.makeTemporaryKey(for: entity, in: db), of: entity)
+    }
+
+    /// Returns the current key of a row whose temporary key an engine replaced; nil for any other key.
+    func currentKey(_ key: RowKey, of entity: CompiledEntity) throws -> StoredValue? {
+        try stack.laterKey(of: key, entity, in: db).flatMap { try storedValue($0.databaseValue, of: entity) }
+    }
+
+    private func storedValue(_ key: DatabaseValue, of entity: CompiledEntity) throws -> StoredValue? {
+        entity.keySlot.map {
+            ColumnValue.storedValue(key, as: stack.model.compiled[entity.table].attributes[$0].type)
+        }
     }
 }
 
@@ -326,15 +359,17 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
-    package func payload<Value: EntityRecord>(
-        of values: [Value], temporaryKey: ((CompiledEntity) throws -> StoredValue)? = nil
-    ) throws -> JSONValue {
+    package func payload<Value: EntityRecord>(of values: [Value]) throws -> JSONValue {
+        try payload(of: values, keys: nil)
+    }
+
+    func payload<Value: EntityRecord>(of values: [Value], keys: SavedKeys?) throws -> JSONValue {
         var options = ExportOptions()
         options.exportsAll = true
         if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
             throw SyncError(.typeMismatch, omission.message, entity: Value.entityName)
         }
-        let source = TypedSource(model: model.compiled, temporaryKey: temporaryKey)
+        let source = TypedSource(model: model.compiled, keys: keys)
         let entity = try model.compiled.entity(named: Value.entityName)
         var exporter = RecordExporter(model: model, options: options, source: source)
         return .array(try values.map { try exporter.record(try source.row($0), of: entity) })

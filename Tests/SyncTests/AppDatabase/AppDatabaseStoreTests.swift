@@ -44,6 +44,19 @@ struct AppDatabaseStoreTests {
         }
     }
 
+    @Test("A connection that knows the database without the store finds the tables of another connection")
+    func storeOfOtherConnection() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let model = try Fixtures.model("company")
+        let pools = try [0, 1].map { _ in try DatabasePool(path: folder.database.path) }
+        // GRDB keeps what it knows of the schema of this connection.
+        #expect(try await pools[0].write { db in try !db.tableExists("sync_model") })
+        let stacks = try pools.reversed().map { try DataStack(model: model, in: $0) }
+        try await sync("day1", into: stacks[0])
+        #expect(try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stacks[1]).isEmpty)
+    }
+
     @Test("A store in an app database is found by the next stack, and an app may open the file of a stack")
     func storeIsFoundAgain() async throws {
         let folder = try TemporaryFolder()
