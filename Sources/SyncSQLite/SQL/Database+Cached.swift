@@ -148,6 +148,7 @@ extension Database {
             for offset in 0..<size {
                 statement.bind(keys[min(range.lowerBound + offset, range.upperBound - 1)], at: offset + 1)
             }
+            try registerAccess(to: statement.region)
             let columns = statement.columns
             while try statement.step() { try body(columns) }
         }

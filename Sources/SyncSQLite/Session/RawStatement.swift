@@ -147,6 +147,10 @@ final class RawStatement {
 
     // MARK: Reading
 
+    /// The tables and columns that the statement reads. GRDB does not record them for an observation, because it does
+    /// not run the statement.
+    var region: DatabaseRegion { statement.databaseRegion }
+
     /// The columns of the current row.
     var columns: StatementColumns { StatementColumns(statement) }
 

@@ -56,6 +56,21 @@ struct ObservationTests {
         #expect(try await rows.next()?.isEmpty == true)
     }
 
+    @Test("GRDB's observation of related rows gives a value after a change of these rows")
+    func observedRelatedRows() async throws {
+        let writer = try DatabaseQueue()
+        let stack = try await stack(in: writer)
+        let company = try #require(try await stack.fetch("Company").first)
+        let names = ValueObservation.tracking { db in
+            try stack.fetchRelated("users", of: company, in: db).map { $0["firstName"]?.string }
+        }
+        var values = names.removeDuplicates().values(in: writer).makeAsyncIterator()
+        let before = try #require(try await values.next())
+        #expect(!before.isEmpty)
+        try await writer.write { db in try db.execute(sql: "UPDATE User SET firstName = 'Z'") }
+        #expect(try await values.next() == before.map { _ in "Z" })
+    }
+
     @Test("An observation of one row or of a count gives its values, and nil for a missing row")
     func observedRowAndCount() async throws {
         let stack = try await stack(in: try DatabaseQueue())
