@@ -269,18 +269,19 @@ struct TypedSource: ExportSource {
             // GRDB does not read a key that is in the table of the related row, so nil does not mean that there is none.
             let isUnknown = reference.key.isNull && given.related[reference.relationship] == nil
             if isUnknown, entity.relationship(named: reference.relationship)?.end == .second { continue }
-            references[reference.relationship] =
-                try currentKey(reference.key.jsonForm, entity.relationship(named: reference.relationship)?.destination)?
-                .jsonForm ?? reference.key.jsonForm
+            let key = reference.key.jsonForm
+            let current = try currentKey(key, entity.relationship(named: reference.relationship)?.destination)
+            references[reference.relationship] = current?.jsonForm ?? key
         }
-        var key = model.rowKey(value.syncID, of: entity)?.recordKey(model.keyType(of: entity.id))
+        var id = value.syncID
         if let keys, let slot = entity.keySlot {
-            let saved = key == nil ? try keys.temporaryKey(of: entity) : try currentKey(value.syncID, entity.id)
-            if let saved {
+            let isKeyed = model.rowKey(id, of: entity) != nil
+            if let saved = try isKeyed ? currentKey(id, entity.id) : keys.temporaryKey(of: entity) {
                 values[slot] = saved
-                key = model.rowKey(saved.jsonForm, of: entity)?.recordKey(model.keyType(of: entity.id))
+                id = saved.jsonForm
             }
         }
+        let key = model.rowKey(id, of: entity)?.recordKey(model.keyType(of: entity.id))
         return ExportRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
             values: values, group: Links(references, given.related), index: 0)
@@ -317,7 +318,7 @@ struct SavedKeys {
     let stack: DataStack
     let db: Database
 
-    /// Returns a key for a new row whose value has none; nil if the primary key is composite.
+    /// Returns a key for a new row whose value has none.
     func temporaryKey(of entity: CompiledEntity) throws -> StoredValue? {
         try storedValue(try stack.makeTemporaryKey(for: entity, in: db), of: entity)
     }
