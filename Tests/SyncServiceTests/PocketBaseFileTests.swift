@@ -170,7 +170,7 @@ struct PocketBaseFileTests {
             rules: ["listRule": own, "viewRule": own, "updateRule": own])
         let collection = try await space.send(.get, "collections/\(space.tasks)", nil)
         guard case .array(let fields)? = collection["fields"] else { return }
-        try await space.send(
+        try await space.changeCollection(
             .patch, "collections/\(space.tasks)",
             ["fields": .array(fields.map { $0["name"] == "picture" ? $0.setting(true, at: ["protected"]) : $0 })])
         let (ada, bob) = (try await space.user(), try await space.user())

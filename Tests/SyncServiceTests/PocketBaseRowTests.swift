@@ -15,7 +15,7 @@ struct PocketBaseRowTests {
     @Test("One row that makes a batch fail is blocked, and the other rows are created")
     func badRow() async throws {
         let space = try await PocketBaseServer.shared.space()
-        try await space.send(
+        try await space.changeCollection(
             .patch, "collections/\(space.tasks)",
             ["indexes": [.string("CREATE UNIQUE INDEX i_\(space.tasks) ON \(space.tasks) (title)")]])
         let device = try space.device()
@@ -74,7 +74,7 @@ struct PocketBaseRowTests {
         try await device.engine.sync()
         // The result of a transaction that took ten seconds.
         let time = Date(timeIntervalSinceNow: -10).isoText.replacingOccurrences(of: "T", with: " ")
-        try await space.send(
+        try await space.changeCollection(
             .patch, "collections/\(space.tasks)",
             ["fields": .array(try await PocketBaseSpace.fields(space, withoutTimes: true))])
         try await space.add(

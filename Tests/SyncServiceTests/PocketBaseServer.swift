@@ -19,7 +19,7 @@ actor PocketBaseServer {
 
     private var starting: Task<URL, any Error>?
     private var signingIn: Task<String, any Error>?
-    private var creating: Task<Void, any Error>?
+    private var changingCollections: Task<Void, Never>?
     private var process: Process?
     private let input = Pipe()
 
@@ -51,15 +51,23 @@ actor PocketBaseServer {
     /// - Parameter rules: The rules of the tasks by name, such as `listRule`; a missing rule allows everything.
     func space(rules: [String: JSONValue] = [:]) async throws -> PocketBaseSpace {
         let space = PocketBaseSpace(url: try await url(), token: try await token())
-        // Creates them in turn, since the server looks up a referenced collection among those that it has loaded.
-        let others = creating
-        let task = Task {
-            _ = await others?.result
-            try await space.create(rules)
-        }
-        creating = task
-        try await task.value
+        try await space.create(rules)
         return space
+    }
+
+    /// Calls `change`, which creates or changes a collection, after all earlier changes have ended.
+    ///
+    /// The server reloads the list of its collections after each change. Of two changes at once, the first may load
+    /// the list before the second is committed and replace the newer list with it. The second collection is then
+    /// answered with "Missing or invalid collection context".
+    func changeCollections(_ change: @escaping @Sendable () async throws -> JSONValue) async throws -> JSONValue {
+        let earlier = changingCollections
+        let task = Task {
+            await earlier?.value
+            return try await change()
+        }
+        changingCollections = Task { _ = await task.result }
+        return try await task.value
     }
 
     private func start() async throws -> URL {

@@ -56,15 +56,15 @@ struct PocketBaseSpace: Sendable {
             [
                 .init("name", .string(name)), .init("type", "base"), .init("fields", .array(fields + Self.times)),
             ] + names.map { .init($0, rules[$0] ?? "") } + more
-        // The server looks up a referenced collection among those that it has loaded, which takes a while.
-        for _ in 0..<100 {
-            do {
-                return try await send(.post, "collections", .object(body))["id"] ?? .null
-            } catch let failure as ServerFailure where failure.text.contains("relation_missing_collection") {
-                try await Task.sleep(for: .milliseconds(100))
-            }
-        }
-        return try await send(.post, "collections", .object(body))["id"] ?? .null
+        return try await changeCollection(.post, "collections", .object(body))["id"] ?? .null
+    }
+
+    /// Creates or changes a collection. Changes of the tests of one server run one after the other.
+    @discardableResult
+    func changeCollection(
+        _ method: HTTPRequest.Method, _ path: String, _ body: JSONValue
+    ) async throws -> JSONValue {
+        try await PocketBaseServer.shared.changeCollections { try await send(method, path, body) }
     }
 
     // MARK: Services
