@@ -90,6 +90,24 @@ import Testing
         try stack.close()
     }
 
+    @Test("A store with an unchanged model opens while another connection writes", arguments: [false, true])
+    func unchangedStoreOpens(isAppDatabase: Bool) async throws {
+        // Opening an empty write-ahead log writes to it.
+        let other = try DataStack(at: url)
+        try await other.insert("User", values: ["id": 7])
+        try await whileWriting {
+            var configuration = Configuration()
+            configuration.busyMode = .immediateError
+            let pool = try isAppDatabase ? DatabasePool(path: url.path, configuration: configuration) : nil
+            let stack =
+                try pool.map { try DataStack(model: Self.model(), in: $0) } ?? DataStack(model: Self.model(), at: url)
+            let count = try await stack.count("User")
+            #expect(count == 2)
+            try stack.close()
+        }
+        try other.close()
+    }
+
     @Test func syncWithoutWriteLockFailsAsStoreBusy() async throws {
         let stack = try DataStack(at: url)
         try await whileWriting {

@@ -79,7 +79,7 @@ struct ExistingTablesStore {
                     return try StoreMonitor.schemaVersion(db)
                 }
                 var version: Int?
-                try db.inTransaction(.immediate) {
+                try db.inTransaction(StoredModel.openingTransaction(model, in: db)) {
                     try StoredModel.useExistingTables(of: model, in: db)
                     version = try StoreMonitor.schemaVersion(db)
                     return .commit

@@ -47,7 +47,7 @@ package struct StoreFile {
                 if try kept.needsMigration(to: model) { _ = try migrate(to: model, policy) }
                 try write(queue, fillLog)
             }
-            return try pool(of: model) { db in try StoredModel.createOrUpdate(model, in: db) }
+            return try pool(of: model)
         }
     }
 
@@ -63,9 +63,7 @@ package struct StoreFile {
 
     /// Creates the tables of a store in a staged file.
     static func fill(_ draft: StagedStoreFile, with model: SyncModel) throws -> OpenStore {
-        try StoreFile(draft.url, name: draft.name).pool(of: model) { db in
-            try StoredModel.createOrUpdate(model, in: db)
-        }
+        try StoreFile(draft.url, name: draft.name).pool(of: model)
     }
 
     /// Migrates an existing store to another model, in one transaction.
@@ -89,7 +87,8 @@ package struct StoreFile {
             }
             guard let (kept, version, hasExistingTables) = found else { throw unreadable("'\(name)' is empty") }
             try write(queue, fillLog)
-            let pool = try pool { db in try RetiredTables.drop(in: db) }
+            let pool = try pool(
+                in: { db in try RetiredTables.found(in: db).isEmpty ? .deferred : .immediate }, RetiredTables.drop)
             return OpenStore(model: kept, database: pool, schemaVersion: version, hasExistingTables: hasExistingTables)
         }
     }
@@ -133,24 +132,34 @@ package struct StoreFile {
         }
     }
 
-    /// Opens a pool and runs `prepare`, which creates the tables of the model or checks them.
-    private func pool(of model: SyncModel, _ prepare: (Database) throws -> Void) throws -> OpenStore {
+    /// Opens a pool, and creates the tables of the model or checks them.
+    private func pool(of model: SyncModel) throws -> OpenStore {
         var version: Int?
         var hasExistingTables = false
-        let pool = try pool { db in
-            try prepare(db)
+        let pool = try pool(in: { db in try StoredModel.openingTransaction(model, in: db) }) { db in
+            try StoredModel.createOrUpdate(model, in: db)
             version = try StoreMonitor.schemaVersion(db)
             hasExistingTables = try StoredModel.hasExistingTables(db)
         }
         return OpenStore(model: model, database: pool, schemaVersion: version, hasExistingTables: hasExistingTables)
     }
 
-    private func pool(_ prepare: (Database) throws -> Void) throws -> DatabasePool {
+    /// Opens a pool and runs `prepare` in a transaction.
+    private func pool(
+        in transaction: (Database) throws -> Database.TransactionKind, _ prepare: (Database) throws -> Void
+    ) throws -> DatabasePool {
         let pool = try mapped(.cannotOpenStore, "cannot open or create the store at '\(name)'") {
             try DatabasePool(path: path, configuration: Self.configuration())
         }
         do {
-            try mapped(.databaseError, "cannot create the tables of '\(name)'") { try pool.write(prepare) }
+            try mapped(.databaseError, "cannot create the tables of '\(name)'") {
+                try pool.writeWithoutTransaction { db in
+                    try db.inTransaction(transaction(db)) {
+                        try prepare(db)
+                        return .commit
+                    }
+                }
+            }
             return pool
         } catch {
             try? pool.close()

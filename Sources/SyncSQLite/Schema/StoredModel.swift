@@ -147,12 +147,19 @@ enum StoredModel {
             _ = try migrate(db, to: model, policy: policy)
         }
         var version: Int?
-        try db.inTransaction(.immediate) {
+        try db.inTransaction(openingTransaction(model, in: db)) {
             try createOrUpdate(model, in: db, or: .appDatabase)
             version = try StoreMonitor.schemaVersion(db)
             return .commit
         }
         return version
+    }
+
+    /// Returns the kind of the transaction that opens a store. Opening an unchanged store only reads, so that it does
+    /// not wait for another process that writes.
+    static func openingTransaction(_ model: SyncModel, in db: Database) throws -> Database.TransactionKind {
+        let isUnchanged = try schema(db, or: .appDatabase) == Schema(model) && RetiredTables.found(in: db).isEmpty
+        return isUnchanged ? .deferred : .immediate
     }
 
     /// Creates the tables if there are none. Otherwise stores the new model, and throws if it requires different
@@ -172,17 +179,21 @@ enum RetiredTables {
 
     /// Drops the retired tables and triggers. Triggers come first, because they write to the tables.
     static func drop(in db: Database) throws {
+        for object in try found(in: db) {
+            let (type, name): (String, String) = (object[0], object[1])
+            try db.execute(sql: "DROP \(type) main.\(name.quoted)")
+        }
+    }
+
+    /// Returns the type and the name of each retired object that exists.
+    static func found(in db: Database) throws -> [Row] {
         let tables = names.map(\.literal).joined(separator: ", ")
-        let found = try Row.fetchAll(
+        return try Row.fetchAll(
             db,
             sql: """
                 SELECT type, name FROM sqlite_schema
                 WHERE type = 'trigger' AND name GLOB 'sync_written_*' OR type IN ('table', 'view') AND name IN (\(tables))
                 ORDER BY type = 'trigger' DESC
                 """)
-        for object in found {
-            let (type, name): (String, String) = (object[0], object[1])
-            try db.execute(sql: "DROP \(type) main.\(name.quoted)")
-        }
     }
 }
