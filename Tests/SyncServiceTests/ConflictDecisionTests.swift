@@ -65,7 +65,11 @@ struct ConflictDecisionTests {
         #expect(try await device.rows("SELECT title, points FROM Task") == ["there 18"])
         #expect(await service.contents(of: "Task")[1]?["points"] == 18)
         let log = try await device.engine.conflicts()
-        #expect(Set(log.map(\.why)) == ["resolver"])
+        #expect(
+            Set(log.map { "\($0.field): \($0.outcome.map(\.description) ?? "")" }) == [
+                "title: remote wins (resolver)", "points: 18 wins (merged by the resolver)",
+            ])
+        #expect(log.first { $0.field == "points" }?.outcome?.mergedValue == 18)
         #expect(try await device.leftovers() == [])
     }
 

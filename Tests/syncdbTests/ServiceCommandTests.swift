@@ -32,10 +32,10 @@ struct ServiceCommandTests {
         }
         #expect(conflicts.count == 1)
         #expect(
-            members.map(\.key) == ["entity", "key", "domain", "base", "local", "remote", "winner", "why", "time"])
-        let values = ["entity", "key", "domain", "base", "local", "remote", "winner", "why"].map { conflict[$0] }
+            members.map(\.key) == ["entity", "key", "field", "base", "local", "remote", "resolution", "reason", "date"])
+        let values = ["entity", "key", "field", "base", "local", "remote", "resolution", "reason"].map { conflict[$0] }
         #expect(values == ["Task", 2, "title", "u", "mine", "theirs", "local", "clientWins"], "\(text)")
-        guard case .string(let time)? = conflict["time"] else {
+        guard case .string(let time)? = conflict["date"] else {
             Issue.record("no time: \(text)")
             return
         }
@@ -70,7 +70,7 @@ struct ServiceCommandTests {
         func listed(_ words: String...) throws -> [JSONValue?] {
             let run = try setting.sandbox.run(try setting.arguments(["conflicts", "--json"] + words))
             guard case .array(let conflicts) = try JSONValue(parsing: run.output) else { return [] }
-            return conflicts.map { $0["domain"] }
+            return conflicts.map { $0["field"] }
         }
         #expect(try listed() == ["points", "title"])
         #expect(try listed("--open") == ["points"])
@@ -204,7 +204,7 @@ struct ServiceCommandTests {
         #expect(waits.status == 4)
         #expect(waits.output == "" && waits.errors == "")
         let json = try JSONValue(parsing: try setting.run("conflicts", "--json").output)
-        if case .array(let conflicts) = json { #expect(conflicts.first?["winner"] == "open") }
+        if case .array(let conflicts) = json { #expect(conflicts.first?["resolution"] == "open") }
         #expect(try setting.run("resolve", "--entity", "Task", "--key", "1", "--take", "remote").status == 0)
         #expect(try setting.run(command).status == 0)
     }

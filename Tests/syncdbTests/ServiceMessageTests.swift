@@ -148,7 +148,7 @@ struct ServiceMessageTests {
             return
         }
         func values(_ domain: String) -> [JSONValue?] {
-            let conflict = conflicts.first { $0["domain"] == .string(domain) }
+            let conflict = conflicts.first { $0["field"] == .string(domain) }
             return [conflict?["base"], conflict?["local"], conflict?["remote"]]
         }
         #expect(values("due") == ["2026-11-23T12:00:00Z", "2026-11-25T08:00:00Z", "2026-11-24T12:00:00Z"])

@@ -70,18 +70,24 @@ public struct SyncConflict: Sendable, Hashable {
 
     /// The outcome of a conflict, from the conflict log.
     public struct Outcome: Sendable, Hashable {
-        /// The side that won; nil while the conflict is open.
+        /// The side that won; nil while the conflict is open. A merged value counts as a local value.
         public let winner: Side?
         /// The reason for the outcome.
         public let reason: Reason
+        /// The value that the resolver of the app merged, in the form that the resolver returned; nil for other reasons
+        /// than ``Reason/merged``.
+        public let mergedValue: JSONValue?
         /// Whether the values of the losing side were restored later.
         package let isRestored: Bool
         /// The date when the engine recorded the conflict.
         public let date: Date
 
-        package init(winner: Side?, reason: Reason, isRestored: Bool, date: Date) {
+        package init(
+            winner: Side?, reason: Reason, mergedValue: JSONValue? = nil, isRestored: Bool, date: Date
+        ) {
             self.winner = winner
             self.reason = reason
+            self.mergedValue = mergedValue
             self.isRestored = isRestored
             self.date = date
         }
@@ -101,8 +107,10 @@ public struct SyncConflict: Sendable, Hashable {
         case editedLaterRemotely = "the remote edit is later"
         /// The policy ``ConflictPolicy/lastWriterWins``, because the record has no modification time.
         case noRemoteTime = "serverWins: the service's record has no time"
-        /// The resolver of the app.
+        /// The resolver of the app chose a side, or left the conflict open.
         case resolver
+        /// The resolver of the app merged the values.
+        case merged = "merged by the resolver"
         /// The caller resolved the open conflict.
         case resolved
         /// The open conflict ended because the caller reset the engine.
@@ -216,9 +224,10 @@ extension SyncConflict: CustomStringConvertible {
 }
 
 extension SyncConflict.Outcome: CustomStringConvertible {
-    /// The winner and the reason, such as `local wins (clientWins)`; `open (manual)` for an open conflict.
+    /// The winner and the reason, such as `local wins (clientWins)`; `open (manual)` for an open conflict, and
+    /// `7 wins (merged by the resolver)` for a merged value.
     public var description: String {
-        let winner = winner.map { "\($0.rawValue) wins" } ?? "open"
+        let winner = (mergedValue?.description ?? winner?.rawValue).map { "\($0) wins" } ?? "open"
         return "\(winner) (\(reason.rawValue))" + (isRestored ? ", restored" : "")
     }
 }

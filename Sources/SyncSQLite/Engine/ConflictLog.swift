@@ -241,11 +241,12 @@ struct ConflictLog {
         return (try row?.decode(atIndex: 0) ?? 0, try row?.decode(atIndex: 1) ?? 0)
     }
 
-    /// Returns all entries, open conflicts first: entity, key, field, base, local, remote, winner, reason, restoration and time.
+    /// Returns all entries, open conflicts first: entity, key, field, base, local, remote, winner, reason, restoration,
+    /// time and note.
     func all() throws -> [ResultRow] {
         try db.rows(
             """
-            SELECT e, k, field, base, local, remote, winner, reason, is_restored, at FROM sync_conflict
+            SELECT e, k, field, base, local, remote, winner, reason, is_restored, at, note FROM sync_conflict
             ORDER BY winner = 'open' DESC, id
             """)
     }

@@ -366,7 +366,7 @@ extension RowMerge {
                 let note = "\(json) does not fit the field"
                 return (ConflictOutcome(winner: .open, reason: .resolver, note: note), nil)
             }
-            return (ConflictOutcome(winner: .local, reason: .resolver, note: "\(json)"), value)
+            return (ConflictOutcome(winner: .local, reason: .merged, note: "\(json)"), value)
         case .usePolicy:
             let outcome = try ConflictOutcome(
                 table.registration.policy, editTime: editTime, changed: pulled?.time, known: standing?.time,

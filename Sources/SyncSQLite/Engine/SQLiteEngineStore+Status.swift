@@ -68,14 +68,16 @@ extension SQLiteEngineStore {
                 guard let table = try tables[row.decode(atIndex: 0)] else { return nil }
                 let field = try row.decode(String.self, atIndex: 2)
                 func json(_ index: Int) throws -> JSONValue { try self.json(row[index], of: field, table, in: db) }
+                let reason = try SyncConflict.Reason(code: row.decode(atIndex: 7))
+                let note = String.fromDatabaseValue(row[10])
                 return SyncConflict(
                     entity: table.entity.name, key: try table.recordKey(row[1], in: db),
                     field: table.displayName(ofField: field), base: try json(3), local: try json(4),
                     remote: try json(5),
                     outcome: .init(
-                        winner: .init(rawValue: try row.decode(atIndex: 6)),
-                        reason: try .init(code: row.decode(atIndex: 7)), isRestored: try row.decode(atIndex: 8),
-                        date: Date(milliseconds: try row.decode(atIndex: 9))))
+                        winner: .init(rawValue: try row.decode(atIndex: 6)), reason: reason,
+                        mergedValue: reason == .merged ? note.flatMap { try? JSONValue(parsing: $0) } : nil,
+                        isRestored: try row.decode(atIndex: 8), date: Date(milliseconds: try row.decode(atIndex: 9))))
             }
         }
     }

@@ -42,7 +42,7 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
                 [conflict.entity, "\(conflict.key)", conflict.field]
                     + [conflict.base, conflict.local, conflict.remote].map(JSONLine.text)
                     + [
-                        conflict.winnerText, conflict.outcome?.text ?? "",
+                        conflict.resolutionText, conflict.outcome?.text ?? "",
                         conflict.outcome?.date.text ?? "",
                     ])
         }
@@ -55,11 +55,11 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
                 conflicts.map { conflict in
                     [
                         "entity": .string(conflict.entity), "key": conflict.key.json,
-                        "domain": .string(conflict.field),
+                        "field": .string(conflict.field),
                         "base": conflict.base, "local": conflict.local, "remote": conflict.remote,
-                        "winner": .string(conflict.winnerText),
-                        "why": .string(conflict.outcome?.text ?? ""),
-                        "time": .string(conflict.outcome?.date.text ?? ""),
+                        "resolution": .string(conflict.resolutionText),
+                        "reason": .string(conflict.outcome?.text ?? ""),
+                        "date": .string(conflict.outcome?.date.text ?? ""),
                     ]
                 }))
     }
@@ -156,7 +156,10 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
 }
 
 extension SyncConflict {
-    fileprivate var winnerText: String { outcome.map { $0.winner?.rawValue ?? "open" } ?? "" }
+    /// The side that won, the merged value, or `open`.
+    fileprivate var resolutionText: String {
+        outcome.map { $0.mergedValue.map(JSONLine.text) ?? $0.winner?.rawValue ?? "open" } ?? ""
+    }
 }
 
 extension SyncConflict.Outcome {
