@@ -85,7 +85,7 @@ struct ServersGuideTests {
         try createFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let (opened, opens) = AsyncStream<String>.makeStream()
-        let stores = StoreCache { [model, folder] tenant in
+        let stores = StoreCache(maximum: 10) { [model, folder] tenant in
             opens.yield(tenant)
             return try openStore(folder.appendingPathComponent("\(tenant).sqlite"), model)
         }
@@ -128,11 +128,37 @@ struct ServersGuideTests {
         #expect(files.allSatisfy { $0.hasSuffix(".sqlite") }, "\(files)")
     }
 
+    @Test("A cache has at most its maximum of open stores, and closes the one unused for the longest time")
+    func maximum() async throws {
+        try createFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stores = StoreCache(maximum: 2) { [model, folder] in
+            try openStore(folder.appendingPathComponent("\($0).sqlite"), model)
+        }
+        @Sendable func sync(_ tenant: String) async throws -> Int {
+            try await stores.withStore(of: tenant) { [folder] stack in
+                try await Sync.insertOrUpdate(["id": 1], inEntity: "Product", stack: stack)
+                return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                    .count { $0.hasSuffix("-wal") }
+            }
+        }
+        for tenant in ["a", "b", "a", "c"] { _ = try await sync(tenant) }
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(files.filter { $0.hasSuffix("-wal") }.sorted() == ["a.sqlite-wal", "c.sqlite-wal"])
+        // More requests than stores wait for each other.
+        let open = try await withThrowingTaskGroup(of: Int.self) { group in
+            for tenant in ["a", "b", "c", "d", "a", "b", "c", "d"] { group.addTask { try await sync(tenant) } }
+            return try await group.reduce(0, max)
+        }
+        #expect(open <= 2)
+        try await stores.shutDown()
+    }
+
     @Test("A shutdown cancels syncs that take too long, and closes the stores")
     func deadline() async throws {
         try createFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let stores = StoreCache { [model, folder] in
+        let stores = StoreCache(maximum: 10) { [model, folder] in
             try openStore(folder.appendingPathComponent("\($0).sqlite"), model)
         }
         let (started, start) = AsyncStream<Void>.makeStream()
@@ -173,7 +199,7 @@ struct ServersGuideTests {
     func unopened() async throws {
         try createFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let stores = StoreCache { [model, folder] in
+        let stores = StoreCache(maximum: 10) { [model, folder] in
             try openStore(folder.appendingPathComponent("new/\($0).sqlite"), model)
         }
         await #expect(throws: (any Error).self) { try await stores.withStore(of: "a") { _ in } }

@@ -6,10 +6,11 @@ public import Sync
 ///
 /// ```swift
 /// let observer = SyncObserver(logger: Logger(label: "sync"))
-/// Task { await observer.observe(stack) }
-/// Task { await observer.observe(engine) }
+/// observer.observe(stack)
+/// observer.observe(engine)
 /// ```
-/// The methods return when the stack is closed, when the engine is released, or when their task is cancelled.
+/// Each method returns a task, which ends when the stack is closed, when the engine is released, or when the task is
+/// cancelled. The methods see everything that happens after the call.
 public struct SyncObserver: Sendable {
     private let logger: Logger
     private let metrics: any MetricsFactory
@@ -21,13 +22,17 @@ public struct SyncObserver: Sendable {
     }
 
     /// Logs each sync of a store that changes rows, and counts the rows.
-    public func observe(_ stack: DataStack) async {
-        for await result in stack.syncResults { record(result) }
+    @discardableResult
+    public func observe(_ stack: DataStack) -> Task<Void, Never> {
+        let results = stack.syncResults
+        return Task { for await result in results { record(result) } }
     }
 
     /// Logs the runs of an engine and their errors, and counts the pulled and pushed rows.
-    public func observe(_ engine: SyncEngine) async {
-        for await event in engine.events { record(event) }
+    @discardableResult
+    public func observe(_ engine: SyncEngine) -> Task<Void, Never> {
+        let events = engine.events
+        return Task { for await event in events { record(event) } }
     }
 
     private func record(_ result: SyncResult) {

@@ -12,17 +12,32 @@ actor StoreCache {
         init(_ stack: Task<DataStack, any Error>) { self.stack = stack }
     }
 
+    /// The maximum number of open stores, which the file descriptors of the process limit.
+    private let maximum: Int
     private let open: @Sendable (_ tenant: String) throws -> DataStack
     private var entries: [String: Entry] = [:]
     private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// The number of stores that are being closed.
+    private var closing = 0
     private var isShutDown = false
 
-    init(open: @escaping @Sendable (_ tenant: String) throws -> DataStack) { self.open = open }
+    init(maximum: Int, open: @escaping @Sendable (_ tenant: String) throws -> DataStack) {
+        (self.maximum, self.open) = (maximum, open)
+    }
 
-    /// Leases the store of a tenant. The cache closes no leased store.
+    /// Leases the store of a tenant. The cache closes no leased store. If the maximum is reached, closes the store
+    /// that was not used for the longest time, or waits until a store has no lease.
     func withStore<Value: Sendable>(
         of tenant: String, _ body: @Sendable (DataStack) async throws -> Value
     ) async throws -> Value {
+        while entries[tenant] == nil, entries.count + closing >= maximum {
+            guard let oldest = entries.filter({ $0.value.leases == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
+            else {
+                await withCheckedContinuation { waiters.append($0) }
+                continue
+            }
+            try await close(oldest.key, oldest.value)
+        }
         if isShutDown { throw CancellationError() }
         let entry = entries[tenant] ?? Entry(Task { [open] in try await blocking { try open(tenant) } })
         entries[tenant] = entry
@@ -39,8 +54,23 @@ actor StoreCache {
     private func release(_ entry: Entry) {
         entry.leases -= 1
         entry.lastUse = .now
+        resumeWaiters()
+    }
+
+    private func resumeWaiters() {
         for waiter in waiters { waiter.resume() }
         waiters = []
+    }
+
+    private func close(_ tenant: String, _ entry: Entry) async throws {
+        entries[tenant] = nil
+        closing += 1
+        defer {
+            closing -= 1
+            resumeWaiters()
+        }
+        let stack = try await entry.stack.value
+        try await blocking { try closeStore(stack) }
     }
 
     /// Closes the stores without a lease that were not used for a time. If some cannot be closed, throws the first
@@ -49,11 +79,7 @@ actor StoreCache {
         var failure: (any Error)?
         for (tenant, entry) in entries
         where entry.leases == 0 && entries[tenant] === entry && entry.lastUse.duration(to: .now) >= time {
-            entries[tenant] = nil
-            do {
-                let stack = try await entry.stack.value
-                try await blocking { try closeStore(stack) }
-            } catch { failure = failure ?? error }
+            do { try await close(tenant, entry) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
     }
@@ -61,7 +87,7 @@ actor StoreCache {
     /// Waits for all leases, and closes all stores.
     func shutDown() async throws {
         isShutDown = true
-        while entries.values.contains(where: { $0.leases > 0 }) {
+        while closing > 0 || entries.values.contains(where: { $0.leases > 0 }) {
             await withCheckedContinuation { waiters.append($0) }
         }
         try await close(unusedFor: .zero)
