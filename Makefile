@@ -1,7 +1,7 @@
 # make demo         build syncdb, sync a sample on two days, and show the changes with their reasons
 # make demo-engine  two devices edit offline and sync with a local Kinto server; show the conflicts and their resolutions
 # make services     run the tests that need the REST server of Tests/Servers/REST, and build that server
-# make test         run the tests, with a few random cases; about ten minutes of processor time after the build
+# make test         run the tests, with a few random cases; four to ten minutes after the build on two cores
 # make check        run the long tests and thousands of random cases (TURN=5: one eighth of the random cases, a different
 #                   one for each number, for 90 seconds)
 # make tsan         run the tests of concurrent code under the Thread Sanitizer (ALL=1: all tests)

@@ -266,7 +266,7 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
         discussion: """
             Tables become entities, columns attributes, foreign keys relationships with inverses, and join tables (two \
             foreign keys, no other columns) many-to-many relationships. The database is only read. Tables and columns that a sync cannot \
-            write to are excluded; standard error gives the reasons and the SQL that fixes them.
+            write to are excluded; standard error gives each reason, and SQL that fixes it where SQL can.
 
             An app opens its database with this model by DataStack(model:existingTablesIn:).
 

@@ -35,10 +35,9 @@ extension RecordSQL {
         let rowKey = columns.wholeValue(at: 0)
         let type = table.hasEntityColumn ? try specificEntity(columns.wholeValue(at: 1)) : entity
         let offset = table.hasEntityColumn ? 2 : 1
-        let hasAllSlots = type.slots.count == hierarchy.attributes.count
-        let values = hierarchy.attributes.indices.map { slot in
-            guard hasAllSlots || type.slots.contains(slot) else { return StoredValue.null }
-            return columns.storedValue(
+        var values = [StoredValue](repeating: .null, count: hierarchy.attributes.count)
+        for slot in type.slots {
+            values[slot] = columns.storedValue(
                 at: slot + offset, as: hierarchy.attributes[slot].type, isKey: slot == type.keySlot)
         }
         var key = ColumnValue.recordKey(rowKey, as: hierarchy.keySlot.map { hierarchy.attributes[$0].type } ?? .integer)
