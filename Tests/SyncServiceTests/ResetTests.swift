@@ -136,9 +136,45 @@ struct ResetTests {
             await #expect(throws: SyncError.self) { _ = try await device.engine.status() },
         ]
         #expect(errors.map { $0?.code } == [.databaseError, .databaseError])
-        #expect(errors.allSatisfy { $0?.message.contains("the sync state of this database was removed") == true })
+        #expect(errors.allSatisfy { $0?.message.contains("the sync state of this engine was removed") == true })
         try await Device(device.stack, service).engine.sync()
         #expect(try await device.rows("SELECT title FROM Task") == ["t"])
+    }
+
+    @Test("An engine of a former user reads and writes nothing of the next user", arguments: [true, false])
+    func formerEngine(hasExchangedData: Bool) async throws {
+        let (ada, bob) = (InMemoryService(), InMemoryService())
+        await ada.set("Task", 1, ["title": "hers"])
+        await bob.set("Task", 2, ["title": "his"])
+        func device(_ user: String, _ service: InMemoryService, _ stack: DataStack?) throws -> Device {
+            var configuration = Device.configuration
+            configuration.userID = user
+            return try stack.map { try Device($0, service, configuration) } ?? Device(service, configuration)
+        }
+        let former = try device("ada", ada, nil)
+        var counts = former.engine.observePendingChangeCount().makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        if hasExchangedData {
+            try await former.engine.sync()
+            try await former.stack.removeSyncState(deletingRows: true)
+        }
+        let next = try device("bob", bob, former.stack)
+        try await next.write("INSERT INTO Task (remoteID, title) VALUES (-1, 'private')")
+        let calls: [@Sendable () async throws -> Void] = [
+            { try await former.engine.sync() }, { try await former.engine.pull() }, { try await former.engine.push() },
+            { _ = try await former.engine.status() }, { _ = try await former.engine.conflicts() },
+            { try await former.engine.apply([["id": 3, "title": "pushed"]], inEntity: "Task") },
+            { try await former.engine.reset(.localData) }, { _ = try await former.engine.hasRemoteChanges() },
+        ]
+        for call in calls {
+            let error = await #expect(throws: SyncError.self) { try await call() }
+            #expect(error?.message == "the sync state of this engine was removed (removeSyncState)")
+        }
+        await #expect(throws: SyncError.self) { while try await counts.next() != nil {} }
+        try await next.engine.sync()
+        #expect(await ada.contents(of: "Task").count == 1)
+        #expect(Set(await bob.contents(of: "Task").values.compactMap { $0["title"] }) == ["his", "private"])
+        #expect(try await next.rows("SELECT title FROM Task ORDER BY title") == ["his", "private"])
     }
 
     @Test("Deleting local rows deletes their pending references", arguments: [false, true])

@@ -29,8 +29,11 @@ func syncHalf(_ json: Data, _ stack: DataStack) async throws -> SyncResult {
     try await Sync.changes(json, inEntity: "Book", stack: stack, options: SyncOptions(deletionLimit: .fraction(0.5)))
 }
 
-/// Frees the database for another user. Returns whether it did: false if there are unsent edits.
-func logOut(_ engine: SyncEngine, _ stack: DataStack) async throws -> Bool {
+/// Frees the database for another user. Returns whether it did: false if there are unsent edits. `loop` is the task that
+/// syncs at an interval.
+func logOut(_ engine: SyncEngine, _ stack: DataStack, loop: Task<Void, any Error>) async throws -> Bool {
+    loop.cancel()
+    _ = await loop.result  // The state cannot be removed during a run.
     let pending = try await engine.pendingChangeCount()
     let blocked = try await engine.blockedChanges()
     guard pending == 0, blocked.isEmpty else { return false }  // Ask the user first.
@@ -182,7 +185,8 @@ struct TroubleshootingTests {
             try SyncEngine(stack: stack, service: service, entities: ["Book"], configuration: configuration)
         }
         #expect(error?.code == .userMismatch)
-        #expect(try await logOut(engine, stack))
+        let loop = Task { while true { try await engine.sync() } }
+        #expect(try await logOut(engine, stack, loop: loop))
         #expect(try await stack.count("Book") == 0)
         _ = try SyncEngine(stack: stack, service: service, entities: ["Book"], configuration: configuration)
     }

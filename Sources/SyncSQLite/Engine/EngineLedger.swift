@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 import SyncStore
@@ -60,9 +61,24 @@ struct EngineLedger {
             user)
     }
 
-    /// Assigns the database to another service or user, and discards the delay that the former service caused.
+    /// Assigns the database to another service or user, and discards the delay that the former service caused. Engines
+    /// of the former service or user fail from then on.
     func setScope(service: String, user: String) throws {
-        try db.run("UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0", service, user)
+        try db.run(
+            "UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0, identity = NULL", service,
+            user)
+    }
+
+    /// Returns the identity of the sync state. Each new sync state, and each change of the service or user, has another
+    /// identity. Nil if no engine was set up since.
+    func identity() throws -> String? { try db.first(String.self, "SELECT identity FROM sync_engine") }
+
+    /// Returns the identity of the sync state. Creates the identity if there is none.
+    func createIdentity() throws -> String {
+        if let identity = try identity() { return identity }
+        let identity = try db.randomUUID().uuidString
+        try db.run("UPDATE sync_engine SET identity = ?", identity)
+        return identity
     }
 
     // MARK: Entities

@@ -25,7 +25,8 @@ enum EngineSchema {
           "seq" INTEGER NOT NULL DEFAULT 0,
           "clock" INTEGER NOT NULL DEFAULT 0,
           "not_before" INTEGER,
-          "attempts" INTEGER NOT NULL DEFAULT 0
+          "attempts" INTEGER NOT NULL DEFAULT 0,
+          "identity" TEXT
         ) STRICT;
         CREATE TABLE "sync_entity" (
           "e" INTEGER PRIMARY KEY,
@@ -299,10 +300,15 @@ enum EngineTableCheck {
         } catch let failure as DatabaseError
             where isOfMissingTable(failure) && (try? EngineSchema.hasLeaseTable(in: db)) == false
         {
-            throw SyncError(
-                .databaseError, "the sync state of this database was removed (removeSyncState)",
-                underlyingError: failure, suggestion: "Create a new SyncEngine.")
+            throw removed(failure)
         }
+    }
+
+    /// Returns the error for an engine whose sync state was removed, or assigned to another service or user.
+    static func removed(_ error: DatabaseError? = nil) -> SyncError {
+        SyncError(
+            .databaseError, "the sync state of this engine was removed (removeSyncState)", underlyingError: error,
+            suggestion: "Create a new SyncEngine.")
     }
 
     private static func isOfMissingTable(_ error: DatabaseError) -> Bool {

@@ -16,8 +16,8 @@ struct EngineSetup {
     }
 
     /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers. Returns the tables
-    /// of the registered entities, and those of entities that only other engines sync.
-    func open() throws -> (own: [TrackedTable], others: [TrackedTable]) {
+    /// of the registered entities, those of entities that only other engines sync, and the identity of the sync state.
+    func open() throws -> (own: [TrackedTable], others: [TrackedTable], identity: String) {
         let found = try EngineSchema.triggers(in: db)
         var isUpgraded = false
         if try EngineSchema.names(in: db) == nil {
@@ -54,7 +54,7 @@ struct EngineSetup {
         } else {
             try installTriggers(tables, others, newTables: newTables, found: found)
         }
-        return (tables, others)
+        return (tables, others, try ledger.createIdentity())
     }
 
     /// Returns the tables of entities that only other engines sync. Skips entities that share rows with registered

@@ -20,12 +20,20 @@ struct EngineUpgrade {
     static func upgrade(in db: Database) throws -> Bool {
         let version = try EngineLedger(db).version()
         switch version {
-        case EngineSchema.version?, nil: return false
+        case EngineSchema.version?, nil:
+            try addIdentity(in: db)
+            return false
         case 1?, 2?:
             try EngineUpgrade(db).run()
             return true
         default: throw SyncError(.cannotOpenStore, "the engine's tables were created by another version of Sync")
         }
+    }
+
+    /// Adds the column of the identity to tables of version 3 that an earlier version of the library created.
+    private static func addIdentity(in db: Database) throws {
+        if try db.columns(in: "sync_engine", in: "main").contains(where: { $0.name == "identity" }) { return }
+        try db.execute(sql: "ALTER TABLE sync_engine ADD COLUMN \"identity\" TEXT")
     }
 
     /// The former name of each table that version 3 renamed.
@@ -74,7 +82,7 @@ struct EngineUpgrade {
         }
         let requests = "temp.\(old("sync_request"))"
         return [
-            rows("id, protocol, service, user, seq, clock, not_before, attempts", "sync_engine"),
+            rows("id, protocol, service, user, seq, clock, not_before, attempts, NULL", "sync_engine"),
             rows("e, name, triggers, columns", "sync_entity"),
             rows(
                 """

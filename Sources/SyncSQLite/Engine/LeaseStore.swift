@@ -23,7 +23,8 @@ enum LeaseStore {
             throw SyncError(.engineBusy, "another engine is syncing this database; try again when it has finished")
         }
         let last: Int64? = try row?.decode(atIndex: 1)
-        let token = (last ?? 0) &+ 1
+        // The first token differs from the tokens of a removed sync state, so that its runs end.
+        let token = (last ?? now) &+ 1
         try db.run(
             """
             INSERT INTO sync_lease (name, holder, token, until) VALUES ('run', ?, ?, ?)

@@ -28,6 +28,7 @@ extension SQLiteEngineStore {
             stack,
             fetch: { db in
                 // Syncs and single rows notify GRDB only about the tables of the model, whose triggers write the outbox.
+                try checkIdentity(in: db)
                 for name in names { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(name.quoted) LIMIT 0") }
                 return try EngineLedger(db).pendingCount(of: numbers)
             }, value: { $0 })

@@ -16,12 +16,15 @@ package struct SQLiteEngineStore: EngineStore {
     /// The tables whose rows a nested list unlinks and does not delete.
     var unlinkedTables: Set<TableID> { Set((tables + otherTables).map(\.entity.table)) }
     let tableByName: [String: TrackedTable]
+    /// The identity of the sync state. See ``EngineLedger/identity()``.
+    private let identity: String
     let memory = EngineRunCache()
 
     init(
         _ stack: DataStack, _ registration: EngineRegistration, isImport: Bool, _ tables: [TrackedTable],
-        others: [TrackedTable]
+        others: [TrackedTable], identity: String
     ) {
+        self.identity = identity
         (self.stack, self.registration, self.isImport) = (stack, registration, isImport)
         (self.tables, otherTables) = (tables, others)
         tableByName = Dictionary(tables.map { ($0.entity.name, $0) }) { first, _ in first }
@@ -86,7 +89,7 @@ package struct SQLiteEngineStore: EngineStore {
     func writing<T: Sendable>(
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await transaction(keepsMemory: keepsMemory) { [stack] db, start in
+        try await transaction(keepsMemory: keepsMemory, hasLease: true) { [stack] db, start in
             try stack.watch.insertingRowsOnlyBySyncs(db, since: start) {
                 try LeaseStore.check(lease, in: db)
                 return try body(db)
@@ -95,18 +98,34 @@ package struct SQLiteEngineStore: EngineStore {
     }
 
     func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await stack.reading { db in try EngineTableCheck.located(in: db) { try body(db) } }
+        try await stack.reading { db in
+            try EngineTableCheck.located(in: db) {
+                try checkIdentity(in: db)
+                return try body(db)
+            }
+        }
     }
 
-    /// Runs one transaction without a check of the lease.
+    /// Checks that the sync state is the one that this engine was created with. An engine of a former user must not read
+    /// or write the rows of the next one.
+    ///
+    /// - Throws: ``SyncError`` `databaseError`.
+    func checkIdentity(in db: Database) throws {
+        guard try EngineLedger(db).identity() == identity else { throw EngineTableCheck.removed() }
+    }
+
+    /// Runs one transaction without a check of the lease. `hasLease`: whether `body` checks the lease, which ends with
+    /// the sync state.
     func transaction<T: Sendable>(
-        keepsMemory: Bool = false, _ body: @escaping @Sendable (Database, _ start: StoreMonitor.Moment) throws -> T
+        keepsMemory: Bool = false, hasLease: Bool = false,
+        _ body: @escaping @Sendable (Database, _ start: StoreMonitor.Moment) throws -> T
     ) async throws -> T {
         let (watch, hasExistingTables) = (stack.watch, stack.hasExistingTables)
         return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
                 return try EngineTableCheck.located(in: db) {
+                    if !hasLease { try checkIdentity(in: db) }
                     let start = try StoreMonitor.Moment(db)
                     let result = try memory.during(db, since: start, isPreserved: keepsMemory, watch.transactionEnd) {
                         try DeferredForeignKeys.during(db, hasExistingTables) { try body(db, start) }
@@ -138,16 +157,17 @@ extension DataStack {
     ///   `unknownEntity`, `keylessEntity`, `unknownAttribute` or `invalidOption` if an entity cannot be synced as
     ///   registered. `cannotOpenStore` if the engine's tables have an unknown version.
     func engine(_ registration: EngineRegistration, isImport: Bool) throws -> SQLiteEngineStore {
-        var (tables, others): ([TrackedTable], [TrackedTable]) = ([], [])
+        var (tables, others, identity): ([TrackedTable], [TrackedTable], String) = ([], [], "")
         try DatabaseErrorMapper.mapped(.databaseError, "cannot create the engine's tables") {
             try database.write { db in
                 try watch.check(db)
                 try EngineTableCheck.located(in: db) {
-                    (tables, others) = try EngineSetup(self, registration, isImport: isImport, db).open()
+                    (tables, others, identity) = try EngineSetup(self, registration, isImport: isImport, db).open()
                 }
             }
         }
-        return SQLiteEngineStore(self, registration, isImport: isImport, tables, others: others)
+        return SQLiteEngineStore(
+            self, registration, isImport: isImport, tables, others: others, identity: identity)
     }
 }
 
