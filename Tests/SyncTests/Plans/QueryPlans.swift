@@ -51,10 +51,10 @@ struct QueryPlans {
         (details[sql] ?? []).filter { step in
             step.contains("AUTOMATIC")
                 || step.hasPrefix("SCAN ")
-                    && !["SCAN CONSTANT ROW", "SCAN (subquery", "SCAN json_each", "SCAN sqlite_", "SCAN main.sqlite_"]
-                        .contains {
-                            step.hasPrefix($0)
-                        }
+                    && ![
+                        "SCAN CONSTANT ROW", "SCAN (subquery", "SCAN json_each", "SCAN sqlite_", "SCAN main.sqlite_",
+                        "SCAN pragma_",
+                    ].contains { step.hasPrefix($0) }
         }
     }
 
