@@ -137,8 +137,9 @@ extension Sync {
 
     /// Inserts or updates a row for each value of an array.
     ///
-    /// The sync skips a value whose primary key is nil, and reports a diagnostic. For a value with a primary key, the
-    /// sync handles the relationships as follows:
+    /// A value whose primary key is nil becomes a row with a temporary key, or with a random UUID. If an engine has
+    /// replaced the temporary key of a value, the sync updates the row with the current key. The sync handles
+    /// relationships as follows:
     ///
     /// - A to-many relationship that is loaded replaces the stored links of the row. If the relationship is
     ///   one-to-many, the sync deletes the omitted rows, except rows with a temporary key or pending changes.
@@ -153,8 +154,8 @@ extension Sync {
     ///
     /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute or relationship of the
     ///   type cannot be exported. Also the errors of
-    ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``, such
-    ///   as `noRecords` if no value has a primary key.
+    ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
+    ///   `invalidOption` for a page of a paged import.
     @discardableResult
     public static func changes<Value: EntityRecord>(
         _ values: [Value], stack: DataStack, predicate: RowPredicate? = nil, operations: SyncOperations = .all,
@@ -162,9 +163,12 @@ extension Sync {
     ) async throws -> SyncResult {
         var options = options
         if case .automatic = options.payloadKind { options.payloadKind = .delta }
-        var result = try await changes(
-            stack.payload(of: values), inEntity: Value.entityName, stack: stack, predicate: predicate,
-            operations: operations, options: options)
+        var result = try await stack.publishing { [options] stack, db in
+            // The keys of new rows and the former keys of rows are known only inside the transaction.
+            try changes(
+                stack.payload(of: values, in: db), inEntity: Value.entityName, stack: stack, predicate: predicate,
+                operations: operations, options: options, in: db)
+        }
         if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {
             result.diagnostics += try stack.ignoredRelationships(of: values)
         }

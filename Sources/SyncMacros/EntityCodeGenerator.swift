@@ -183,7 +183,10 @@
                 + toOne.map {
                     "row.setForeignKey(\"\($0.name)\", to: self.\($0.keyName), in: \"\($0.storedKeyColumn)\")"
                 }
-                + entity.relationships.map { "row.setRelated(\"\($0.name)\", to: self.\($0.storage).rows)" })
+                + entity.relationships.map {
+                    let key = $0.target?.isToMany == false ? ", withKey: self.\($0.keyName)" : ""
+                    return "row.setRelated(\"\($0.name)\", to: self.\($0.storage)\(key))"
+                })
                 .joined(separator: "\n")
         }
 
@@ -191,7 +194,8 @@
 
         private var loading: String {
             let cases = entity.relationships.compactMap { property in
-                property.target.map { _ in "case \"\(property.name)\": \(property.storage).load(rows)" }
+                property.target.map { _ in "case \"\(property.name)\": \(property.storage).load(rows, of: self.syncID)"
+                }
             }
             return "switch relationship {\n\(cases.joined(separator: "\n"))\ndefault: break\n}"
         }

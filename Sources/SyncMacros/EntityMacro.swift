@@ -78,7 +78,7 @@
                 return ["get { \(raw: storage).rows ?? [] }", "set { \(raw: storage).rows = newValue }"]
             }
             return [
-                "get { \(raw: storage).rows?.first }",
+                "get { \(raw: storage).row(withKey: \(raw: property.keyName)) }",
                 """
                 set {
                     \(raw: storage).rows = newValue.map { [$0] } ?? []

@@ -101,6 +101,32 @@ struct HeldValueTests {
         #expect(try await device.stack.fetch(Owner.self).map(\.id) == [1])
     }
 
+    @Test("A sync of the value updates the row with the current key")
+    func synced() async throws {
+        var owner = try await pushedOwner()
+        owner.name = "Anne"
+        let result = try await Sync.changes([owner], stack: device.stack)
+        #expect(result[Owner.self].inserted.isEmpty && result[Owner.self].updated == [1])
+        try await device.engine.sync()
+        #expect(await names("Owner") == ["Anne"])
+    }
+
+    @Test("A sync of values without keys inserts rows with temporary keys, also related rows")
+    func syncedWithoutKeys() async throws {
+        var pet = Pet(name: "Rex")
+        pet.owner.load([Owner(name: "Ann")])
+        var results = device.stack.syncResults.makeAsyncIterator()
+        let result = try await Sync.changes([pet], stack: device.stack)
+        #expect(result["Pet"].insertedCount == 1 && result["Owner"].insertedCount == 1)
+        #expect(await results.next() == result)
+        #expect(result.diagnostics.isEmpty)
+        try await device.engine.sync()
+        #expect(await names("Owner") == ["Ann"])
+        #expect(try await device.stack.fetch(Pet.self).map(\.ownerID) == [1])
+        try await Sync.changes([Owner](), stack: device.stack)
+        #expect(try await device.stack.count("Owner") == 1)
+    }
+
     @Test("Inserting the value again fails, because its row is stored")
     func insertedAgain() async throws {
         let owner = try await pushedOwner()

@@ -108,15 +108,39 @@ public struct RelatedRows<Row> {
     /// to-many relationship. For a to-one relationship, the sync takes the link from the property with the key of the
     /// related row, such as `companyID`. If that property contains a `RowNumber`, the sync does not change the link.
     public var rows: [Row]?
+    /// The rows as they were fetched, and the primary key of their owner; nil if they were not fetched. A save writes
+    /// only the rows that changed since.
+    package var fetched: (rows: [Row], owner: JSONValue)?
 
     /// Creates storage with loaded rows. Pass nil for rows that were not loaded.
     public init(_ rows: [Row]? = nil) { self.rows = rows }
 }
 
 extension RelatedRows: Sendable where Row: Sendable {}
-extension RelatedRows: Equatable where Row: Equatable {}
-extension RelatedRows: Hashable where Row: Hashable {}
-extension RelatedRows: Codable where Row: Codable {}
+
+// Only `rows` is compared and encoded.
+extension RelatedRows: Equatable where Row: Equatable {
+    /// Returns whether two storages have equal rows.
+    public static func == (left: RelatedRows, right: RelatedRows) -> Bool { left.rows == right.rows }
+}
+extension RelatedRows: Hashable where Row: Hashable {
+    /// Hashes the rows.
+    public func hash(into hasher: inout Hasher) { hasher.combine(rows) }
+}
+extension RelatedRows: Codable where Row: Codable {
+    private enum CodingKeys: CodingKey { case rows }
+
+    /// Creates storage with decoded rows.
+    public init(from decoder: any Decoder) throws {
+        self.init(try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent([Row].self, forKey: .rows))
+    }
+
+    /// Encodes the rows.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(rows, forKey: .rows)
+    }
+}
 
 /// The type of a property that is a relationship: an entity, or an optional, array or set of entities.
 ///

@@ -16,6 +16,9 @@ extension DataStack {
     /// The row gets all values, also those that changed in the store after the value was read. To change only some
     /// attributes, read the value in the same transaction, or call `Sync.update`.
     ///
+    /// Related rows that were fetched with the value are only written if they changed since. A fetched list is linked
+    /// again only if it changed.
+    ///
     /// The rows of a loaded to-many relationship are linked. Rows that the relationship omits keep their links, and no
     /// row is deleted. To replace the links of a to-many relationship, sync the value with `Sync.changes(_:stack:)`. To
     /// delete a row, call ``delete(_:)-(Value)``.
@@ -27,7 +30,8 @@ extension DataStack {
     /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be stored. `inconsistentRecords` for two values
     ///   with the same key and different contents. `entityMismatch` if a row of another entity has the key.
     ///   `primaryKeyMissing` for a missing key that the call cannot generate. `deletionDenied` if a delete rule
-    ///   protects a row. `unknownEntity`, `abstractEntity`, `keylessEntity` or `databaseError`. If the call throws an
+    ///   protects a row. `unknownAttribute` or `unknownRelationship` for a property that the model does not have.
+    ///   `unknownEntity`, `abstractEntity`, `keylessEntity` or `databaseError`. If the call throws an
     ///   error, it writes nothing.
     @discardableResult
     public func save<Value: EntityRecord>(_ value: Value) async throws -> SyncResult { try await save([value]) }
@@ -106,7 +110,7 @@ extension DataStack {
     // MARK: - Steps
 
     /// Writes in one transaction, and publishes the result.
-    func publishing(
+    package func publishing(
         _ write: @escaping @Sendable (DataStack, Database) throws -> SyncResult
     ) async throws -> SyncResult {
         let result = try await writing { db in try write(self, db) }
@@ -118,7 +122,7 @@ extension DataStack {
     private func save<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let payload = try payload(of: values, keys: SavedKeys(stack: self, db: db))
+        let payload = try payload(of: values, in: db, omitsUnchangedRows: true)
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
         options.types = [Value.self]
         let builder = try PayloadGraphBuilder(

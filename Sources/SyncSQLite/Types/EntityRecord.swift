@@ -93,8 +93,16 @@ public struct EntityRowEncoder {
     private(set) var references: [Reference] = []
     /// The related rows of each loaded relationship.
     private(set) var related: [String: [any EntityRecord]] = [:]
+    /// The related rows of each fetched relationship as they were fetched, and the primary key of their owner.
+    private(set) var fetched: [String: (rows: [any EntityRecord], owner: JSONValue)] = [:]
 
     init(of type: any EntityRecord.Type) { self.type = type }
+
+    /// - Throws: The errors of ``EntityRecord/encode(into:)``.
+    init<Value: EntityRecord>(encoding value: Value) throws {
+        self.init(of: Value.self)
+        try value.encode(into: &self)
+    }
 
     /// Encodes the value of an attribute.
     ///
@@ -184,6 +192,27 @@ public struct EntityRowEncoder {
     public mutating func setRelated<Row: EntityRecord>(_ relationship: String, to rows: [Row]?) {
         if let rows { related[relationship] = rows }
     }
+
+    /// Encodes the storage of a to-many relationship. `DataStack.save` then writes only the rows that changed since they
+    /// were fetched.
+    public mutating func setRelated<Row: EntityRecord>(_ relationship: String, to storage: RelatedRows<Row>) {
+        setRelated(relationship, to: storage.rows)
+        if let found = storage.fetched { fetched[relationship] = (found.rows, found.owner) }
+    }
+
+    /// Encodes the storage of a to-one relationship. If the key is not that of the loaded row, the relationship counts
+    /// as not loaded.
+    ///
+    /// - Parameter key: The value of the property with the key of the related row, such as `companyID`.
+    public mutating func setRelated<Row: EntityRecord>(
+        _ relationship: String, to storage: RelatedRows<Row>, withKey key: (some AttributeValue)?
+    ) {
+        if storage.hasKey(key) { setRelated(relationship, to: storage) }
+    }
+
+    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { related[relationship] = rows }
+
+    mutating func removeRelated(_ relationship: String) { related[relationship] = nil }
 
     /// The columns of the row, with their values.
     var columns: [(String, DatabaseValue)] { get throws { try cells.map { ($0.column, $0.value) } } }
@@ -323,6 +352,26 @@ public struct EntityRowDecoder {
 extension RelatedRows where Row: EntityRecord {
     /// Sets the loaded rows. The call omits rows that are not of the type `Row`.
     public mutating func load(_ rows: [any EntityRecord]) { self.rows = rows.compactMap { $0 as? Row } }
+
+    /// Sets the loaded rows, as they were fetched. The call omits rows that are not of the type `Row`.
+    ///
+    /// - Parameter owner: The ``EntityRecord/syncID`` of the value that has the relationship.
+    public mutating func load(_ rows: [any EntityRecord], of owner: JSONValue) {
+        load(rows)
+        fetched = self.rows.map { ($0, owner) }
+    }
+
+    /// Returns the loaded row of a to-one relationship; nil if no row is loaded, or if the row has another key.
+    ///
+    /// - Parameter key: The value of the property with the key of the related row, such as `companyID`.
+    public func row(withKey key: (some AttributeValue)?) -> Row? { hasKey(key) ? rows?.first : nil }
+
+    /// Returns whether the loaded row of a to-one relationship has a key. A row without a key has any ``RowNumber``.
+    fileprivate func hasKey<Key: AttributeValue>(_ key: Key?) -> Bool {
+        guard let row = rows?.first else { return key == nil || rows == nil }
+        guard let own = row.syncKey else { return key == nil || Key.self == RowNumber.self }
+        return own.storedValue == key?.storedValue
+    }
 }
 
 // MARK: - SyncResult+EntityRecord

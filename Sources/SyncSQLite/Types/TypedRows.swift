@@ -1,4 +1,4 @@
-import GRDB
+package import GRDB
 public import SyncCore
 import SyncStore
 
@@ -246,21 +246,31 @@ struct TypedSource: ExportSource {
     }
 
     let model: CompiledModel
-    /// The keys of the rows of saved values; nil to use only the keys that the values have.
-    var keys: SavedKeys?
+    /// The keys of the rows of saved values.
+    let keys: SavedKeys
+    /// Whether related rows that are as they were fetched are omitted.
+    let omitsUnchangedRows: Bool
 
-    /// - Throws: ``SyncError`` `unknownEntity`, `typeMismatch`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `typeMismatch`.
     func row<Value: EntityRecord>(_ value: Value) throws -> ExportRow {
         let entity = try model.entity(named: Value.entityName)
-        var given = EntityRowEncoder(of: Value.self)
-        try value.encode(into: &given)
+        var given = try EntityRowEncoder(encoding: value)
+        if omitsUnchangedRows { try given.removeUnchangedRows(of: value.syncID, entity) }
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         for (name, value, _) in given.attributes {
-            guard let slot = entity.slotByName[name] else { continue }
+            guard let slot = entity.slotByName[name] else {
+                throw SyncError(
+                    .unknownAttribute, "the type \(Value.self) has '\(name)', which is no attribute of \(entity.name)",
+                    entity: entity.name, path: name)
+            }
             guard value.hasJSONForm else {
                 throw SyncError(.typeMismatch, "\(value) cannot be written as JSON", entity: entity.name, path: name)
             }
             values[slot] = value
+        }
+        let relationships = given.references.map(\.relationship) + given.related.keys
+        if let name = relationships.first(where: { entity.relationship(named: $0) == nil }) {
+            throw SyncError.unknownRelationship(name, of: entity)
         }
         var references: [String: JSONValue] = [:]
         for reference in given.references where given.related[reference.relationship]?.isEmpty ?? true {
@@ -274,7 +284,7 @@ struct TypedSource: ExportSource {
             references[reference.relationship] = current?.jsonForm ?? key
         }
         var id = value.syncID
-        if let keys, let slot = entity.keySlot {
+        if let slot = entity.keySlot {
             let isKeyed = model.rowKey(id, of: entity) != nil
             if let saved = try isKeyed ? currentKey(id, entity.id) : keys.temporaryKey(of: entity) {
                 values[slot] = saved
@@ -289,7 +299,7 @@ struct TypedSource: ExportSource {
 
     /// Returns the current key of a row whose temporary key an engine replaced; nil for any other key.
     private func currentKey(_ key: JSONValue, _ entity: Int?) throws -> StoredValue? {
-        guard let keys, let entity, let key = model.rowKey(key, of: model.entities[entity]) else { return nil }
+        guard let entity, let key = model.rowKey(key, of: model.entities[entity]) else { return nil }
         return try keys.currentKey(key, of: model.entities[entity])
     }
 
@@ -342,8 +352,7 @@ extension DataStack {
         let entity = try model.compiled.entity(named: Value.entityName)
         var counts: [String: Int] = [:]
         for value in values {
-            var row = EntityRowEncoder(of: Value.self)
-            try value.encode(into: &row)
+            let row = try EntityRowEncoder(encoding: value)
             for (name, rows) in row.related where entity.relationship(named: name)?.isToMany == true {
                 counts[name, default: 0] += rows.count
             }
@@ -358,19 +367,19 @@ extension DataStack {
 
     /// Returns values and their loaded related rows as a JSON payload.
     ///
+    /// - Parameter omitsUnchangedRows: Whether related rows that are as they were fetched are omitted.
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
-    package func payload<Value: EntityRecord>(of values: [Value]) throws -> JSONValue {
-        try payload(of: values, keys: nil)
-    }
-
-    func payload<Value: EntityRecord>(of values: [Value], keys: SavedKeys?) throws -> JSONValue {
+    package func payload<Value: EntityRecord>(
+        of values: [Value], in db: Database, omitsUnchangedRows: Bool = false
+    ) throws -> JSONValue {
         var options = ExportOptions()
         options.exportsAll = true
         if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
             throw SyncError(.typeMismatch, omission.message, entity: Value.entityName)
         }
-        let source = TypedSource(model: model.compiled, keys: keys)
+        let source = TypedSource(
+            model: model.compiled, keys: SavedKeys(stack: self, db: db), omitsUnchangedRows: omitsUnchangedRows)
         let entity = try model.compiled.entity(named: Value.entityName)
         var exporter = RecordExporter(model: model, options: options, source: source)
         return .array(try values.map { try exporter.record(try source.row($0), of: entity) })

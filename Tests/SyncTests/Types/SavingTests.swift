@@ -116,6 +116,22 @@ struct SavingTests {
 
     init() throws { stack = try DataStack.inMemory(SyncModel(Job.self, Chore.self, Scrap.self, Draft.self)) }
 
+    @Test("A property that the model does not have is an error, and nothing is written")
+    func unknownProperty() async throws {
+        let model = try SyncModel(
+            schemaData: Data(#"{"entities": {"Job": {"attributes": {"id": "integer"}}}}"#.utf8))
+        let stack = try DataStack.inMemory(model)
+        for write in [
+            { try await stack.save(Job(id: 1)) }, { try await stack.insert(Job(id: 1)) },
+            { try await Sync.changes([Job(id: 1)], stack: stack) },
+        ] as [() async throws -> SyncResult] {
+            let error = await #expect(throws: SyncError.self) { _ = try await write() }
+            #expect(error?.code == .unknownAttribute)
+            #expect(error?.message.contains("which is no attribute of Job") == true)
+        }
+        #expect(try await stack.count("Job") == 0)
+    }
+
     private func job(_ id: Int, _ stage: Stage? = nil, chores: [Int]? = nil) -> Job {
         var job = Job(id: id)
         job.stage = stage

@@ -65,6 +65,73 @@ struct EntityTests {
         #expect(error?.message.contains("a text condition can use it") == true, "\(String(describing: error))")
     }
 
+    @Test("A save writes only the related rows that changed since they were fetched")
+    func unchangedRelatedRows() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        func user(_ id: Int) async throws -> User {
+            try #require(try await stack.fetch(User.self, id: id, including: \.manager?.notes, \.friends, \.notes))
+        }
+        var bob = try await user(2)
+        // Another writer changes rows that were fetched with Bob.
+        try await Sync.update(id: 1, with: ["name": "Anna"], inEntity: "User", stack: stack)
+        bob.name = "Bobby"
+        #expect(try await stack.save(bob)[User.self].updated == [2])
+        #expect(try await user(1).name == "Anna")
+        #expect(try await user(2).name == "Bobby")
+        #expect(try await user(2).friends.map(\.id) == [1])
+        // Changed rows are written, also those of a changed row.
+        bob = try await user(2)
+        bob.manager?.notes[0].text = "changed"
+        try await stack.save(bob)
+        #expect(try await user(1).notes.map(\.text) == ["changed", "a"])
+        bob.friends[0].name = "Annie"
+        bob.friends.append(User(id: 4, name: "Dan"))
+        try await stack.save(bob)
+        #expect(try await user(1).name == "Annie")
+        #expect(Set(try await user(2).friends.map(\.id)) == [1, 4])
+        // An ordered list keeps its order.
+        var ann = try await user(1)
+        ann.notes.swapAt(0, 1)
+        try await stack.save(ann)
+        #expect(try await user(1).notes.map(\.id) == [10, 11])
+        // A copy with another key gets all links.
+        bob = try await user(2)
+        bob.id = 3
+        try await stack.save(bob)
+        #expect(try await user(3).managerID == 1)
+        #expect(Set(try await user(3).friends.map(\.id)) == [1, 4])
+        // A sync of the value writes all rows.
+        try await Sync.update(id: 1, with: ["name": "Anna"], inEntity: "User", stack: stack)
+        try await Sync.changes([bob], stack: stack)
+        #expect(try await user(1).name == "Annie")
+    }
+
+    @Test("The key of a to-one relationship may be changed while its row is loaded")
+    func changedKeyOfLoadedRow() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        try await stack.save(User(id: 3, name: "Cid"))
+        func bob() async throws -> User {
+            try #require(try await stack.fetch(User.self, id: 2, including: \.manager))
+        }
+        var user = try await bob()
+        user.managerID = 3
+        #expect(user.manager == nil)
+        try await stack.save(user)
+        #expect(try await bob().manager?.name == "Cid")
+        user = try await bob()
+        user.managerID = nil
+        try await stack.save(user)
+        #expect(try await bob().managerID == nil)
+        user.managerID = 3
+        #expect(user.manager?.name == "Cid")
+        user.manager = User(id: 5, name: "Eve")
+        #expect(user.managerID == 5)
+        try await stack.save(user)
+        #expect(try await bob().manager?.name == "Eve")
+    }
+
     @Test("A condition may use the key of a to-one relationship")
     func keysInConditions() async throws {
         let stack = try stack()
