@@ -143,7 +143,7 @@ extension SyncStack {
     ///
     /// - Parameter limit: The maximum number of rows to export; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
-    ///   `invalidOption` for an order by a to-many relationship.
+    ///   `invalidOption` for an order by a to-many relationship, and for an invalid pattern of dates.
     public func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
@@ -165,7 +165,8 @@ extension SyncStack {
     ///   - write: A function that receives each buffer. Each buffer except the last has at least 65,536 bytes. If the
     ///     function throws, the export ends and throws the error.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
-    ///   `invalidOption` for another format, for `keyedBy` with `.ndjson`, and for an order by a to-many relationship.
+    ///   `invalidOption` for another format, for `keyedBy` with `.ndjson`, for an order by a to-many relationship, and
+    ///   for an invalid pattern of dates.
     ///   `typeMismatch` if the `keyedBy` value of a row is not a unique object key.
     public func export(
         _ entity: String, as form: PayloadFormat, where predicate: RowPredicate = .all,

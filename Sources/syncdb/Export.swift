@@ -196,7 +196,8 @@ struct ExportFormOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The format of dates, such as yyyy-MM-dd. (default: from the model, else ISO 8601: 2024-02-29T18:29:59Z)",
+            "The format of dates: iso8601 or a pattern such as yyyy-MM-dd. (default: from the model, else ISO 8601: "
+                + "2024-02-29T18:29:59Z)",
             valueName: "pattern"))
     var dateFormat: String?
 
@@ -206,12 +207,14 @@ struct ExportFormOptions: ParsableArguments {
     var options: ExportOptions {
         ExportOptions(
             keyCase: keyCase.flatMap { KeyCase(rawValue: $0.rawValue) }, relationships: relationships.relationships,
-            dateFormat: dateFormat.map { .pattern($0) } ?? .attribute,
+            dateFormat: dateFormat.map { $0 == "iso8601" ? .iso8601 : .pattern($0) } ?? .attribute,
             timeZone: timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt)
     }
 
     func validate() throws {
-        if let dateFormat, dateFormat.isEmpty { throw ValidationError("--date-format cannot be empty") }
+        do { try options.validate() } catch let error as SyncError {
+            throw ValidationError("--date-format: \(error.message)")
+        }
         if let timeZone, TimeZone(identifier: timeZone) == nil {
             throw ValidationError("unknown --time-zone '\(timeZone)'; use a name such as Europe/Oslo or GMT+2")
         }

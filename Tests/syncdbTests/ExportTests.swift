@@ -140,6 +140,7 @@ struct ExportTests {
         "Wrong usage of export exits with 2, and other errors exit with 1",
         arguments: [
             (["User", "--time-zone", "Mars/Olympus"], 2), (["User", "--date-format", ""], 2),
+            (["User", "--date-format", "YYYY-MM-DD"], 2),
             (["User", "--case", "shouted"], 2), (["User", "--relationships", "all"], 2), (["User", "--limit=-1"], 2),
             (["User", "--where", "wings > 2"], 1), (["User", "--where", "age >"], 1),
             (["User", "--order-by", "wings"], 1),

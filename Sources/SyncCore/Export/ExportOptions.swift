@@ -26,7 +26,8 @@ public struct ExportOptions: Sendable, Hashable {
         /// ISO 8601, such as `2024-02-29T18:29:59.999Z`. Milliseconds of zero are omitted. The string ends with `Z` or
         /// with the offset of the time zone, such as `+01:00`.
         case iso8601
-        /// A date pattern of Unicode Technical Standard 35, such as `yyyy-MM-dd`.
+        /// A date pattern of Unicode Technical Standard 35, such as `yyyy-MM-dd`. `Docs/MappingDates.md` lists the
+        /// supported letters. An export with another pattern throws ``SyncError`` `invalidOption`.
         case pattern(String)
     }
 
@@ -67,6 +68,16 @@ public struct ExportOptions: Sendable, Hashable {
         self.dateFormat = dateFormat
         self.timeZone = timeZone
         self.keyedBy = keyedBy
+    }
+
+    /// Checks the pattern of dates.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption`.
+    package func validate() throws {
+        guard case .pattern(let pattern) = dateFormat else { return }
+        do { try DatePattern.checkLetters(pattern) } catch {
+            throw SyncError(.invalidOption, "'\(pattern)' is not a date pattern: \(error.message)")
+        }
     }
 }
 

@@ -56,6 +56,17 @@ package struct DatePattern: Sendable, Hashable {
     package init(_ pattern: String) throws(Problem) {
         var scan = DatePatternScan(pattern)
         fields = try scan.fields()
+        try DatePatternScan.check(fields)
+    }
+
+    /// Checks the letters of a pattern that only exports use. Such a pattern may omit parts of a date.
+    ///
+    /// - Throws: ``Problem`` if the pattern has no letters, or other letters than ``init(_:)`` allows.
+    package static func checkLetters(_ pattern: String) throws(Problem) {
+        var scan = DatePatternScan(pattern)
+        guard try scan.fields().contains(where: { $0.kind != .literal }) else {
+            throw Problem(message: "it has no part of a date")
+        }
     }
 }
 

@@ -25,21 +25,20 @@ struct DatePatternScan {
             }
         }
         endLiteral()
-        try check()
         return found
     }
 
     /// Reads quoted text. Two apostrophes are one literal apostrophe, inside quoted text and outside.
     private mutating func readQuoted() throws(DatePattern.Problem) {
         position += 1
-        guard position < text.count else { throw problem("unterminated quoted text") }
+        guard position < text.count else { throw Self.problem("unterminated quoted text") }
         if text[position] == "'" {
             literal.append(.apostrophe)
             position += 1
             return
         }
         while true {
-            guard position < text.count else { throw problem("unterminated quoted text") }
+            guard position < text.count else { throw Self.problem("unterminated quoted text") }
             if text[position] == "'" {
                 position += 1
                 guard position < text.count, text[position] == "'" else { return }
@@ -75,17 +74,18 @@ struct DatePatternScan {
         default:
             let known =
                 "y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z"
-            throw problem("unknown field '\(String(repeating: letter, count: count))'; use one of \(known)")
+            throw Self.problem("unknown field '\(String(repeating: letter, count: count))'; use one of \(known)")
         }
     }
 
-    private func check() throws(DatePattern.Problem) {
+    /// Checks that the fields define a date, and can be parsed.
+    static func check(_ fields: [DatePattern.Field]) throws(DatePattern.Problem) {
         var kinds: Set<DatePattern.Field.Kind> = []
-        for field in found where field.kind != .literal {
+        for field in fields where field.kind != .literal {
             guard kinds.insert(field.kind).inserted else { throw problem("the \(field.kind) occurs twice") }
         }
         guard kinds.contains(.year) else { throw problem("the year is missing") }
-        let isHalf = found.contains { if case .halfDayHour = $0 { true } else { false } }
+        let isHalf = fields.contains { if case .halfDayHour = $0 { true } else { false } }
         guard isHalf == kinds.contains(.dayPeriod) else {
             throw problem("12-hour hours ('h') and AM/PM ('a') must be used together")
         }
@@ -94,10 +94,10 @@ struct DatePatternScan {
         {
             throw problem("the \(smaller) requires the \(larger)")
         }
-        for (field, next) in zip(found, found.dropFirst()) where field.digits == 0 && next.digits != nil {
+        for (field, next) in zip(fields, fields.dropFirst()) where field.digits == 0 && next.digits != nil {
             throw problem("digits follow a \(field.kind) of variable length; use a fixed length such as 'dd'")
         }
     }
 
-    private func problem(_ message: String) -> DatePattern.Problem { DatePattern.Problem(message: message) }
+    private static func problem(_ message: String) -> DatePattern.Problem { DatePattern.Problem(message: message) }
 }

@@ -246,7 +246,8 @@ extension DataStack {
     ///   - write: A function that receives each buffer. Each buffer except the last has at least 65,536 bytes. If the
     ///     function throws, the export ends and throws the error.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
-    ///   `invalidOption` for another format, for `keyedBy` with `.ndjson`, and for an order by a to-many relationship.
+    ///   `invalidOption` for another format, for `keyedBy` with `.ndjson`, for an order by a to-many relationship, and
+    ///   for an invalid pattern of dates.
     ///   `typeMismatch` if the `keyedBy` value of a row is not a unique object key.
     public func writeExport(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,

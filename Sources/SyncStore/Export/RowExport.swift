@@ -11,7 +11,9 @@ package struct RowExport {
     private let query: RowQuery
     private let options: ExportOptions
 
-    package init(_ reader: any StoreReader, _ model: SyncModel, _ query: RowQuery, _ options: ExportOptions) {
+    /// - Throws: ``SyncError`` `invalidOption` for an invalid pattern of dates.
+    package init(_ reader: any StoreReader, _ model: SyncModel, _ query: RowQuery, _ options: ExportOptions) throws {
+        try options.validate()
         self.reader = reader
         self.model = model
         self.query = query

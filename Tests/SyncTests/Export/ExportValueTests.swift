@@ -84,6 +84,17 @@ struct ExportValueTests {
         #expect(try await date("1066-10-14", ExportOptions(dateFormat: .pattern("yyyy-MM-dd"))) == "1066-10-14")
     }
 
+    @Test(
+        "An export with an invalid pattern of dates is an error",
+        arguments: ["YYYY-MM-DD", "foo", "unix-seconds", "%Y-%m-%d", "", "''", "'day"])
+    func invalidPattern(_ pattern: String) async throws {
+        let error = await #expect(throws: SyncError.self) {
+            try await date("2024-12-30", ExportOptions(dateFormat: .pattern(pattern)))
+        }
+        #expect(error?.code == .invalidOption)
+        #expect(error?.message.hasPrefix("'\(pattern)' is not a date pattern: ") == true)
+    }
+
     @Test("Exported text is imported byte for byte")
     func textIsExact() async throws {
         let model = try SyncModel(entities: [
