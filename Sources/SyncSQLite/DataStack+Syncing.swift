@@ -64,6 +64,7 @@ extension DataStack {
             if error.resultCode == .SQLITE_CONSTRAINT {
                 throw DatabaseErrorMapper.constraint(error, inExistingTables: hasExistingTables)
             }
+            if let error = DatabaseErrorMapper.missingColumn(error) { throw error }
             throw DatabaseErrorMapper.refusal(error) ?? error
         }
     }

@@ -80,6 +80,18 @@ enum DatabaseErrorMapper {
             suggestion: suggestion(forConstraint: error.extendedResultCode, isExisting))
     }
 
+    /// Returns the error for a table or column that another program removed; nil for any other error.
+    static func missingColumn(_ error: DatabaseError) -> SyncError? {
+        guard error.resultCode == .SQLITE_ERROR,
+            ["no such column", "no such table"].contains(where: { error.message?.hasPrefix($0) == true })
+        else { return nil }
+        return SyncError(
+            .incompatibleTables, "the database lacks a table or column that the model requires",
+            underlying: text(error), underlyingError: error,
+            suggestion: "Another program removed it. 'syncdb doctor' lists what is missing. Add it again by SQL, or "
+                + "restore a backup.")
+    }
+
     private static func suggestion(forConstraint code: ResultCode, _ isExisting: Bool) -> String {
         switch code {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY:

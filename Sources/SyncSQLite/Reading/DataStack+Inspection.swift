@@ -41,6 +41,31 @@ extension DataStack {
         }
     }
 
+    /// Returns a message for each table and column of Sync that the database lacks, because another program removed it.
+    package func missingColumns() async throws -> [String] {
+        if hasExistingTables { return [] }
+        let expected = try await DatabaseQueue().write { [layout] db in
+            for statement in SchemaSQL(layout).statements { try db.execute(sql: statement) }
+            return try Self.columns(db)
+        }
+        let found = try await reading { db in try Self.columns(db) }
+        return expected.sorted { $0.key < $1.key }.flatMap { table, columns in
+            guard let present = found[table] else { return ["the table \(table) is missing"] }
+            return columns.filter { !present.contains($0) }.map { "the table \(table) lacks the column \($0)" }
+        }
+    }
+
+    /// Returns the columns of each table.
+    private static func columns(_ db: Database) throws -> [String: [String]] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT t.name, c.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+                WHERE t.type = 'table' ORDER BY t.name, c.cid
+                """)
+        return Dictionary(grouping: rows) { $0[0] as String }.mapValues { $0.map { $0[1] as String } }
+    }
+
     package func brokenPages() async throws -> [String] {
         try await reading { db in
             try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }

@@ -207,8 +207,11 @@ struct RootKeys {
                 notes.append(.init(key: "inferred from values: \(evidence)", of: entity))
                 return keys
             }
-            let option = keys.map { ShellWord.quoted($0) }.joined(separator: ",")
-            throw missing(["id"], in: object, of: entity, "; \(evidence): --primary-key \(option)")
+            // '--primary-key' names one key, and each list may need another one.
+            let option =
+                self.samples.contains { $0.entities.count > 1 }
+                ? "--infer-key" : "--primary-key \(keys.map { ShellWord.quoted($0) }.joined(separator: ","))"
+            throw missing(["id"], in: object, of: entity, "; \(evidence): \(option)")
         }
         throw missing(["id"], in: object, of: entity, text(outcome, object))
     }

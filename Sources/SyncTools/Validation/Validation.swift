@@ -16,11 +16,17 @@ extension SyncModel {
 extension DataStack {
     /// Validates the store, and writes nothing.
     ///
-    /// The diagnostics report rows without required values, pending references, dangling links, and damage that SQLite
-    /// finds. The result also contains the diagnostics of `SyncModel.validate()`.
+    /// The diagnostics report rows without required values, pending references, dangling links, missing tables and
+    /// columns, and damage that SQLite finds. The result also contains the diagnostics of `SyncModel.validate()`.
     ///
     /// - Throws: `SyncError` `databaseError`, `databaseBusy`, `modelMismatch`, `incompatibleTables` or `storeClosed`.
     public func validate() async throws -> [SyncDiagnostic] {
+        let missing = try await missingColumns().map {
+            SyncDiagnostic(
+                .integrityViolation, message: $0,
+                suggestion: "another program removed it: add it again by SQL, or restore a backup")
+        }
+        if !missing.isEmpty { return (model.validate() + missing).groupedByKind }
         let dangling = try await danglingLinks().map {
             SyncDiagnostic(
                 .danglingLinks, message: $0,
