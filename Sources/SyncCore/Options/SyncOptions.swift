@@ -36,6 +36,7 @@ public struct SyncOptions: Sendable {
     ///
     /// - Two records with the same key and different values. Records of different chunks or pages are not compared.
     /// - A root record without a readable key.
+    /// - A record whose composite key references a row that is not stored.
     /// - An attribute value of the wrong type.
     /// - An object key that differs from the value of the ``KeyedBy`` attribute in the record.
     public var isStrict: Bool

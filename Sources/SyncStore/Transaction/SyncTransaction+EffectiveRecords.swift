@@ -27,7 +27,7 @@ extension SyncTransaction {
                 table.resolveEffectiveValues { effectiveRecords.isEffective($0) }
                 admitNewRows(table, admittingIncomplete) { table.values.exist(for: $0) }
             }
-            if !admittingIncomplete { skipRowsOfMissingTargets() }
+            if !admittingIncomplete { try skipRowsOfMissingTargets() }
             if refused == tables.map(\.skippedNodes.count) { break }
         }
         try compareRows()
@@ -150,19 +150,27 @@ extension SyncTransaction {
     }
 
     /// Rejects new rows whose composite key has a part that references a missing row.
-    private mutating func skipRowsOfMissingTargets() {
+    ///
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the sync is strict.
+    private mutating func skipRowsOfMissingTargets() throws {
         for table in tables {
             for link in table.hierarchy.foreignKeys where model[link].isKeyPart {
                 let targets = tables[model[link].second.table]
                 for (node, target) in keyTargets(link).sorted(by: { $0.key.index < $1.key.index })
                 where table.isPresent(node, as: .new) && !isThere(target, targets, model[link].second) {
+                    let name = model[link].first.relationship?.name ?? ""
+                    let message = "the row referenced by '\(name)', a part of the key, is not stored"
+                    if options.isStrict {
+                        throw SyncError(
+                            .primaryKeyMissing, message, entity: table.payloadEntity(of: node).name,
+                            path: path(of: node, table))
+                    }
                     table.skipNew(node)
                     table.matches.rowStates[node.index] = .missing
-                    let name = model[link].first.relationship?.name ?? ""
                     let key = RowKey(table.batch.nodes[node.index].key, pool)
                     report.add(
                         .missingKeyPart, table.payloadEntity(of: node).id, key: key, path: path(of: node, table),
-                        "the row referenced by '\(name)', a part of the key, is not stored; the record is skipped")
+                        "\(message); the record is skipped")
                 }
             }
         }
