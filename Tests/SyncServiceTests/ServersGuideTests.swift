@@ -42,6 +42,21 @@ struct ServersGuideTests {
         #expect(error.code == .deletionLimitExceeded)
     }
 
+    @Test("A delta changes the listed rows, and deletes the rows that it names, within a limit")
+    func delta() async throws {
+        let stack = try DataStack.inMemory(model)
+        _ = try await feed([page(1...120)]).run(into: stack)
+        let changed = Data(#"[{"id": 1, "name": "new"}, {"id": 121}]"#.utf8)
+        let results = try await applyDelta(changed, deleting: [2, 3, 500], to: stack)
+        #expect(results.map { "\($0["Product"])" } == ["1 inserted, 1 updated", "2 deleted"])
+        #expect(try await stack.count("Product") == 119)
+        #expect(try await applyDelta(changed, deleting: [2, 3, 500], to: stack).allSatisfy(\.isEmpty))
+        let error = await #expect(throws: SyncError.self) {
+            try await applyDelta(changed, deleting: Array(4...110), to: stack)
+        }
+        #expect(error?.code == .deletionLimitExceeded)
+    }
+
     @Test("A record without a key stops an import before it deletes rows")
     func recordWithoutKey() async throws {
         let stack = try DataStack.inMemory(model)

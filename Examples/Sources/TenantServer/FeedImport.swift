@@ -24,6 +24,17 @@ struct FeedImport: Sendable {
     }
 }
 
+/// Applies the changed records and the deleted IDs of a feed. After a failure, repeat the call.
+func applyDelta(_ changed: Data, deleting ids: [Int], to stack: DataStack) async throws -> [SyncResult] {
+    let changes = try await Sync.changes(
+        changed, inEntity: "Product", stack: stack, options: SyncOptions(payloadKind: .delta))
+    // An empty snapshot of these rows.
+    let deletions = try await Sync.changes(
+        [] as JSONValue, inEntity: "Product", stack: stack, predicate: .where("id IN %@", ids), operations: .delete,
+        options: SyncOptions(deletionLimit: .rows(100)))
+    return [changes, deletions]
+}
+
 /// A failure of a feed that no error of Sync represents.
 enum FeedFailure: Error {
     case status(Int)

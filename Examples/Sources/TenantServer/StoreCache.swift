@@ -48,7 +48,11 @@ actor StoreCache {
             if entries[tenant] === entry { entries[tenant] = nil }
             throw error
         }
-        return try await body(stack)
+        do { return try await body(stack) } catch let error as SyncError where error.code == .modelMismatch {
+            // Another process migrated the store. The next request opens it with the model of today.
+            if entries[tenant] === entry { entries[tenant] = nil }
+            throw error
+        }
     }
 
     private func release(_ entry: Entry) {

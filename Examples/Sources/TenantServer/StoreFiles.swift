@@ -9,10 +9,8 @@ func backUp(_ stack: DataStack, to file: URL) async throws {
 
 /// Writes the products of a store to a file, one on each line.
 func export(_ stack: DataStack, to file: URL) async throws {
-    try await blocking {
-        try Data().write(to: file)
-        let handle = try FileHandle(forWritingTo: file)
-        defer { try? handle.close() }
-        try stack.writeExport("Product", as: .ndjson) { try handle.write(contentsOf: $0) }
-    }
+    try Data().write(to: file)
+    let handle = try FileHandle(forWritingTo: file)
+    defer { try? handle.close() }
+    try await stack.export("Product", as: .ndjson) { try handle.write(contentsOf: $0) }
 }

@@ -84,7 +84,10 @@ struct IntrospectedTables {
         for row in known {
             let name: String = row[0]
             let isOurs = ["sqlite_", "sync_", "grdb_"].contains { name.foldedForSQL.hasPrefix($0) }
-            guard wanted.isEmpty ? !isOurs : wanted.contains(name.foldedForSQL) else { continue }
+            guard wanted.isEmpty ? !isOurs : wanted.contains(name.foldedForSQL) else {
+                if !isOurs, let table = try ExistingTable(name, in: db) { addNote(ofMissingJoinTable: table, wanted) }
+                continue
+            }
             if row[1] == "table", let table = try ExistingTable(name, in: db) {
                 add(table)
             } else if row[1] != "shadow" {
@@ -92,6 +95,16 @@ struct IntrospectedTables {
                 addNote("tables.\(name)", "the \(kind) is excluded: only tables can be synced")
             }
         }
+    }
+
+    /// Adds a note for a join table of two chosen tables that was not chosen. The model then lacks their relationship.
+    private mutating func addNote(ofMissingJoinTable table: ExistingTable, _ chosen: Set<String>) {
+        let keys = table.foreignKeys
+        guard table.columns.count == 2, keys.count == 2, keys.allSatisfy({ chosen.contains($0.table.foldedForSQL) })
+        else { return }
+        addNote(
+            "tables.\(table.name)",
+            "the table is not chosen, but joins \(keys[0].table) and \(keys[1].table): add --table \(table.name)")
     }
 
     /// Adds a table, without the columns whose names a model cannot have. Excludes a table if its own name or a key
