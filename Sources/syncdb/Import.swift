@@ -38,6 +38,13 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     @Flag(help: "Print the result of the import without writing anything.")
     var dryRun = false
 
+    @Flag(
+        help: """
+            Import into the tables that another program created, with a --model from 'syncdb schema introspect'. Adds the tables \
+            sync_model and sync_pending; later imports need neither option.
+            """)
+    var existingTables = false
+
     @Flag(help: "Also print one line per row with its values, like 'diff'.")
     var verbose = false
 
@@ -56,6 +63,11 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     func validate() throws {
         try payload.validate()
         if verbose && output.quiet { throw ValidationError("--verbose and --quiet cannot be used together") }
+        guard existingTables else { return }
+        if changes.model == nil { throw ValidationError("--existing-tables needs --model") }
+        if dryRun || changes.evolve || changes.allowLoss {
+            throw ValidationError("--existing-tables cannot be used with --dry-run, --evolve and --allow-loss")
+        }
     }
 
     func run() async throws {
@@ -103,7 +115,10 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     private func importIntoExisting(
         _ payloads: [Payload], _ written: CommittedFiles
     ) async throws -> (SyncResult, SyncModel) {
-        guard changes.model != nil || changes.evolve else {
+        if existingTables, let model = try store.givenModel() {
+            try DataStack.prepareExistingTables(of: model, at: location.url)
+        }
+        guard changes.model != nil && !existingTables || changes.evolve else {
             let stack = try DataStack(at: location.url, transformers: .optional)
             try requireEntities(in: stack.model)
             try key.check(payload.entity, in: stack.model)
@@ -151,6 +166,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     }
 
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, SyncModel) {
+        if existingTables { throw UsageError("there is no database '\(location.database)' with tables") }
         let chosen = try store.modelForNewDatabase(
             store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
         let outcome = try await NewDatabase(at: location.url).fill(chosen.model) { stack in

@@ -268,7 +268,8 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
             foreign keys, no other columns) many-to-many relationships. The database is only read. Tables and columns that a sync cannot \
             write to are excluded; standard error gives each reason, and SQL that fixes it where SQL can.
 
-            An app opens its database with this model by DataStack(model:existingTablesIn:).
+            With the model, 'syncdb import --model model.json --existing-tables' syncs into the tables. An app opens its \
+            database with it by DataStack(model:existingTablesIn:).
 
             Example: syncdb schema introspect app.sqlite --table posts --output model.json
             """)

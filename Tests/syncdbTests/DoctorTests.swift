@@ -51,6 +51,26 @@ struct DoctorTests {
         #expect(try findings(payload).filter { $0.kind.losesData }.count == 1)
     }
 
+    @Test("A column or table that another program removed is reported, and an import says so")
+    func missingColumns() throws {
+        let file = try sandbox.file(
+            "users.json", #"[{"id": 1, "name": "a", "age": 1, "company": {"id": 2, "name": "b"}}]"#)
+        let arguments = ["import", file, "--entity", "User", "--database", "app.sqlite"]
+        #expect(try sandbox.run(arguments).status == 0)
+        #expect(try sandbox.run(["doctor", "-d", "app.sqlite"]).status == 0)
+        _ = try sandbox.query("ALTER TABLE User DROP COLUMN age")
+        let first = try sandbox.run(["doctor", "-d", "app.sqlite"])
+        #expect(first.status == 1)
+        #expect(first.output.contains("the table User lacks the column age"), "\(first.output)")
+        let run = try sandbox.run(arguments)
+        #expect(run.status == 1)
+        #expect(run.errors.contains("the database lacks a table or column that the model requires"), "\(run.errors)")
+        #expect(run.errors.contains("no such column: age"), "\(run.errors)")
+        _ = try sandbox.query("ALTER TABLE User ADD COLUMN age INTEGER; DROP TABLE sync_pending")
+        #expect(
+            try sandbox.run(["doctor", "-d", "app.sqlite"]).output.contains("the table sync_pending is missing"))
+    }
+
     @Test("Notes of doctor do not change the exit code")
     func notesLoseNothing() throws {
         let found = try findings(#"{"id": "7", "company_id": 9, "tag_ids": ["4"]}"#)

@@ -64,6 +64,20 @@ struct InferKeyTests {
         #expect(again.status == 0, "\(again.errors)")
     }
 
+    @Test("If several lists need keys, the error names the option that chooses all of them")
+    func keysOfSeveralLists() throws {
+        let sandbox = try Sandbox()
+        let lists = #"{"a": [{"x": "1", "v": 1}, {"x": "2", "v": 1}], "b": [{"y": "1", "v": 1}, {"y": "2", "v": 1}]}"#
+        let file = try sandbox.file("lists.json", lists)
+        let arguments = ["import", file, "--entity", "a=A", "--entity", "b=B", "--database", "app.sqlite"]
+        let refused = try sandbox.run(arguments)
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("'x' is unique in all 2 records: --infer-key"), "\(refused.errors)")
+        let run = try sandbox.run(arguments + ["--infer-key"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try sandbox.query("SELECT x FROM A UNION SELECT y FROM B") == "1\n2\n")
+    }
+
     @Test("--infer-key takes the best key and reports it")
     func keyIsInferred() throws {
         let sandbox = try Sandbox()

@@ -42,6 +42,49 @@ struct SchemaIntrospectTests {
         #expect(shown.output.contains("Author") && !shown.output.contains("BlogPost"))
     }
 
+    @Test("A join table of two chosen tables that is not chosen is reported")
+    func missingJoinTable() throws {
+        let sandbox = try sandbox()
+        _ = try sandbox.query(
+            """
+            CREATE TABLE tags (id INTEGER PRIMARY KEY);
+            CREATE TABLE post_tags (post_id INTEGER NOT NULL REFERENCES blog_posts ON DELETE CASCADE,
+              tag_id INTEGER NOT NULL REFERENCES tags ON DELETE CASCADE, PRIMARY KEY (post_id, tag_id));
+            """)
+        let both = ["schema", "introspect", "app.sqlite", "--table", "blog_posts", "--table", "tags"]
+        let run = try sandbox.run(both)
+        let note = "tables.post_tags: the table is not chosen, but joins tags and blog_posts: add --table post_tags"
+        #expect(run.status == 0 && run.errors.contains(note), "\(run.errors)")
+        #expect(try !sandbox.run(both + ["--table", "post_tags"]).errors.contains("is not chosen"))
+        #expect(try !sandbox.run(["schema", "introspect", "app.sqlite"]).errors.contains("is not chosen"))
+    }
+
+    @Test("An import with --existing-tables syncs into tables of another program, and later imports need no option")
+    func existingTables() throws {
+        let sandbox = try sandbox()
+        _ = try sandbox.query("INSERT INTO authors VALUES (1, 'Ann'), (2, 'Bob')")
+        let introspect = ["schema", "introspect", "app.sqlite", "--table", "authors", "--output", "model.json"]
+        #expect(try sandbox.run(introspect).status == 0)
+        let file = try sandbox.file("authors.json", #"[{"id": 1, "full_name": "Anna"}, {"id": 3, "full_name": "Cid"}]"#)
+        let plain = ["import", file, "--entity", "Author", "--database", "app.sqlite"]
+        let refused = try sandbox.run(plain + ["--model", "model.json"])
+        #expect(refused.status == 1 && refused.errors.contains("--existing-tables"), "\(refused.errors)")
+        let run = try sandbox.run(plain + ["--model", "model.json", "--existing-tables"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try sandbox.query("SELECT id, full_name FROM authors") == "1|Anna\n3|Cid\n")
+        let again = try sandbox.run(plain)
+        #expect(again.status == 0 && again.output.contains("unchanged"), "\(again.errors)")
+        #expect(try sandbox.query("SELECT count(*) FROM blog_posts") == "0\n")
+        for (options, status) in [
+            (["--existing-tables"], 2), (["--model", "model.json", "--existing-tables", "--dry-run"], 2),
+        ] {
+            #expect(try sandbox.run(plain + options).status == status)
+        }
+        let other = ["import", file, "--entity", "Author", "--database", "none.sqlite", "--model", "model.json"]
+        let missing = try sandbox.run(other + ["--existing-tables"])
+        #expect(missing.status == 2 && missing.errors.contains("there is no database"), "\(missing.errors)")
+    }
+
     @Test("A missing database, a missing table, and the database as the output are errors of schema introspect")
     func unusableDatabasesAreErrors() throws {
         let sandbox = try sandbox()

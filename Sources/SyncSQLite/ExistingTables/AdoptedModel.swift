@@ -54,6 +54,20 @@ package struct AdoptedModel: Sendable {
     }
 }
 
+extension DataStack {
+    /// Prepares the existing tables of a database file. A stack that opens the file then uses these tables.
+    ///
+    /// - Throws: ``SyncError`` `cannotOpenStore`, and the errors of ``prepareExistingTables(of:in:)``.
+    package static func prepareExistingTables(of model: SyncModel, at url: URL) throws {
+        let message = "cannot use the existing tables of '\(url.path)'"
+        try DatabaseErrorMapper.mapped(.cannotOpenStore, message) {
+            let queue = try DatabaseQueue(path: url.path, configuration: StoreFile.configuration())
+            defer { try? queue.close() }
+            try queue.write { db in try prepareExistingTables(of: model, in: db) }
+        }
+    }
+}
+
 /// The tables from which a model is derived. Unsuitable tables and columns are left out until the model fits the
 /// remaining ones.
 struct IntrospectedTables {

@@ -55,8 +55,9 @@ enum StoredModel {
             let advice =
                 isEmpty
                 ? ""
-                : "; 'syncdb schema introspect' derives a model of its tables, and an app syncs them by "
-                    + "DataStack(model:existingTablesIn:)"
+                : "; 'syncdb schema introspect' derives a model of its tables, with which "
+                    + "'syncdb import --model MODEL --existing-tables', or DataStack(model:existingTablesIn:) in an app, "
+                    + "syncs into them"
             throw SyncError(.cannotOpenStore, "the file is a database, but not a Sync store\(advice)")
         }
         guard let row = try Row.fetchOne(db, sql: "SELECT \"schema\", \"version\" FROM \"sync_model\""),

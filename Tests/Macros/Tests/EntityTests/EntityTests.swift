@@ -85,6 +85,7 @@ struct EntityTests {
         bob.manager?.notes[0].text = "changed"
         try await stack.save(bob)
         #expect(try await user(1).notes.map(\.text) == ["changed", "a"])
+        bob = try await user(2)
         bob.friends[0].name = "Annie"
         bob.friends.append(User(id: 4, name: "Dan"))
         try await stack.save(bob)
