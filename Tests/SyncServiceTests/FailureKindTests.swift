@@ -115,6 +115,34 @@ struct RunProgressTests {
         #expect(error?.code == .storeClosed)
     }
 
+    @Test("The status can be observed")
+    func observedStatus() async throws {
+        let service = InMemoryService()
+        await service.set("Task", 1, ["title": "theirs"])
+        var configuration = Device.configuration
+        configuration.conflictPolicy = .manual
+        let device = try Device(service, entities: ["Task"], configuration)
+        var statuses = device.engine.observeStatus().makeAsyncIterator()
+        func wait(for isWanted: (EntityStatus) -> Bool) async throws {
+            while let status = try await statuses.next()?.first { if isWanted(status) { return } }
+            Issue.record("the observation ended")
+        }
+        try await wait { !$0.isInitialSyncComplete && $0.lastSyncDate == nil }
+        try await device.engine.sync()
+        try await wait { $0.isInitialSyncComplete && $0.lastSyncDate != nil }
+        try await device.write("UPDATE Task SET title = 'mine'")
+        try await wait { $0.pendingChanges == 1 }
+        await service.set("Task", 1, ["title": "again"])
+        try await device.engine.sync()
+        try await wait { $0.openConflicts == 1 }
+        let conflict = try #require(try await device.engine.conflicts().first)
+        try await device.engine.resolve(conflict, keeping: .local)
+        try await wait { $0.openConflicts == 0 }
+        await service.setFault { request, _ in if case .push = request { .refuse } else { nil } }
+        try await device.engine.sync()
+        try await wait { $0.blockedChanges == 1 }
+    }
+
     @Test("A report is printed with a line for each entity that changed")
     func reportText() async throws {
         let service = InMemoryService()

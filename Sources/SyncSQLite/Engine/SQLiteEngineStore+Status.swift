@@ -23,19 +23,28 @@ extension SQLiteEngineStore {
 
     package func observePendingChangeCount() -> AsyncThrowingStream<Int, any Error> {
         let numbers = tables.map(\.number)
+        return observe { db in try EngineLedger(db).pendingCount(of: numbers) }
+    }
+
+    package func observeStatus() -> AsyncThrowingStream<[EntityStatus], any Error> { observe(status) }
+
+    /// Observes a value of the engine's tables. Each transaction of an engine notifies observations of the outbox.
+    private func observe<Value: Sendable & Equatable>(
+        _ value: @escaping @Sendable (Database) throws -> Value
+    ) -> AsyncThrowingStream<Value, any Error> {
         let names = Set(tables.flatMap { [$0.table.name] + $0.joinTables.map(\.name) }).sorted()
-        let counts = StoreObservation(
+        let values = StoreObservation(
             stack,
             fetch: { db in
                 // Syncs and single rows notify GRDB only about the tables of the model, whose triggers write the outbox.
                 try checkIdentity(in: db)
                 for name in names { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(name.quoted) LIMIT 0") }
-                return try EngineLedger(db).pendingCount(of: numbers)
+                return try value(db)
             }, value: { $0 })
         return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {
                 do {
-                    for try await count in counts { continuation.yield(count) }
+                    for try await value in values { continuation.yield(value) }
                     continuation.finish()
                 } catch {
                     continuation.finish(throwing: error)
@@ -45,20 +54,19 @@ extension SQLiteEngineStore {
         }
     }
 
-    package func status() async throws -> [EntityStatus] {
-        let tables = tables
-        return try await reading { db in
-            let ledger = EngineLedger(db)
-            return try tables.map { table in
-                let (last, isComplete) = try ledger.syncDate(of: table)
-                let conflicts = try ConflictLog(db).openCounts(of: table)
-                return EntityStatus(
-                    entity: table.entity.name, pendingChanges: try ledger.pendingCount(of: [table.number]),
-                    blockedChanges: try ledger.blockedChanges(of: table).count
-                        + QuarantinedRecords.count(of: table, in: db),
-                    openConflicts: conflicts.rows, conflictingValues: conflicts.fields,
-                    lastSyncDate: last.map(Date.init(milliseconds:)), isInitialSyncComplete: isComplete)
-            }
+    package func status() async throws -> [EntityStatus] { try await reading(status) }
+
+    @Sendable private func status(_ db: Database) throws -> [EntityStatus] {
+        let ledger = EngineLedger(db)
+        return try tables.map { table in
+            let (last, isComplete) = try ledger.syncDate(of: table)
+            let conflicts = try ConflictLog(db).openCounts(of: table)
+            return EntityStatus(
+                entity: table.entity.name, pendingChanges: try ledger.pendingCount(of: [table.number]),
+                blockedChanges: try ledger.blockedChanges(of: table).count
+                    + QuarantinedRecords.count(of: table, in: db),
+                openConflicts: conflicts.rows, conflictingValues: conflicts.fields,
+                lastSyncDate: last.map(Date.init(milliseconds:)), isInitialSyncComplete: isComplete)
         }
     }
 

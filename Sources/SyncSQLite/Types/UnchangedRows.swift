@@ -32,7 +32,7 @@ extension EntityRecord {
     fileprivate func hasSameContents(as other: any EntityRecord) throws -> Bool {
         guard let other = other as? Self else { return false }
         let (own, others) = (try EntityRowEncoder(encoding: self), try EntityRowEncoder(encoding: other))
-        guard own.attributes.elementsEqual(others.attributes, by: { $0.value == $1.value }),
+        guard own.attributes.elementsEqual(others.attributes, by: { Self.isSame($0.value, $1.value) }),
             own.references.elementsEqual(others.references, by: { $0.key == $1.key }),
             own.related.keys == others.related.keys
         else { return false }
@@ -40,5 +40,10 @@ extension EntityRecord {
             guard let before = others.related[name], rows.count == before.count else { return false }
             return try zip(rows, before).allSatisfy { try $0.hasSameContents(as: $1) }
         }
+    }
+
+    /// Compares the stored forms of values, because `JSONEncoder` writes the members of an object in any order.
+    private static func isSame(_ value: StoredValue, _ other: StoredValue) -> Bool {
+        ColumnValue.databaseValue(value, as: .json).isExactly(ColumnValue.databaseValue(other, as: .json))
     }
 }

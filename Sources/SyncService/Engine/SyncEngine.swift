@@ -249,6 +249,14 @@ extension SyncEngine {
         store.observePendingChangeCount()
     }
 
+    /// Observes the sync status of each entity: pending and blocked changes, open conflicts and the last sync.
+    ///
+    /// ```swift
+    /// for try await status in engine.observeStatus() { show(status) }
+    /// ```
+    /// The stream contains the current status, then each new status. The limits of ``observePendingChangeCount()`` apply.
+    public nonisolated func observeStatus() -> AsyncThrowingStream<[EntityStatus], any Error> { store.observeStatus() }
+
     /// The earliest of the entities' last sync dates; nil if an entity has no ``EntityStatus/lastSyncDate``. A push
     /// alone does not count as a sync.
     public var lastSyncDate: Date? {

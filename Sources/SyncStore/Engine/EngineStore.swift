@@ -187,6 +187,10 @@ package protocol EngineStore: PullStore {
     /// Returns the sync status of each entity.
     func status() async throws -> [EntityStatus]
 
+    /// Observes the sync status of each entity: the current status, then each change. A slow consumer may skip
+    /// intermediate statuses.
+    func observeStatus() -> AsyncThrowingStream<[EntityStatus], any Error>
+
     /// Returns the blocked changes and quarantined records, with their reasons.
     func blockedChanges() async throws -> [BlockedChange]
 
