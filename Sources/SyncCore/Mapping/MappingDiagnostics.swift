@@ -63,7 +63,7 @@ struct MappingDiagnostics {
     }
 
     static func article(_ type: AttributeType) -> String {
-        "aeiou".contains(type.rawValue.prefix(1)) ? "an \(type)" : "a \(type)"
+        "aeio".contains(type.rawValue.prefix(1)) ? "an \(type)" : "a \(type)"
     }
 }
 
