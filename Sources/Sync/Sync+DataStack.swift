@@ -148,7 +148,8 @@ extension Sync {
     /// - For a to-one relationship that is not loaded, the property with the key of the related row, such as
     ///   `companyID`, specifies the link. If this property contains a ``RowNumber``, the link stays unchanged.
     ///
-    /// The sync also inserts or updates the loaded related rows. Other rows of the entity stay, unless
+    /// Relationships that were fetched with the value and are unchanged since count as not loaded. The sync also inserts
+    /// or updates the loaded related rows. Other rows of the entity stay, unless
     /// ``SyncOptions/payloadKind`` is ``PayloadKind/snapshot``. To write values without options, use
     /// ``DataStack/save(_:)-(Value)``.
     ///
@@ -166,7 +167,8 @@ extension Sync {
         var result = try await stack.publishing { [options] stack, db in
             // The keys of new rows and the former keys of rows are known only inside the transaction.
             try changes(
-                stack.payload(of: values, in: db), inEntity: Value.entityName, stack: stack, predicate: predicate,
+                stack.payload(of: values, in: db, replacesLists: true), inEntity: Value.entityName, stack: stack,
+                predicate: predicate,
                 operations: operations, options: options, in: db)
         }
         if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {

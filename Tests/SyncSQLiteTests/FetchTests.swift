@@ -29,6 +29,18 @@ import Testing
         #expect(try users().fetch("User", limit: 0).isEmpty)
     }
 
+    @Test("A predicate may have thousands of alternatives, also of several comparisons each")
+    func manyAlternatives() throws {
+        let stack = try users()
+        let pairs = (1...3000).map { "id == \($0) AND name == 'b'" }
+        for text in [
+            pairs.joined(separator: " OR "), pairs.map { "(\($0))" }.joined(separator: " OR "),
+            "id > 0 AND (\(pairs.joined(separator: " OR ")))",
+        ] {
+            #expect(ids(try stack.fetch("User", where: RowPredicate(parsing: text))) == [1, 3])
+        }
+    }
+
     @Test func rowsAreFetchedInTheGivenOrderThenByKey() throws {
         let stack = try users()
         #expect(ids(try stack.fetch("User", orderedBy: "name")) == [2, 1, 3])

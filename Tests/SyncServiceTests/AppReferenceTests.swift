@@ -74,6 +74,53 @@ struct AppReferenceTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("References to tables of the app that reference the row follow too, also through join tables")
+    func chains() async throws {
+        let service = InMemoryService()
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": "theirs"]) }
+        await service.set("Tag", 1, ["name": "g"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write(
+            """
+            CREATE TABLE side (task INTEGER PRIMARY KEY REFERENCES Task (remoteID), text TEXT);
+            CREATE TABLE line (id INTEGER PRIMARY KEY, side INTEGER REFERENCES side);
+            CREATE TABLE word (id INTEGER PRIMARY KEY, line INTEGER REFERENCES line, side INTEGER REFERENCES line (side));
+            CREATE UNIQUE INDEX line_side ON line (side);
+            CREATE TABLE mark (task INTEGER, tag INTEGER, FOREIGN KEY (task, tag) REFERENCES Tag_tasks (taskID, tagID));
+            INSERT INTO Task (remoteID, title) VALUES (500, 'offline');
+            INSERT INTO side VALUES (500, 's'); INSERT INTO line VALUES (1, 500); INSERT INTO word VALUES (1, 1, 500);
+            INSERT INTO Tag_tasks (taskID, tagID) VALUES (500, 1); INSERT INTO mark VALUES (500, 1);
+            """)
+        try await device.engine.sync()
+        let key = try #require(try await device.rows("SELECT remoteID FROM Task WHERE title = 'offline'").first)
+        #expect(key != "500")
+        #expect(try await device.rows("SELECT task FROM side") == [key])
+        #expect(try await device.rows("SELECT side FROM line") == [key])
+        #expect(try await device.rows("SELECT side FROM word") == [key])
+        #expect(try await device.rows("SELECT task, tag FROM mark") == ["\(key) 1"])
+        #expect(try await device.rows("SELECT count(*) FROM pragma_foreign_key_check") == ["0"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A foreign key that a trigger of the app violates blocks the row, with the name of the table")
+    func violatedForeignKey() async throws {
+        let service = InMemoryService()
+        let device = try await device(service, "INTEGER REFERENCES Task (remoteID) DEFERRABLE INITIALLY DEFERRED")
+        await service.set("Task", 1, ["title": "t"])
+        try await device.engine.sync()
+        try await device.write(
+            "CREATE TRIGGER app AFTER UPDATE ON Task BEGIN INSERT INTO draft (text, task) VALUES ('x', 999); END")
+        await service.set("Task", 1, ["title": "new"])
+        try await device.engine.sync()
+        let blocked = try await device.engine.blockedChanges()
+        #expect(blocked.count == 1 && blocked[0].reason.contains("dangling links: draft row 1"), "\(blocked)")
+        #expect(try await device.rows("SELECT title FROM Task") == ["t"])
+        try await device.write("DROP TRIGGER app")
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["new"])
+    }
+
     @Test("A change of a key by the app moves the references of the app")
     func changedKey() async throws {
         let device = try await device(InMemoryService(), "INTEGER UNIQUE REFERENCES Task (remoteID)")

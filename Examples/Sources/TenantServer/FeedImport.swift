@@ -53,7 +53,7 @@ func nextStep(after error: any Error) -> NextStep {
     case let error as SyncError:
         switch error.code {
         case .malformedJSON, .invalidUTF8: return .retryAtOnce
-        case .noRecords, .recordExpected, .keyPathNotFound, .errorDocument: return .retryLater
+        case .noRecords, .recordExpected, .keyPathNotFound, .errorDocument, .modelMismatch: return .retryLater
         default: return error.isTransient ? .retryLater : .callPerson
         }
     case let error as DatabaseError: return error.resultCode == .SQLITE_BUSY ? .retryLater : .callPerson

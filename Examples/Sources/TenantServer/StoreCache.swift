@@ -49,7 +49,7 @@ actor StoreCache {
             throw error
         }
         do { return try await body(stack) } catch let error as SyncError where error.code == .modelMismatch {
-            // Another process migrated the store. The next request opens it with the model of today.
+            // Another process migrated the store. The next request opens it again.
             if entries[tenant] === entry { entries[tenant] = nil }
             throw error
         }

@@ -110,9 +110,7 @@ struct KeyReplacement {
         for (_, names) in engine.references(to: table) {
             try db.run("UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?", old, new)
         }
-        for reference in try AppReference.all(to: table.table, engine.stack.layout, in: db) {
-            try reference.replace(new, by: old, orIgnore: true, in: db)
-        }
+        try AppReferences(to: table.table, engine.stack.layout, in: db).replace(new, by: old, orIgnore: true)
         for joinTable in engine.tables.flatMap(\.joinTables) where joinTable.destination == table.entity.table {
             try ledger.rekeyJoinEdits(of: joinTable, .other, from: new, to: old)
         }

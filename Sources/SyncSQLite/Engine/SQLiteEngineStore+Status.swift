@@ -37,9 +37,11 @@ extension SQLiteEngineStore {
             stack,
             fetch: { db in
                 // Syncs and single rows notify GRDB only about the tables of the model, whose triggers write the outbox.
-                try checkIdentity(in: db)
-                for name in names { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(name.quoted) LIMIT 0") }
-                return try value(db)
+                try EngineTableCheck.located(in: db) {
+                    try checkIdentity(in: db)
+                    for name in names { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(name.quoted) LIMIT 0") }
+                    return try value(db)
+                }
             }, value: { $0 })
         return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {

@@ -120,7 +120,7 @@ package struct SQLiteEngineStore: EngineStore {
         keepsMemory: Bool = false, hasLease: Bool = false,
         _ body: @escaping @Sendable (Database, _ start: StoreMonitor.Moment) throws -> T
     ) async throws -> T {
-        let (watch, hasExistingTables) = (stack.watch, stack.hasExistingTables)
+        let (watch, hasExistingTables, layout) = (stack.watch, stack.hasExistingTables, stack.layout)
         return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
@@ -130,6 +130,8 @@ package struct SQLiteEngineStore: EngineStore {
                     let result = try memory.during(db, since: start, isPreserved: keepsMemory, watch.transactionEnd) {
                         try DeferredForeignKeys.during(db, hasExistingTables) { try body(db, start) }
                     }
+                    // SQLite would reject the commit, without the name of the table.
+                    if DeferredForeignKeys.areBroken(db) { try ForeignKeyViolations(db, layout).refuse() }
                     try EngineLedger(db).notifyObservers()
                     return result
                 }

@@ -346,6 +346,9 @@ public enum MigrationPolicy: Sendable, Hashable {
     case keepingData
     /// A migration deletes data that does not fit the new model.
     case allowingDataLoss
+    /// There is no migration: a store whose tables do not fit the model is an error (`modelMismatch`). For processes
+    /// that must not change the store of a later version.
+    case never
 }
 
 /// The table changes and data losses of a migration.

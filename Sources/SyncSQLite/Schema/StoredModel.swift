@@ -96,6 +96,11 @@ enum StoredModel {
     private static func migrate(
         _ kept: SyncModel, to model: SyncModel, policy: MigrationPolicy, in db: Database
     ) throws -> MigrationReport {
+        if policy == .never {
+            throw SyncError(
+                .modelMismatch, "the store has another model, and 'migration: .never' does not migrate it",
+                suggestion: "Open the store with the stored model, or migrate it in the process with the latest model.")
+        }
         let schema = Schema(model)
         try RetiredTables.drop(in: db)
         try SchemaNames.check(model, besides: kept, in: db)

@@ -122,7 +122,7 @@ extension DataStack {
     private func save<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let payload = try payload(of: values, in: db, omitsUnchangedRows: true)
+        let payload = try payload(of: values, in: db, replacesLists: false)
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
         options.types = [Value.self]
         let builder = try PayloadGraphBuilder(

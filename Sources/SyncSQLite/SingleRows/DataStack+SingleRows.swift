@@ -217,12 +217,12 @@ struct KeyUpdate {
         let values = try columns.values(of: key, entity: entity.name, in: db)
         let bound = values.map(ColumnValue.bound)
         let set = zip(columns.columns, bound).map { "\($0.quoted) = \($1.sql)" }.joined(separator: ", ")
-        let references = isRowKey ? try AppReference.all(to: columns.table, layout, in: db) : []
-        try DeferredForeignKeys.during(db, !references.isEmpty) {
+        let references = isRowKey ? try AppReferences(to: columns.table, layout, in: db) : nil
+        try DeferredForeignKeys.during(db, references?.isEmpty == false) {
             try db.run(
                 "UPDATE \(columns.table.name.quoted) SET \(set) WHERE \(columns.table.keyColumn.quoted) = ?",
                 list: bound.map(\.value) + [row.databaseValue])
-            for reference in references { try reference.replace(row.databaseValue, by: key.databaseValue, in: db) }
+            try references?.replace(row.databaseValue, by: key.databaseValue)
         }
         guard isRowKey else { return row }
         if layout.hasExistingTables { try updateReferences(to: key.databaseValue, in: hierarchy) }

@@ -248,14 +248,14 @@ struct TypedSource: ExportSource {
     let model: CompiledModel
     /// The keys of the rows of saved values.
     let keys: SavedKeys
-    /// Whether related rows that are as they were fetched are omitted.
-    let omitsUnchangedRows: Bool
+    /// Whether the lists of the values replace the stored links.
+    let replacesLists: Bool
 
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `typeMismatch`.
     func row<Value: EntityRecord>(_ value: Value) throws -> ExportRow {
         let entity = try model.entity(named: Value.entityName)
         var given = try EntityRowEncoder(encoding: value)
-        if omitsUnchangedRows { try given.removeUnchangedRows(of: value.syncID, entity) }
+        try given.removeUnchangedRows(of: value.syncID, entity, replacesLists: replacesLists)
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         for (name, value, _) in given.attributes {
             guard let slot = entity.slotByName[name] else {
@@ -367,11 +367,13 @@ extension DataStack {
 
     /// Returns values and their loaded related rows as a JSON payload.
     ///
-    /// - Parameter omitsUnchangedRows: Whether related rows that are as they were fetched are omitted.
+    /// Omits related rows that are as they were fetched.
+    ///
+    /// - Parameter replacesLists: Whether the lists of the values replace the stored links.
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
     package func payload<Value: EntityRecord>(
-        of values: [Value], in db: Database, omitsUnchangedRows: Bool = false
+        of values: [Value], in db: Database, replacesLists: Bool
     ) throws -> JSONValue {
         var options = ExportOptions()
         options.exportsAll = true
@@ -379,7 +381,7 @@ extension DataStack {
             throw SyncError(.typeMismatch, omission.message, entity: Value.entityName)
         }
         let source = TypedSource(
-            model: model.compiled, keys: SavedKeys(stack: self, db: db), omitsUnchangedRows: omitsUnchangedRows)
+            model: model.compiled, keys: SavedKeys(stack: self, db: db), replacesLists: replacesLists)
         let entity = try model.compiled.entity(named: Value.entityName)
         var exporter = RecordExporter(model: model, options: options, source: source)
         return .array(try values.map { try exporter.record(try source.row($0), of: entity) })

@@ -6,8 +6,10 @@ extension EntityRowEncoder {
     /// Removes the related rows that are as they were fetched for this owner. For a to-one relationship, the key of the
     /// row remains. An ordered relationship keeps all rows if one of them changed, because the rows determine the order.
     ///
-    /// - Parameter owner: The primary key of the encoded value. A copy with another key needs all links.
-    mutating func removeUnchangedRows(of owner: JSONValue, _ entity: CompiledEntity) throws {
+    /// - Parameters:
+    ///   - owner: The primary key of the encoded value. A copy with another key needs all links.
+    ///   - replacesLists: Whether a list replaces the stored links. A changed list then keeps all rows.
+    mutating func removeUnchangedRows(of owner: JSONValue, _ entity: CompiledEntity, replacesLists: Bool) throws {
         for (name, rows) in related {
             guard owner != .null, let fetched = fetched[name], fetched.owner == owner,
                 let relationship = entity.relationship(named: name)
@@ -20,7 +22,7 @@ extension EntityRowEncoder {
             let isInPlace = rows.map(\.syncID) == fetched.rows.map(\.syncID)
             if changed.isEmpty, isInPlace, !rows.isEmpty {
                 removeRelated(name)
-            } else if relationship.isToMany, !relationship.relationship.isOrdered {
+            } else if relationship.isToMany, !relationship.relationship.isOrdered, !replacesLists {
                 changed.isEmpty ? removeRelated(name) : setRelated(changed, for: name)
             }
         }

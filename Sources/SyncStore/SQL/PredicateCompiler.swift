@@ -70,19 +70,13 @@ struct PredicateCompiler {
         _ nodes: [ResolvedPredicate], by connective: Connective, _ negated: Bool, for use: ConditionUse,
         from entity: CompiledEntity, _ alias: String
     ) -> String {
+        var ordered = nodes
         let depths = nodes.map(\.nesting)
-        guard let deepest = depths.indices.max(by: { depths[$0] < depths[$1] }), depths[deepest] > 0 else {
-            return chained(
-                nodes.map { part($0, of: connective, negated, for: use, from: entity, alias) }, by: connective)
+        if let deepest = depths.indices.max(by: { depths[$0] < depths[$1] }), depths[deepest] > 0 {
+            ordered.insert(ordered.remove(at: deepest), at: 0)
         }
-        let first = part(nodes[deepest], of: connective, negated, for: use, from: entity, alias)
-        let rest = nodes.indices.filter { $0 != deepest }.map { nodes[$0] }
-        if rest.count == 1 {
-            return first + connective.rawValue
-                + part(rest[0], of: connective, negated, for: use, from: entity, alias)
-        }
-        let others = joined(rest, by: connective, negated, for: use, from: entity, alias)
-        return "\(first)\(connective.rawValue)(\(others))"
+        return chained(
+            ordered.map { part($0, of: connective, negated, for: use, from: entity, alias) }, by: connective)
     }
 
     /// Returns a condition as an operand of a connective. Only an `OR` inside an `AND` is in parentheses.

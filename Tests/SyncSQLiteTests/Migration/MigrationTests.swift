@@ -549,4 +549,29 @@ struct MigrationTests {
             }
         }
     }
+
+    @Test("With the policy 'never', a store opens with a model of the same tables, and is not migrated to another")
+    func never() throws {
+        func model(_ attributes: String) throws -> SyncModel {
+            try SyncModel(
+                schemaData: Data(#"{"entities": {"User": {"attributes": {"id": "integer", \#(attributes)}}}}"#.utf8))
+        }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("store.sqlite")
+        let pool = try DatabasePool(path: folder.appendingPathComponent("app.sqlite").path)
+        let opens: [(SyncModel) throws -> DataStack] = [
+            { try DataStack(model: $0, at: file, migration: .never) },
+            { try DataStack(model: $0, in: pool, migration: .never) },
+        ]
+        for open in opens {
+            try open(model(#""name": "string", "phone": "string""#)).close()
+            // The same tables, with another JSON key.
+            try open(model(#""name": {"type": "string", "remoteKey": "n"}, "phone": "string""#)).close()
+            let error = #expect(throws: SyncError.self) { try open(model(#""name": "string""#)) }
+            #expect(error?.code == .modelMismatch)
+            try open(model(#""name": "string", "phone": "string""#)).close()
+        }
+    }
 }

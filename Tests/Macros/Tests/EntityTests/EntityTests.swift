@@ -102,10 +102,25 @@ struct EntityTests {
         try await stack.save(bob)
         #expect(try await user(3).managerID == 1)
         #expect(Set(try await user(3).friends.map(\.id)) == [1, 4])
-        // A sync of the value writes all rows.
-        try await Sync.update(id: 1, with: ["name": "Anna"], inEntity: "User", stack: stack)
-        try await Sync.changes([bob], stack: stack)
-        #expect(try await user(1).name == "Annie")
+    }
+
+    @Test("A sync of a value replaces only lists that changed since they were fetched")
+    func syncedLists() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        func ann() async throws -> User {
+            try #require(try await stack.fetch(User.self, id: 1, including: \.notes))
+        }
+        var user = try await ann()
+        try await Sync.insertOrUpdate(["id": 12, "text": "c", "user_id": 1], inEntity: "Note", stack: stack)
+        user.name = "Anna"
+        try await Sync.changes([user], stack: stack)
+        #expect(try await ann().notes.map(\.id) == [11, 10, 12])
+        #expect(try await ann().name == "Anna")
+        user.notes.removeLast()
+        user.notes.append(Note(id: 13, text: "d"))
+        try await Sync.changes([user], stack: stack)
+        #expect(try await ann().notes.map(\.id) == [11, 13])
     }
 
     @Test("The key of a to-one relationship may be changed while its row is loaded")

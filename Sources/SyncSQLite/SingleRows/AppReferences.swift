@@ -1,0 +1,106 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The columns by which tables that are not in the model reference the key of a table of the model, also through other
+/// tables.
+struct AppReferences {
+    private struct Column: Hashable {
+        let table: String
+        let name: String
+    }
+
+    private let db: Database
+    /// The columns to update, parents first.
+    private let columns: [Column]
+
+    var isEmpty: Bool { columns.isEmpty }
+
+    init(to table: TableLayout, _ layout: StoreLayout, in db: Database) throws {
+        self.db = db
+        let keys = try ForeignKeyColumns.of(db)
+        let own = Set((layout.tables.map(\.name) + layout.joinTables).map(\.foldedForSQL))
+        var found: [Column] = []
+        var seen: Set<Column> = []
+        var waiting = [Column(table: table.name.foldedForSQL, name: table.keyColumn.foldedForSQL)]
+        while !waiting.isEmpty {
+            let parent = waiting.removeFirst()
+            for (child, name) in keys.columns(referencing: parent.name, of: parent.table) {
+                let folded = Column(table: child.foldedForSQL, name: name.foldedForSQL)
+                guard seen.insert(folded).inserted else { continue }
+                waiting.append(folded)
+                // The sync itself updates the tables of the model.
+                if !own.contains(folded.table) { found.append(Column(table: child, name: name)) }
+            }
+        }
+        columns = found
+    }
+
+    /// Replaces a key in the columns. With `orIgnore`, rows that a constraint rejects keep the former key.
+    func replace(_ old: DatabaseValue, by new: DatabaseValue, orIgnore: Bool = false) throws {
+        let update = orIgnore ? "UPDATE OR IGNORE" : "UPDATE"
+        for column in columns {
+            let name = column.name.quoted
+            try db.run("\(update) \(column.table.quoted) SET \(name) = ? WHERE \(name) = ?", new, old)
+        }
+    }
+}
+
+/// The columns of all foreign keys of a database, by the columns that they reference.
+private struct ForeignKeyColumns: Sendable {
+    private struct Target: Hashable {
+        let table: String
+        let column: String
+    }
+
+    private var sources: [Target: [(table: String, column: String)]] = [:]
+
+    private init(_ db: Database) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, "from", "table", "to", seq FROM main.sqlite_schema, pragma_foreign_key_list(name, 'main')
+                WHERE type = 'table' AND name NOT GLOB 'sync_*' ORDER BY name, id, seq
+                """)
+        for row in rows {
+            let (table, column, target, seq): (String, String, String, Int) = (row[0], row[1], row[2], row[4])
+            let named: String? = row[3]
+            guard let key = try named ?? Self.primaryKey(of: target, in: db).dropFirst(seq).first else { continue }
+            sources[Target(table: target.foldedForSQL, column: key.foldedForSQL), default: []].append((table, column))
+        }
+    }
+
+    /// Returns the columns that a foreign key without columns references.
+    private static func primaryKey(of table: String, in db: Database) throws -> [String] {
+        try db.tableExists(table, in: "main") ? db.primaryKey(table, in: "main").columns : []
+    }
+
+    func columns(referencing column: String, of table: String) -> [(table: String, column: String)] {
+        sources[Target(table: table, column: column)] ?? []
+    }
+
+    // MARK: Cache
+
+    /// `@unchecked Sendable`: the connection is only compared.
+    private struct Known: @unchecked Sendable {
+        weak var db: Database?
+        let schemaVersion: Int?
+        let keys: ForeignKeyColumns
+    }
+
+    private static let known = Locked<[ObjectIdentifier: Known]>([:])
+
+    /// Returns the foreign keys of a connection. They are read again after a change of the schema.
+    static func of(_ db: Database) throws -> ForeignKeyColumns {
+        let version = try StoreMonitor.schemaVersion(db)
+        let id = ObjectIdentifier(db)
+        if let known = known.withLock({ $0[id] }), known.db === db, known.schemaVersion == version { return known.keys }
+        let keys = try ForeignKeyColumns(db)
+        known.withLock { all in
+            all = all.filter { $0.value.db != nil }
+            all[id] = Known(db: db, schemaVersion: version, keys: keys)
+        }
+        return keys
+    }
+}
