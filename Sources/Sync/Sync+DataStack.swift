@@ -148,10 +148,9 @@ extension Sync {
     /// - For a to-one relationship that is not loaded, the property with the key of the related row, such as
     ///   `companyID`, specifies the link. If this property contains a ``RowNumber``, the link stays unchanged.
     ///
-    /// Relationships that were fetched with the value and are unchanged since count as not loaded. The sync also inserts
-    /// or updates the loaded related rows. Other rows of the entity stay, unless
-    /// ``SyncOptions/payloadKind`` is ``PayloadKind/snapshot``. To write values without options, use
-    /// ``DataStack/save(_:)-(Value)``.
+    /// A relationship that was fetched with the value and is unchanged since counts as not loaded. The sync also inserts
+    /// or updates the loaded related rows. Other rows of the entity stay, unless ``SyncOptions/payloadKind`` is
+    /// ``PayloadKind/snapshot``. To write values without options, use ``DataStack/save(_:)-(Value)``.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute or relationship of the
     ///   type cannot be exported. Also the errors of
@@ -168,8 +167,7 @@ extension Sync {
             // The keys of new rows and the former keys of rows are known only inside the transaction.
             try changes(
                 stack.payload(of: values, in: db, replacesLists: true), inEntity: Value.entityName, stack: stack,
-                predicate: predicate,
-                operations: operations, options: options, in: db)
+                predicate: predicate, operations: operations, options: options, in: db)
         }
         if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {
             result.diagnostics += try stack.ignoredRelationships(of: values)

@@ -8,9 +8,9 @@ extension DataStack {
     /// log.
     ///
     /// Call this method before you sync the database with another service, or for another user. The method sends no
-    /// requests. Afterwards, local changes are not recorded until the app creates another engine. Calls of the former engine
-    /// throw `databaseError`, also after the app has created another one. If no engine has been created, the method does nothing, whatever the value of
-    /// `deletingRows`.
+    /// requests. Afterwards, local changes are not recorded until the app creates another engine. Calls of the former
+    /// engine throw `databaseError`, also after the app has created another one. If no engine has been created, the
+    /// method does nothing, whatever the value of `deletingRows`.
     ///
     /// - Parameter deletingRows: Whether to delete the rows of the synced entities. Pass true if another user must not
     ///   see or send these rows. Cascading foreign keys can also delete rows of other entities.

@@ -6,14 +6,9 @@ import SyncStore
 /// The columns by which tables that are not in the model reference the key of a table of the model, also through other
 /// tables.
 struct AppReferences {
-    private struct Column: Hashable {
-        let table: String
-        let name: String
-    }
-
     private let db: Database
     /// The columns to update, parents first.
-    private let columns: [Column]
+    private let columns: [TableColumn]
 
     var isEmpty: Bool { columns.isEmpty }
 
@@ -21,17 +16,15 @@ struct AppReferences {
         self.db = db
         let keys = try ForeignKeyColumns.of(db)
         let own = Set((layout.tables.map(\.name) + layout.joinTables).map(\.foldedForSQL))
-        var found: [Column] = []
-        var seen: Set<Column> = []
-        var waiting = [Column(table: table.name.foldedForSQL, name: table.keyColumn.foldedForSQL)]
+        var found: [TableColumn] = []
+        var seen: Set<TableColumn> = []
+        var waiting = [TableColumn(table: table.name, name: table.keyColumn).folded]
         while !waiting.isEmpty {
-            let parent = waiting.removeFirst()
-            for (child, name) in keys.columns(referencing: parent.name, of: parent.table) {
-                let folded = Column(table: child.foldedForSQL, name: name.foldedForSQL)
-                guard seen.insert(folded).inserted else { continue }
-                waiting.append(folded)
+            for child in keys.columns(referencing: waiting.removeFirst()) {
+                guard seen.insert(child.folded).inserted else { continue }
+                waiting.append(child.folded)
                 // The sync itself updates the tables of the model.
-                if !own.contains(folded.table) { found.append(Column(table: child, name: name)) }
+                if !own.contains(child.folded.table) { found.append(child) }
             }
         }
         columns = found
@@ -47,14 +40,17 @@ struct AppReferences {
     }
 }
 
+private struct TableColumn: Hashable {
+    let table: String
+    let name: String
+
+    /// The column with its names as SQLite compares them.
+    var folded: TableColumn { TableColumn(table: table.foldedForSQL, name: name.foldedForSQL) }
+}
+
 /// The columns of all foreign keys of a database, by the columns that they reference.
 private struct ForeignKeyColumns: Sendable {
-    private struct Target: Hashable {
-        let table: String
-        let column: String
-    }
-
-    private var sources: [Target: [(table: String, column: String)]] = [:]
+    private var sources: [TableColumn: [TableColumn]] = [:]
 
     private init(_ db: Database) throws {
         let rows = try Row.fetchAll(
@@ -67,7 +63,8 @@ private struct ForeignKeyColumns: Sendable {
             let (table, column, target, seq): (String, String, String, Int) = (row[0], row[1], row[2], row[4])
             let named: String? = row[3]
             guard let key = try named ?? Self.primaryKey(of: target, in: db).dropFirst(seq).first else { continue }
-            sources[Target(table: target.foldedForSQL, column: key.foldedForSQL), default: []].append((table, column))
+            sources[TableColumn(table: target, name: key).folded, default: []].append(
+                TableColumn(table: table, name: column))
         }
     }
 
@@ -76,9 +73,8 @@ private struct ForeignKeyColumns: Sendable {
         try db.tableExists(table, in: "main") ? db.primaryKey(table, in: "main").columns : []
     }
 
-    func columns(referencing column: String, of table: String) -> [(table: String, column: String)] {
-        sources[Target(table: table, column: column)] ?? []
-    }
+    /// Returns the columns that reference a column, given with folded names.
+    func columns(referencing column: TableColumn) -> [TableColumn] { sources[column] ?? [] }
 
     // MARK: Cache
 

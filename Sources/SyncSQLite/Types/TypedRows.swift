@@ -365,9 +365,8 @@ extension DataStack {
         }
     }
 
-    /// Returns values and their loaded related rows as a JSON payload.
-    ///
-    /// Omits related rows that are as they were fetched.
+    /// Returns values and their loaded related rows as a JSON payload, without related rows that are as they were
+    /// fetched.
     ///
     /// - Parameter replacesLists: Whether the lists of the values replace the stored links.
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute

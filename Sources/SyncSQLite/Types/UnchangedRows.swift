@@ -20,7 +20,7 @@ extension EntityRowEncoder {
                 return try !row.hasSameContents(as: before)
             }
             let isInPlace = rows.map(\.syncID) == fetched.rows.map(\.syncID)
-            if changed.isEmpty, isInPlace, !rows.isEmpty {
+            if changed.isEmpty, isInPlace {
                 removeRelated(name)
             } else if relationship.isToMany, !relationship.relationship.isOrdered, !replacesLists {
                 changed.isEmpty ? removeRelated(name) : setRelated(changed, for: name)

@@ -121,6 +121,12 @@ struct EntityTests {
         user.notes.append(Note(id: 13, text: "d"))
         try await Sync.changes([user], stack: stack)
         #expect(try await ann().notes.map(\.id) == [11, 13])
+        // A list that was empty when it was fetched is unchanged, too.
+        var bob = try #require(try await stack.fetch(User.self, id: 2, including: \.notes))
+        try await Sync.insertOrUpdate(["id": 20, "user_id": 2], inEntity: "Note", stack: stack)
+        bob.name = "Bobby"
+        try await Sync.changes([bob], stack: stack)
+        #expect(try await stack.fetch(User.self, id: 2, including: \.notes)?.notes.map(\.id) == [20])
     }
 
     @Test("The key of a to-one relationship may be changed while its row is loaded")
