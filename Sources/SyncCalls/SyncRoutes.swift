@@ -18,12 +18,14 @@ extension StoreHost {
         -> SyncResult
     {
         try await writing { writer in
-            try run.withState(isDryRun: false) { state in
+            try run.withState(writer, request) { state in
                 state?.isEnding = true
                 let last = try writer.sync(MappedPayload(graph), request, &state)
                 state?.changes.add(last)
                 try state?.changes.preservePending { try writer.pendingReferences(among: $0) }
-                return state?.changes.result() ?? last
+                let result = state?.changes.result() ?? last
+                state = nil
+                return result
             }
         }
     }
@@ -45,8 +47,7 @@ extension StoreHost {
         request.isChunked = true
         return try await writing { [request] writer in
             var first = try next()
-            return try (request.options.payloadKind.run ?? .ofChunks()).withState(isDryRun: request.isDryRun) {
-                state in
+            return try (request.options.payloadKind.run ?? .ofChunks()).withState(writer, request) { state in
                 try writer.transaction(request) { session in
                     try ChunkWriter(session: session, writer: writer, ending: ending)
                         .apply(&first, then: next, run: &state)
@@ -63,7 +64,7 @@ extension StoreWriter {
         guard let run = request.options.payloadKind.run else {
             return try transaction(request) { try $0.apply(payload) }
         }
-        return try run.withState(isDryRun: request.isDryRun) { state in
+        return try run.withState(self, request) { state in
             let page = try sync(payload, request, &state)
             state?.changes.add(page)
             return page
@@ -84,13 +85,16 @@ extension StoreWriter {
 }
 
 extension PagedImport {
-    /// Passes the state of the import to `body`, and stores it afterwards. A dry run restores the previous state.
+    /// Passes the state of the import to `body`, and stores it afterwards. A dry run restores the previous state. If
+    /// the row flags of earlier pages take too much memory, moves them out of memory first.
     fileprivate func withState<Result>(
-        isDryRun: Bool, _ body: (inout PagedImportState?) throws -> Result
-    ) rethrows -> Result {
+        _ writer: any StoreWriter, _ request: SyncRequest, _ body: (inout PagedImportState?) throws -> Result
+    ) throws -> Result {
         var state: PagedImportState? = checkOutState()
-        let before = isDryRun ? state : nil
+        var before: PagedImportState?
         defer { checkInState(before ?? state ?? PagedImportState()) }
+        try state?.spillRowFlags(above: request.options.rowFlagLimit, to: writer.makeRowFlagStore)
+        if request.isDryRun { before = state }
         return try body(&state)
     }
 }
@@ -119,6 +123,7 @@ private struct ChunkWriter {
         while let payload = chunk?.payload {
             chunk = nil
             pagination = payload.graph.page
+            try spillRowFlags(&state)
             let page = try quiet.apply(payload, run: &state)
             state?.changes.add(page)
             if hasTooManyUnresolved(state) { try resolvePending(&state) }
@@ -134,6 +139,13 @@ private struct ChunkWriter {
         var result = state?.changes.result() ?? SyncResult(entity: "")
         result.nextPage = pagination.next
         return result
+    }
+
+    /// Moves the row flags of earlier chunks out of memory if they take too much. The dry run of a page leaves the
+    /// flags of the caller's import unchanged, so it keeps its own flags in memory.
+    private func spillRowFlags(_ state: inout PagedImportState?) throws {
+        if session.request.isDryRun && ending == nil { return }
+        try state?.spillRowFlags(above: options.rowFlagLimit, to: writer.makeRowFlagStore)
     }
 
     /// Returns whether the result lists more than twice the maximum number of pending references. Checks are then rare

@@ -175,6 +175,8 @@ struct SQLiteWriter: StoreWriter {
             }
         }
     }
+
+    func makeRowFlagStore() throws -> any RowFlagStore { try TemporaryRowFlags() }
 }
 
 extension DataStack: StoreHost {

@@ -76,6 +76,19 @@ extension MemoryWriter: StoreWriter {
     package func deleteAllRows() throws {
         try transaction { session in session.contents.deleteAllRows() }
     }
+
+    package func makeRowFlagStore() -> any RowFlagStore { MemoryRowFlags() }
+}
+
+/// Row flags in a dictionary, in place of those that a database keeps outside memory.
+private final class MemoryRowFlags: RowFlagStore {
+    private let known = Locked<[StoredRow: RowFlags]>([:])
+
+    func add(_ flags: RowFlagTable) {
+        known.withLock { known in flags.forEach { row, flags in known[row, default: []].formUnion(flags) } }
+    }
+
+    func flags(of row: StoredRow) -> RowFlags { known.withLock { $0[row] ?? [] } }
 }
 
 extension CancellationFlag {

@@ -330,4 +330,27 @@ struct ChunkTests {
             #expect(result["User"].deletedCount > 0)
         }
     }
+
+    @Test("A plan of a page in chunks does not change its paged import", arguments: [0, 32 << 20])
+    func planOfAPage(rowFlagLimit: Int) async throws {
+        let stack = try await store()
+        let users = try await stack.fetch("User").map(\.key)
+        let other = try #require(users.last)
+        var options = Self.options(8)
+        options.rowFlagLimit = rowFlagLimit
+        options.payloadKind = .page(of: PagedImport())
+        let (first, planned) = (Data(#"[{"id": 1}]"#.utf8), Data(#"[{"id": \#(other)}, {"id": 901}, {"id": 902}]"#.utf8))
+        func page(_ json: Data) -> SyncPayload { .buffers(Self.chunks(json)) }
+        try await Sync.changes(page(first), inEntity: "User", stack: stack, options: options)
+        for _ in 1...2 {
+            let plan = try await Sync.plan(page(planned), inEntity: "User", stack: stack, options: options)
+            #expect(plan["User"].insertedCount == 2)
+        }
+        let result = try await Sync.changes(
+            page(Data(#"[{"id": 901}]"#.utf8)), inEntity: "User", stack: stack, options: options)
+        #expect(result["User"].insertedCount == 1)
+        let all = try await options.payloadKind.run?.finish()
+        #expect(all?["User"].insertedCount == 1 && all?["User"].deletedCount == users.count - 1)
+        #expect(try await stack.fetch("User").map(\.key) == [.integer(1), .integer(901)])
+    }
 }

@@ -63,6 +63,9 @@ package protocol StoreWriter {
 
     /// Deletes all rows, links and pending references, regardless of delete rules.
     func deleteAllRows() throws
+
+    /// Creates an empty store for the row flags of one paged import, outside memory and outside this database.
+    func makeRowFlagStore() throws -> any RowFlagStore
 }
 
 extension Feed<SyncResult> {

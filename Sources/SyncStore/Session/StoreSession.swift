@@ -184,18 +184,6 @@ package protocol StoreSession: AnyObject {
 
     /// Deletes the pending references of deleted rows that had the keys of new nodes.
     func deletePendingReferencesOfNewNodes() throws
-
-    // MARK: Row flags of a paged import
-
-    /// Reads the row flags that were moved out of memory.
-    func rowFlags(of rows: [StoredRow], in table: String) throws -> [RowFlags]
-
-    /// Moves row flags to a temporary table.
-    ///
-    /// - Returns: The name of the table.
-    func moveRowFlags(_ flags: inout RowFlagTable, to table: String?) throws -> String
-
-    func dropRowFlags(in table: String) throws
 }
 
 extension StoreSession {

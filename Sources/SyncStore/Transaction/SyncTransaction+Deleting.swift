@@ -132,7 +132,6 @@ extension SyncTransaction {
                     owned += found
                 }
             }
-            try loadRowFlags(of: owned)
             level = try owned.filter { row in
                 let stays = try unreadable.contains(row.table) || isInPayload(row)
                 return (parts.contains(row) || !stays) && seen.insert(row).inserted

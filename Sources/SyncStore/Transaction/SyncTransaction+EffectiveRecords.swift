@@ -19,7 +19,6 @@ extension SyncTransaction {
     /// Decides which occurrences are effective. Records nested in a rejected record are rejected too, so the decision
     /// is repeated until nothing changes.
     private mutating func resolveOccurrences(_ admittingIncomplete: Bool) throws {
-        try loadRowFlags(of: tables.lazy.flatMap { table in table.nodes(.stored).compactMap(table.row) })
         while true {
             let refused = tables.map(\.skippedNodes.count)
             try setEffectiveOccurrences()
@@ -226,15 +225,12 @@ extension SyncTransaction {
 extension SyncTransaction {
     func setSubEntities() throws {
         guard pagedImport != nil else { return }
-        try loadRowFlags(
-            of: tables.lazy.filter { !$0.hasSurrogateKey }.flatMap { table in table.nodes.compactMap(table.row) })
         for table in tables where table.hierarchy.hasSubEntities { try setSubEntities(table) }
     }
 
     private func setSubEntities(_ table: SyncTable) throws {
         var inserted: [(node: NodeID, row: StoredRow)] = []
         let rows = try rowsByKey(table)
-        try loadRowFlags(of: rows.lazy.map(\.row))
         for (node, row) in rows {
             try progress.advance()
             if try rowFlags(of: row).contains(.inserted) { inserted.append((node, row)) }

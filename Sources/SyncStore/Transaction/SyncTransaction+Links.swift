@@ -108,7 +108,6 @@ extension SyncTransaction {
         if table.hasSurrogateKey {
             try identities.load(references.lazy.map { StoredRow(table: table.id, key: unmatched.rows[$0.row].key) })
         }
-        try loadRowFlags(of: references.lazy.map { StoredRow(table: table.id, key: unmatched.rows[$0.row].key) })
         for reference in references {
             let unmatchedRow = unmatched.rows[reference.row]
             let row = StoredRow(table: table.id, key: unmatchedRow.key)

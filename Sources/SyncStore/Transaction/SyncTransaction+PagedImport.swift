@@ -55,7 +55,6 @@ extension SyncTransaction {
     private mutating func recordPage() throws {
         removeRelistedEntries()
         for table in tables {
-            try loadRowFlags(of: table.nodes.compactMap(table.row))
             for node in table.nodes { try recordFlags(node, table) }
         }
         pagedImport?.orphans.formUnion(deletionCandidates.removeAllOrphans())
@@ -67,7 +66,6 @@ extension SyncTransaction {
             let known = pagedImport?.unreadable[root.entity] ?? (0, root.firstUnreadable)
             pagedImport?.unreadable[root.entity] = (known.count + root.unreadable, known.first)
         }
-        try spillRowFlags()
     }
 
     /// Records that a page has a single object or null instead of an array. If the import therefore keeps omitted rows,
@@ -115,7 +113,6 @@ extension SyncTransaction {
     /// Counts the rows that the page updated as a side effect as repeated if an earlier page counted them.
     mutating func countUpdatedRowsOnce() throws {
         guard !updatedRows.isEmpty else { return }
-        try loadRowFlags(of: updatedRows.values)
         for (identity, row) in updatedRows {
             // A written row has its flags from ``recordFlags(_:_:)``. The report drops the updates of deleted rows.
             guard let outcome = report.outcome(ofUpdated: identity), outcome != .written else { continue }
@@ -153,7 +150,6 @@ extension SyncTransaction {
         for (link, entry) in Dictionary(grouping: unlisted, by: \.link) {
             try links.load(entry.lazy.map(\.row.key), link, from: .first)
         }
-        try loadRowFlags(of: unlisted.lazy.map(\.row))
         let staying = try unlisted.filter { try links.target(of: $0.row.key, $0.link) == $0.owner }
         try identities.load(staying.lazy.map(\.row))
         for entry in staying {
@@ -168,48 +164,17 @@ extension SyncTransaction {
 
 // MARK: - Row flags
 
-// Row flags of a paged import are kept in memory, and in a temporary table if they become too many.
 extension SyncTransaction {
-    /// Loads the flags of rows before they are queried. `rows` is evaluated only if flags were moved out of memory.
-    func loadRowFlags(of rows: @autoclosure () throws -> some Sequence<StoredRow>) throws {
-        if let table = pagedImport?.rowFlagTable { try spilledRowFlags.load(rows(), from: table) }
-    }
-
     /// Returns the flags that earlier pages, and this page so far, set for a row.
-    func rowFlags(of row: StoredRow) throws -> RowFlags {
-        guard let known = pagedImport?.rowFlags[row] else { return [] }
-        guard let table = pagedImport?.rowFlagTable else { return known }
-        return known.union(try spilledRowFlags.rowFlags(of: row, from: table))
-    }
+    func rowFlags(of row: StoredRow) throws -> RowFlags { try pagedImport?.flags(of: row) ?? [] }
 
     /// Adds flags to those of a row.
     ///
     /// - Returns: The previous flags. Flags outside memory are left out if those in memory contain `flags`.
     @discardableResult
     mutating func add(_ flags: RowFlags, to row: StoredRow) throws -> RowFlags {
-        guard let known = pagedImport?.rowFlags.insert(flags, for: row) else { return [] }
-        guard let table = pagedImport?.rowFlagTable, !known.isSuperset(of: flags) else { return known }
-        return known.union(try spilledRowFlags.rowFlags(of: row, from: table))
+        try pagedImport?.add(flags, to: row) ?? []
     }
-
-    /// Moves the flags to a temporary table if they exceed the limit.
-    mutating func spillRowFlags() throws {
-        guard let size = pagedImport?.rowFlags.size, size > options.rowFlagLimit, var rows = pagedImport?.rowFlags
-        else { return }
-        pagedImport?.rowFlags = RowFlagTable()
-        let table = try store.moveRowFlags(&rows, to: pagedImport?.rowFlagTable)
-        pagedImport?.rowFlagTable = table
-        spilledRowFlags.removeAll()
-    }
-
-    /// Drops the temporary table at the end of the paged import.
-    mutating func dropRowFlags() throws {
-        guard pagedImport?.isEnding == true, let table = pagedImport?.rowFlagTable else { return }
-        try store.dropRowFlags(in: table)
-        pagedImport?.rowFlagTable = nil
-    }
-
-    // MARK: Queries
 
     /// Returns whether the payload, or an earlier page of its import, contains or references a stored row.
     func isInPayload(_ row: StoredRow) throws -> Bool {
@@ -221,29 +186,4 @@ extension SyncTransaction {
 
     /// Returns whether this page or an earlier one lists a stored row as a child of the parent.
     func isListed(_ row: StoredRow) throws -> Bool { try rowFlags(of: row).contains(.listed) }
-}
-
-// MARK: - SpilledRowFlags
-
-/// Row flags that were moved out of memory, read in sets.
-final class SpilledRowFlags {
-    private let store: any StoreSession
-    private var known: [StoredRow: RowFlags] = [:]
-
-    init(_ store: any StoreSession) { self.store = store }
-
-    func load(_ rows: some Sequence<StoredRow>, from table: String) throws {
-        var seen: Set<StoredRow> = []
-        let unknown = rows.filter { known[$0] == nil && seen.insert($0).inserted }
-        guard !unknown.isEmpty else { return }
-        for (row, flags) in zip(unknown, try store.rowFlags(of: unknown, in: table)) { known[row] = flags }
-    }
-
-    /// Clears the cache, because flags changed or to free memory.
-    func removeAll() { known = [:] }
-
-    func rowFlags(of row: StoredRow, from table: String) throws -> RowFlags {
-        try load(CollectionOfOne(row), from: table)
-        return known[row] ?? []
-    }
 }

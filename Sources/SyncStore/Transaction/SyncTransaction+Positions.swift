@@ -15,12 +15,6 @@ extension SyncTransaction {
         let lists = listsToReorder(link, end)
         guard !lists.isEmpty else { return }
         try links.load(lists.keys, link.id, from: end)
-        if link.id == graph.parent?.link, end == graph.parent?.end {
-            let table = link.side(end.other).table
-            try loadRowFlags(
-                of: lists.keys.map { try links.targets(of: $0, link.id, from: end) }.joined()
-                    .map { StoredRow(table: table, key: $0) })
-        }
         var moved: Set<StoredRow> = []
         for (owner, listed) in lists {
             try progress.advance()

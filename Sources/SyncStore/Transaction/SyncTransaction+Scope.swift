@@ -82,7 +82,6 @@ extension SyncTransaction {
             try condition == nil ? progress.advance(by: keys.count) : progress.check()
             found.formUnion(try missing(keys.lazy.map { StoredRow(table: table.id, key: $0) }, of: table))
             // A table may have millions of rows, so the cache is cleared after each set.
-            spilledRowFlags.removeAll()
         } while keys.count == Self.rowsAtOnce
         return found
     }
@@ -90,7 +89,6 @@ extension SyncTransaction {
     /// Returns the stored rows that the payload does not contain and that have no pending changes.
     private func missing(_ rows: some Sequence<StoredRow>, of table: SyncTable) throws -> [StoredRow] {
         let rows = Array(rows)
-        try loadRowFlags(of: rows)
         let outsidePayload = try rows.filter { try !isInPayload($0) }
         if table.hasSurrogateKey { try identities.load(outsidePayload) }
         return try outsidePayload.filter { try !identities.hasPendingChanges($0) }
@@ -132,7 +130,6 @@ extension SyncTransaction {
         let table = rootEntity.table
         let listed = listedRows(parent)
         var rows = parentRows.map { StoredRow(table: table, key: $0) }.filter { !listed.contains($0) }
-        try loadRowFlags(of: rows)
         rows = try rows.filter { try !isListed($0) }
         if let predicate {
             try writeLinks()

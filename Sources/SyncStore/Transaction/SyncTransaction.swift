@@ -16,7 +16,6 @@ struct SyncTransaction {
     let links: LinkChangeTracker
     /// The state from earlier pages; nil unless the payload belongs to a paged import.
     var pagedImport: PagedImportState?
-    let spilledRowFlags: SpilledRowFlags
 
     var effectiveRecords: EffectiveRecords
     /// References of the payload to rows that are not stored.
@@ -80,7 +79,6 @@ struct SyncTransaction {
         identities = RowIdentityCache(store, graph.model)
         previousValues = session.request.options.collectsValues ? PreviousValues(store, graph.model, identities) : nil
         links = LinkChangeTracker(store, graph.model)
-        spilledRowFlags = SpilledRowFlags(store)
         effectiveRecords = EffectiveRecords(graph.occurrences)
         report = ResultBuilder(graph, collectsKeys: session.request.options.collectsKeys)
         try store.begin(graph, tables, progress)
@@ -318,7 +316,6 @@ extension SyncTransaction {
         try store.checkLinks()
         try checkDeletionLimit()
         try store.end(awaits: !unresolvedLinks.isEmpty)
-        try dropRowFlags()
         if !request.isDryRun { try notifyObservers() }
         pagedImport?.sessionScratch = store.scratch
         var result = report.makeResult(pendingReferences: pendingReferences)

@@ -243,16 +243,4 @@ package final class CheckedSession: StoreSession {
     package func deletePendingReferencesOfNewNodes() throws {
         try run { try session.deletePendingReferencesOfNewNodes() }
     }
-
-    // MARK: Row flags
-
-    package func rowFlags(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
-        try run { try session.rowFlags(of: rows, in: table) }
-    }
-
-    package func moveRowFlags(_ flags: inout RowFlagTable, to table: String?) throws -> String {
-        try run { try session.moveRowFlags(&flags, to: table) }
-    }
-
-    package func dropRowFlags(in table: String) throws { try run { try session.dropRowFlags(in: table) } }
 }

@@ -13,8 +13,6 @@ package struct MemoryContents: Sendable {
     private var joinRows: [[JoinKey: LinkPositions]]
     /// The pending references, with the positions that are reserved for their rows.
     package private(set) var pendingReferences: [PendingReference: Int64] = [:]
-    /// The row flags of paged imports that were moved out of memory, by the name of their table.
-    package var rowFlags: [String: [StoredRow: RowFlags]] = [:]
     /// The number of rows, links and pending references that were written.
     package private(set) var changeCount = 0
 
@@ -62,9 +60,8 @@ package struct MemoryContents: Sendable {
     }
 
     mutating func deleteAllRows() {
-        let (model, count, flags) = (model, changeCount, rowFlags)
+        let (model, count) = (model, changeCount)
         self = MemoryContents(model, capabilities)
-        rowFlags = flags
         changeCount = count + 1
     }
 

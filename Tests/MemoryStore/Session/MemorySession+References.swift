@@ -32,20 +32,6 @@ extension MemorySession {
         guard let tables else { return }
         try deletePendingReferences(of: tables.flatMap { table in table.nodes(.new).compactMap(table.row) })
     }
-
-    // MARK: Row flags
-
-    package func rowFlags(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
-        rows.map { contents.rowFlags[table]?[$0] ?? [] }
-    }
-
-    package func moveRowFlags(_ flags: inout RowFlagTable, to table: String?) throws -> String {
-        let table = table ?? UUID().uuidString
-        flags.removeAll { row, flags in contents.rowFlags[table, default: [:]][row, default: []].formUnion(flags) }
-        return table
-    }
-
-    package func dropRowFlags(in table: String) throws { contents.rowFlags[table] = nil }
 }
 
 extension MemoryContents {

@@ -78,11 +78,4 @@ extension FakeStore {
     func deletePendingReferences(_ references: [PendingReference]) { unexpected() }
     func deletePendingReferences(of rows: [StoredRow]) { unexpected() }
     func deletePendingReferencesOfNewNodes() { unexpected() }
-
-    func moveRowFlags(_ marks: inout RowFlagTable, to table: String?) -> String {
-        unexpected()
-        return ""
-    }
-
-    func dropRowFlags(in table: String) { unexpected() }
 }

@@ -13,7 +13,6 @@ final class FakeStore: StoreSession {
     private var kept: [AssociationID: [CompiledAssociation.End: [RowKey: [Int64]]]] = [:]
     var identities: [StoredRow: StoredIdentity] = [:]
     var values: [StoredRow: StoredValues] = [:]
-    var marks: [StoredRow: RowFlags] = [:]
     var scratch: [String: Int] = [:]
 
     /// Returns the operations since the last call.
@@ -99,7 +98,7 @@ final class FakeStore: StoreSession {
         for (pair, position) in positions { pairs[link.id]?[pair]?[end] = position }
     }
 
-    // MARK: Rows and flags
+    // MARK: Rows
 
     func identities(of rows: [RowKey], in table: TableID) -> [StoredIdentity?] {
         record("identities of \(rows.text)")
@@ -118,10 +117,5 @@ final class FakeStore: StoreSession {
     func values(of rows: [RowKey], in table: TableID) -> [StoredValues?] {
         record("values of \(rows.text)")
         return rows.map { values[StoredRow(table: table, key: $0)] }
-    }
-
-    func rowFlags(of rows: [StoredRow], in table: String) -> [RowFlags] {
-        record("marks of \(rows.map(\.key).text) in \(table)")
-        return rows.map { marks[$0] ?? [] }
     }
 }
