@@ -43,6 +43,37 @@ struct EntityStatusTests {
         #expect(try await device.stack.fetch("Task", id: key)?["title"] == .string("other"))
     }
 
+    @Test("A condition on a temporary key finds the row and its related rows, also after the engine replaced the key")
+    func conditionOnFormerKey() async throws {
+        let device = try Device(service)
+        let stack = device.stack
+        let project = try await stack.insert("Project", values: ["name": "new"])
+        let otherProject = try await stack.insert("Project", values: ["name": "other"])
+        let (key, other) = (try #require(project.key.json.int), try #require(otherProject.key.json.int))
+        try await device.write(
+            "INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 'a', \(key)), (-2, 'b', \(other))")
+        let condition = RowPredicate.where("project == %@", key)
+        func check() async throws {
+            #expect(try await stack.fetch("Task", where: condition).map { $0["title"] } == [.string("a")])
+            #expect(try await stack.count("Task", where: .where("project.remoteID IN %@", [key])) == 1)
+            #expect(try await stack.count("Task", where: .where("project != %@", key)) == 1)
+            #expect(try await stack.count("Project", where: .where("ALL tasks.project == %@", key)) == 1)
+            #expect(try await stack.count("Project", where: .where("remoteID == %@", key)) == 1)
+            #expect(try await stack.export("Task", where: condition).count == 1)
+        }
+        try await check()
+        var observed = stack.observe("Task", where: condition).makeAsyncIterator()
+        #expect(try await observed.next()?.count == 1)
+        try await device.engine.sync()
+        #expect(try await stack.count("Project", where: .where("remoteID < 0")) == 0)
+        try await check()
+        #expect(try await observed.next()?.map { $0["title"] } == [.string("a")])
+        // The scope of a sync compares the current key too.
+        let result = try await Sync.changes(
+            [["id": 7, "title": "c", "project_id": .null]], inEntity: "Task", stack: stack, predicate: condition)
+        #expect(result["Task"].deletedCount == 1 && result["Task"].insertedCount == 1)
+    }
+
     @Test("New rows that reference each other are blocked with a reason")
     func cycle() async throws {
         let schema = """

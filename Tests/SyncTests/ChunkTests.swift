@@ -339,7 +339,8 @@ struct ChunkTests {
         var options = Self.options(8)
         options.rowFlagLimit = rowFlagLimit
         options.payloadKind = .page(of: PagedImport())
-        let (first, planned) = (Data(#"[{"id": 1}]"#.utf8), Data(#"[{"id": \#(other)}, {"id": 901}, {"id": 902}]"#.utf8))
+        let first = Data(#"[{"id": 1}]"#.utf8)
+        let planned = Data(#"[{"id": \#(other)}, {"id": 901}, {"id": 902}]"#.utf8)
         func page(_ json: Data) -> SyncPayload { .buffers(Self.chunks(json)) }
         try await Sync.changes(page(first), inEntity: "User", stack: stack, options: options)
         for _ in 1...2 {

@@ -185,19 +185,7 @@ extension DataStack {
     /// Returns the condition that a row has this key now, or had it as its temporary key; nil if no row can have the
     /// key.
     func condition(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws -> (String, StatementArguments)? {
-        condition(try laterKey(of: key, entity, in: db) ?? key, of: entity)
-    }
-
-    /// Returns the current key of a row by its former temporary key. Returns nil if no row had that key, or if a stored
-    /// row has it.
-    func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
-        guard key.isLocal, entity.keySlot != nil, let names = try EngineSchema.names(in: db) else { return nil }
-        let own = key.databaseValue
-        if try layout[entity.table].hasRow(own, in: db) { return nil }
-        let numbers = model.compiled.engineNumbers(of: entity.table)
-        return try EngineLedger(db).laterKey(than: own, ofEntities: numbers, from: names.formerKeys).flatMap {
-            RowKey($0)
-        }
+        condition(try layout.laterKey(of: key, entity, in: db) ?? key, of: entity)
     }
 
     /// Returns the greatest integer that is recorded as a former temporary key in the entity's table; nil if there is
@@ -211,6 +199,35 @@ extension DataStack {
               SELECT old FROM \(names.formerKeys) AS a WHERE a.e = n.e AND old < \(TemporaryKey.integerBound) ORDER BY old DESC LIMIT 1))
             FROM (\(model.compiled.engineNumbers(of: entity.table))) AS n
             """)
+    }
+}
+
+extension StoreLayout {
+    /// Returns the current key of a row by its former temporary key. Returns nil if no row had that key, or if a stored
+    /// row has it.
+    func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
+        guard key.isLocal, entity.keySlot != nil, let names = try EngineSchema.names(in: db) else { return nil }
+        let own = key.databaseValue
+        if try self[entity.table].hasRow(own, in: db) { return nil }
+        let numbers = model.engineNumbers(of: entity.table)
+        return try EngineLedger(db).laterKey(than: own, ofEntities: numbers, from: names.formerKeys).flatMap {
+            RowKey($0)
+        }
+    }
+
+    /// Returns the current key of a row by its former temporary key, in the form of a condition.
+    func laterKey(of key: PredicateConstant, _ entity: CompiledEntity, in db: Database) throws -> PredicateConstant? {
+        let former: RowKey
+        switch key {
+        case .integer(let integer): former = .integer(integer)
+        case .text(let text): former = .text(text)
+        default: return nil
+        }
+        switch try laterKey(of: former, entity, in: db) {
+        case .integer(let integer)?: return .integer(integer)
+        case .text(let text)?: return .text(text)
+        case .real?, nil: return nil
+        }
     }
 }
 

@@ -293,7 +293,7 @@ struct ObservedRows: Sendable {
 
     func fetch(_ stack: DataStack, _ db: Database) throws -> [ObservedRow] {
         let (select, rest, arguments) = try stack.selection(
-            of: stack.model.compiled.entity(named: entity), where: predicate, orderedBy: order, limit: limit)
+            of: stack.model.compiled.entity(named: entity), where: predicate, orderedBy: order, limit: limit, in: db)
         return try ObservedRow.fetch(select, stack, db, rest, arguments)
     }
 }

@@ -80,24 +80,28 @@ extension DataStack {
     /// Returns the parts of the statement that selects rows of an entity.
     func selection(
         of entity: CompiledEntity, where predicate: RowPredicate, orderedBy order: RowOrder, limit: Int?,
-        offset: Int = 0
+        offset: Int = 0, in db: Database
     ) throws -> (select: RecordSQL, rest: String, arguments: StatementArguments) {
         let select = RecordSQL(entity, layout)
-        let (condition, arguments) = try condition(predicate, select)
+        let (condition, arguments) = try condition(predicate, select, in: db)
         let rest =
             "FROM \(select.from)\(condition) ORDER BY \(try select.order(order))" + select.window(limit, offset)
         return (select, rest, arguments)
     }
 
-    func condition(_ predicate: RowPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
-        let (sql, values) = try conditionValues(predicate, select)
+    func condition(
+        _ predicate: RowPredicate, _ select: RecordSQL, in db: Database
+    ) throws -> (String, StatementArguments) {
+        let (sql, values) = try conditionValues(predicate, select, in: db)
         return (sql, StatementArguments(values))
     }
 
-    func conditionValues(_ predicate: RowPredicate, _ select: RecordSQL) throws -> (String, [DatabaseValue]) {
+    func conditionValues(
+        _ predicate: RowPredicate, _ select: RecordSQL, in db: Database? = nil
+    ) throws -> (String, [DatabaseValue]) {
         let filter =
             predicate == .all
-            ? nil : try PredicateSQL(predicate, on: select.entity, layout: layout, alias: RecordSQL.alias)
+            ? nil : try PredicateSQL(predicate, on: select.entity, layout: layout, alias: RecordSQL.alias, in: db)
         let conditions = [select.condition, filter?.sql].compactMap(\.self)
         let sql = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
         return (sql, filter?.databaseValues ?? [])

@@ -30,14 +30,15 @@ package final class SQLiteReader {
 extension SQLiteReader: StoreReader {
     package func select(_ query: RowQuery) throws -> any StoreRowCursor {
         let (select, rest, arguments) = try stack.selection(
-            of: query.entity, where: query.predicate, orderedBy: query.order, limit: query.limit, offset: query.offset)
+            of: query.entity, where: query.predicate, orderedBy: query.order, limit: query.limit, offset: query.offset,
+            in: db)
         SQLFunctionInstaller.install(in: db)
         return try SQLiteRowCursor(select, db.makeStatement(sql: "SELECT \(select.columns) \(rest)"), arguments)
     }
 
     package func count(of entity: CompiledEntity, where predicate: RowPredicate) throws -> Int {
         let select = RecordSQL(entity, layout)
-        let (condition, arguments) = try stack.condition(predicate, select)
+        let (condition, arguments) = try stack.condition(predicate, select, in: db)
         SQLFunctionInstaller.install(in: db)
         return try Int.fetchOne(
             db, sql: "SELECT count(*) FROM \(select.from)\(condition)", arguments: arguments) ?? 0

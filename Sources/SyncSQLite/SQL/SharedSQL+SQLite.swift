@@ -70,12 +70,18 @@ extension SQLArgument {
 extension PredicateSQL {
     /// Compiles a condition for SQLite. The compiled condition uses the functions that ``install(in:)`` adds.
     ///
-    /// - Parameter alias: The alias of the entity's table in the statement.
+    /// - Parameters:
+    ///   - alias: The alias of the entity's table in the statement.
+    ///   - db: The database with the temporary keys that an engine replaced. The condition then compares the current
+    ///     keys. Nil if the keys of the condition are current.
     /// - Throws: ``SyncError`` `invalidPredicate`. The message for an unknown name lists the known names.
     package init(
-        _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
+        _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String,
+        in db: Database? = nil
     ) throws {
-        try self.init(predicate, on: entity, layout: layout, alias: alias, dialect: SQLiteDialect(layout))
+        try self.init(
+            predicate, on: entity, layout: layout, alias: alias, dialect: SQLiteDialect(layout),
+            replacingKeys: db.map { db in { try layout.laterKey(of: $0, $1, in: db) } })
     }
 
     /// The values to bind, in order.

@@ -231,7 +231,9 @@ extension SQLiteSession {
     /// Without a condition, it reads rows in the order of integer keys, because row flags are stored in that order.
     private func statement(of entity: CompiledEntity, where predicate: RowPredicate?) throws -> RawStatement {
         let rowSQL = rowSQL(entity.table)
-        let condition = try predicate.map { try PredicateSQL($0, on: entity, layout: layout, alias: "scope") }
+        let condition = try predicate.map {
+            try PredicateSQL($0, on: entity, layout: layout, alias: "scope", in: db)
+        }
         let conditions = [condition?.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
         let sql = conditions.compactMap { $0 }.map { "(\($0))" }.joined(separator: " AND ")
         let hasIntegerKeys = rowSQL.columns.hasSurrogateKey || rowSQL.columns.isOrderedByKey
@@ -246,7 +248,7 @@ extension SQLiteSession {
         among rows: [RowKey], of entity: CompiledEntity, where predicate: RowPredicate
     ) throws -> Set<RowKey> {
         let rowSQL = rowSQL(entity.table)
-        let scope = try PredicateSQL(predicate, on: entity, layout: layout, alias: "scope")
+        let scope = try PredicateSQL(predicate, on: entity, layout: layout, alias: "scope", in: db)
         let conditions = [scope.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
         let condition = conditions.compactMap(\.self).map { " AND (\($0))" }.joined()
         var found: Set<RowKey> = []

@@ -142,7 +142,7 @@ extension DataStack {
         let entity = try model.compiled.entity(named: Value.entityName)
         for value in values {
             guard let key = model.compiled.rowKey(value.syncID, of: entity) else { continue }
-            try checkIsFree(try laterKey(of: key, entity, in: db) ?? key, of: entity, in: db)
+            try checkIsFree(try layout.laterKey(of: key, entity, in: db) ?? key, of: entity, in: db)
         }
         return try save(values, in: db, isOwn: isOwn)
     }

@@ -42,7 +42,8 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         _ predicate: RowPredicate, _ order: RowOrder, _ limit: Int?, _ db: Database
     ) throws -> [TypedRow<Value>] {
         let (select, rest, arguments) = try stack.selection(
-            of: stack.model.compiled.entity(named: Value.entityName), where: predicate, orderedBy: order, limit: limit)
+            of: stack.model.compiled.entity(named: Value.entityName), where: predicate, orderedBy: order, limit: limit,
+            in: db)
         return try fetch(select, rest, arguments, db)
     }
 
@@ -335,7 +336,7 @@ struct SavedKeys {
 
     /// Returns the current key of a row whose temporary key an engine replaced; nil for any other key.
     func currentKey(_ key: RowKey, of entity: CompiledEntity) throws -> StoredValue? {
-        try stack.laterKey(of: key, entity, in: db).flatMap { try storedValue($0.databaseValue, of: entity) }
+        try stack.layout.laterKey(of: key, entity, in: db).flatMap { try storedValue($0.databaseValue, of: entity) }
     }
 
     private func storedValue(_ key: DatabaseValue, of entity: CompiledEntity) throws -> StoredValue? {

@@ -19,8 +19,7 @@ struct PredicateOperand {
         case integer
         case text
 
-        /// Returns whether a value is a temporary key. No attribute equals such a value, because temporary keys are
-        /// read as nil.
+        /// Returns whether a value is a temporary key.
         func include(_ value: PredicateConstant) -> Bool {
             switch (self, value) {
             case (.integer, .integer(let integer)): integer < TemporaryKey.integerBound
@@ -93,10 +92,10 @@ extension PredicateCompiler {
 
     // MARK: Equality
 
+    // A temporary key is read as nil, but equals itself.
     private mutating func equal(
         _ operand: PredicateOperand, _ constant: PredicateConstant, _ ignoresCase: Bool, for use: ConditionUse
     ) -> String {
-        if operand.isLocalKey(constant) { return dialect.constant(false) }
         if ignoresCase { return dialect.isSame(dialect.folded(operand.value), bindFolded(constant), for: use) }
         let value = bind(constant, as: operand.type) + dialect.equalityClause(of: operand.type)
         return dialect.isSame(operand.stored, value, for: use)
@@ -106,7 +105,6 @@ extension PredicateCompiler {
         _ operand: PredicateOperand, _ constants: [PredicateConstant], or null: String?, _ ignoresCase: Bool,
         for use: ConditionUse
     ) -> String {
-        let constants = constants.filter { !operand.isLocalKey($0) }
         var alternatives = null.map { [$0] } ?? []
         if !constants.isEmpty {
             let column = ignoresCase ? dialect.folded(operand.value) : operand.stored
@@ -198,7 +196,6 @@ extension PredicateCompiler {
 }
 
 extension PredicateOperand {
-    /// Returns whether a value is a temporary key. No attribute equals such a value, because temporary keys are read as
-    /// nil.
+    /// Returns whether a value is a temporary key of the operand.
     fileprivate func isLocalKey(_ value: PredicateConstant) -> Bool { localKeys?.include(value) ?? false }
 }

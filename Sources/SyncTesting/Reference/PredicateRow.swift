@@ -5,11 +5,16 @@ package import SyncCore
 package protocol PredicateRow {
     /// Returns the value of an attribute; `null` for a temporary key.
     func predicateValue(of attribute: String) throws -> StoredValue
+    /// Returns the temporary key in an attribute; `null` if the attribute has none.
+    func temporaryKey(of attribute: String) throws -> StoredValue
     /// Returns the destination rows of a relationship; at most one if it is to-one.
     func predicateTargets(of relationship: String) throws -> [Self]
 }
 
 extension PredicateRow {
+    /// Returns `null`, for rows without temporary keys.
+    package func temporaryKey(of attribute: String) -> StoredValue { .null }
+
     /// Returns the rows at the end of consecutive relationships.
     fileprivate func rows(by hops: [CompiledRelationship]) throws -> [Self] {
         try hops.reduce([self]) { rows, hop in try rows.flatMap { try $0.predicateTargets(of: hop.name) } }
@@ -59,7 +64,8 @@ extension ResolvedComparison {
         switch subject {
         case .attribute(let attribute, _):
             let value = try owner?.predicateValue(of: attribute.name) ?? .null
-            return try holds(value.constant, isNull: value.isNull)
+            let key = try owner?.temporaryKey(of: attribute.name).constant
+            return try holds(value.constant, isNull: value.isNull, temporaryKey: key)
         case .member(let attribute, _, let keys, _):
             let document = try owner?.predicateValue(of: attribute.name).json
             let member = keys.reduce(document) { json, key in json?[key] } ?? .null
@@ -72,11 +78,23 @@ extension ResolvedComparison {
         case .target(let relationship, let key):
             let target = try owner?.predicateTargets(of: relationship.name).first
             let value = try key.flatMap { key in try target?.predicateValue(of: key.attribute.name) }
-            return try holds(value?.constant, isNull: target == nil)
+            let temporaryKey = try key.flatMap { key in try target?.temporaryKey(of: key.attribute.name).constant }
+            return try holds(value?.constant, isNull: target == nil, temporaryKey: temporaryKey)
         }
     }
 
-    private func holds(_ stored: PredicateConstant?, isNull: Bool) throws -> Bool {
+    /// - Parameter temporaryKey: The temporary key in the attribute. It is read as nil, but equals itself.
+    private func holds(
+        _ stored: PredicateConstant?, isNull: Bool, temporaryKey: PredicateConstant? = nil
+    ) throws -> Bool {
+        if let temporaryKey, !ignoresCase {
+            switch test {
+            case .equal(temporaryKey): return true
+            case .notEqual(temporaryKey): return false
+            case .isIn(let constants, _) where constants.contains(temporaryKey): return true
+            default: break
+            }
+        }
         switch test {
         case .isNull: return isNull
         case .isNotNull: return !isNull

@@ -231,6 +231,15 @@ private struct ConditionRow: PredicateRow {
         return lists.contents.readValues(of: stored)[slot]
     }
 
+    func temporaryKey(of attribute: String) -> StoredValue {
+        guard let stored = lists.contents[row] else { return .null }
+        let entity = lists.contents.model.entities[stored.entity]
+        guard let slot = entity.keySlot, entity.slotByName[attribute] == slot,
+            RowKey(stored.values[slot])?.isLocal == true
+        else { return .null }
+        return stored.values[slot]
+    }
+
     func predicateTargets(of relationship: String) -> [ConditionRow] {
         guard let stored = lists.contents[row],
             let found = lists.contents.model.entities[stored.entity].relationship(named: relationship)

@@ -144,6 +144,15 @@ private final class MemoryGraph {
 
         func predicateValue(of attribute: String) throws -> StoredValue { try #require(record[attribute]) }
 
+        func temporaryKey(of attribute: String) -> StoredValue {
+            guard let slot = record.type.keySlot, record.type.slotByName[attribute] == slot else { return .null }
+            switch record.key {
+            case .integer(let key) where RowKey.integer(key).isLocal: return .integer(key)
+            case .text(let key) where RowKey.text(key).isLocal: return .string(key)
+            default: return .null
+            }
+        }
+
         func predicateTargets(of relationship: String) throws -> [Row] {
             try #require(graph.targets[record]?[relationship]).map { Row(record: $0, graph: graph) }
         }

@@ -21,7 +21,9 @@ struct TemporaryRowFlagsTests {
         }
         for key in Self.keys {
             #expect(
-                try store.flags(of: StoredRow(table: TableID(2), key: key)) == [.mentioned, .counted, .listed, .root, .inserted],
+                try store.flags(of: StoredRow(table: TableID(2), key: key)) == [
+                    .mentioned, .counted, .listed, .root, .inserted,
+                ],
                 "\(key)")
             #expect(try store.flags(of: StoredRow(table: TableID(1), key: key)) == [])
         }
