@@ -53,6 +53,41 @@ extension DataStack {
         return try save(values, in: db, isOwn: false)
     }
 
+    /// Changes the row with the given key. The call reads the row as a value, passes the value to `change`, and saves the
+    /// value, in one transaction. Other changes of the row stay.
+    ///
+    /// ```swift
+    /// try await stack.update(Project.self, id: 7) { $0.name = "Sync" }
+    /// ```
+    /// - Parameters:
+    ///   - id: The primary key, which may be a temporary key. A composite key is a ``JSONValue`` array of its parts in
+    ///     the order of the model.
+    ///   - change: A function that changes properties. It must not change the primary key.
+    /// - Returns: The changes; nil if no row has the key.
+    /// - Throws: The errors of ``fetch(_:id:including:)`` and ``save(_:)-(Value)``, and the errors of `change`.
+    ///   ``SyncError`` `invalidOption` if `change` changes the primary key. If the call throws an error, it writes
+    ///   nothing.
+    @discardableResult
+    public func update<Value: EntityRecord>(
+        _ type: Value.Type, id: some AttributeValue, _ change: @escaping @Sendable (inout Value) throws -> Void
+    ) async throws -> SyncResult? {
+        let result = try await writing { db in try self.update(type, id: id, in: db, isOwn: true, change) }
+        if let result { feed.publish(result) }
+        return result
+    }
+
+    /// Changes the row with the given key, inside ``write(_:)-eoq9``.
+    ///
+    /// - Returns: The changes; nil if no row has the key.
+    /// - Throws: The errors of ``update(_:id:_:)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
+    @discardableResult
+    public func update<Value: EntityRecord>(
+        _ type: Value.Type, id: some AttributeValue, in db: Database, _ change: (inout Value) throws -> Void
+    ) throws -> SyncResult? {
+        try checkTables(db)
+        return try update(type, id: id, in: db, isOwn: false, change)
+    }
+
     /// Inserts the row of a value, and saves the loaded related rows of the value.
     ///
     /// - Returns: The changes.
@@ -136,6 +171,21 @@ extension DataStack {
             }
             return result
         }
+    }
+
+    private func update<Value: EntityRecord>(
+        _ type: Value.Type, id: some AttributeValue, in db: Database, isOwn: Bool,
+        _ change: (inout Value) throws -> Void
+    ) throws -> SyncResult? {
+        guard var value = try TypedRows(type, self, []).fetch(id: id, db)?.element else { return nil }
+        let key = value.syncID
+        try change(&value)
+        guard value.syncID == key else {
+            throw SyncError(
+                .invalidOption, "the change sets another primary key; to change a key, call Sync.update",
+                entity: Value.entityName)
+        }
+        return try save([value], in: db, isOwn: isOwn)
     }
 
     private func insert<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {

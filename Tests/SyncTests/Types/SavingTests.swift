@@ -219,6 +219,39 @@ struct SavingTests {
         #expect(error?.code == .primaryKeyMissing)
     }
 
+    @Test("An update changes the stored value, and other changes of the row stay")
+    func updatesStoredValue() async throws {
+        let saved = try await stack.save(Draft(title: "a"))
+        let key = try #require(saved["Draft"].inserted.first?.json)
+        // Another writer changes the row in between.
+        try await Sync.update(id: key, with: ["title": "b"], inEntity: "Draft", stack: stack)
+        let result = try await stack.update(Draft.self, id: key) { $0.title += "c" }
+        #expect(result?["Draft"].updated.map(\.key.json) == [key])
+        #expect(try await stack.fetch(Draft.self, id: key)?.title == "bc")
+        #expect(try await stack.update(Draft.self, id: key) { _ in }?.isEmpty == true)
+        #expect(try await stack.update(Draft.self, id: 99) { $0.title = "z" } == nil)
+        #expect(try await stack.count(Draft.self) == 1)
+        // A condition finds the row by its temporary key, but a sync with this condition does not delete it.
+        let condition = RowPredicate.where("id == %@", key.int)
+        #expect(try await stack.count(Draft.self, where: condition) == 1)
+        let synced = try await Sync.changes([], as: Draft.self, stack: stack, predicate: condition)
+        #expect(synced.isEmpty)
+    }
+
+    @Test("An update that fails, or that changes the primary key, writes nothing")
+    func updateThatFails() async throws {
+        struct Failure: Error {}
+        try await stack.save(Job(id: 1))
+        let error = await #expect(throws: SyncError.self) { try await stack.update(Job.self, id: 1) { $0.id = 2 } }
+        #expect(error?.code == .invalidOption && error?.entity == "Job")
+        await #expect(throws: Failure.self) { try await stack.update(Job.self, id: 1) { _ in throw Failure() } }
+        try await stack.write { [stack] db in
+            let missing = try stack.update(Job.self, id: 2, in: db) { $0.id = 3 }
+            #expect(missing == nil)
+        }
+        #expect(try await stack.fetch(Job.self).map(\.id) == [1])
+    }
+
     @Test("Values saved in the caller's transaction are rolled back with it")
     func savesInTransaction() async throws {
         struct Stop: Error {}
