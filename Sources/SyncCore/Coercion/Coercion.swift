@@ -222,6 +222,8 @@ package indirect enum KeyType: Sendable, Hashable {
 package protocol ValueFitting: Sendable {
     /// Returns whether a value other than null fits the type.
     func fits(_ value: StoredValue) -> Bool
+    /// Returns why a value does not fit the type, in messages; nil if the name of the type says it.
+    func misfitReason(_ value: StoredValue) -> String?
     /// The range of the integers that fit, if the range alone decides; nil otherwise.
     var integers: ClosedRange<Int64>? { get }
     /// The name of the Swift type in messages.
@@ -233,6 +235,7 @@ package protocol ValueFitting: Sendable {
 extension ValueFitting {
     package var integers: ClosedRange<Int64>? { nil }
     package var cases: [String] { [] }
+    package func misfitReason(_ value: StoredValue) -> String? { nil }
 }
 
 /// The check of values for the Swift type of an attribute. All checks are equal, so that two models with different

@@ -36,6 +36,12 @@ package final class ValueConversion: Sendable {
         return fitting.typeName + (cases.isEmpty ? "" : " (\(TruncatedList(cases).text))")
     }
 
+    /// Returns why a value does not fit the Swift type, in messages; nil if the name of the type says it.
+    func misfitReason(_ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+        guard let fitting = check?.fitting else { return nil }
+        return storedValue(tape.value(at: index, in: bytes)).flatMap(fitting.misfitReason)
+    }
+
     /// Converts the JSON value at a token other than null; nil if it is invalid, or beyond the limit of the store.
     func slot(
         _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]

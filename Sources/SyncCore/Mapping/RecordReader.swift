@@ -202,10 +202,11 @@ struct RecordReader: ~Copyable {
             let entity = model.entities[keyTables.all[keyTable].entity]
             if entity.keySlots.contains(slot) { hasUnreadableKey = true }
             let conversion = attribute.hasConversion ? tables.conversions[table.index][slot] : nil
+            let reason = conversion?.misfitReason(tape, at: key + 1, bytes)
             try reportValue(
                 entity.id, tape, key: key, bytes,
                 "\(diagnostics.describe(tape, at: key + 1, bytes)) does not fit \(diagnostics.name(of: slot, entity)), "
-                    + diagnostics.expected(slot, entity, conversion))
+                    + diagnostics.expected(slot, entity, conversion) + (reason.map { ": \($0)" } ?? ""))
         }
     }
 

@@ -158,16 +158,21 @@ extension JSONValue: AttributeValue {
 protocol OptionalValue {
     /// The wrapped value; nil if the optional is nil.
     var content: Any? { get }
+    static var wrappedType: Any.Type { get }
 }
 
 extension Optional: OptionalValue {
     var content: Any? { map { $0 as Any } }
+    static var wrappedType: Any.Type { Wrapped.self }
 }
 
 /// Converts `Codable` values to and from the JSON in the store.
 package enum JSONCodedValue {
     /// Returns whether a type is an optional.
     package static func isOptional(_ type: Any.Type) -> Bool { type is any OptionalValue.Type }
+
+    /// Returns the name of a type in messages; for an optional, the name of the wrapped type.
+    static func name(of type: Any.Type) -> String { "\((type as? any OptionalValue.Type)?.wrappedType ?? type)" }
 
     /// Returns the JSON of a value. Dates become ISO 8601 strings.
     ///
@@ -204,6 +209,25 @@ package enum JSONCodedValue {
         }
         return try decoder.decode(type, from: Data(JSONText.bytes(of: json)))
     }
+
+    /// Returns which member of the JSON cannot be decoded, without its value; nil for an error of the type's own
+    /// decoding.
+    package static func reason(_ error: any Error) -> String? {
+        func path(_ keys: [any CodingKey]) -> String {
+            let path = keys.reduce("") { path, key in
+                key.intValue.map { "\(path)[\($0)]" } ?? (path.isEmpty ? "" : "\(path).") + key.stringValue
+            }
+            return path.isEmpty ? "the value" : "'\(path)'"
+        }
+        switch error as? DecodingError {
+        case .keyNotFound(let key, let context): return "\(path(context.codingPath + [key])) is missing"
+        case .valueNotFound(_, let context): return "\(path(context.codingPath)) is null"
+        case .typeMismatch(let type, let context): return "\(path(context.codingPath)) is not of type \(type)"
+        case .dataCorrupted(let context): return "\(path(context.codingPath)) is not valid"
+        case nil: return nil
+        @unknown default: return nil
+        }
+    }
 }
 
 /// The check whether a stored value fits an ``AttributeValue`` type.
@@ -223,14 +247,14 @@ struct AttributeFitting<Value: AttributeValue>: ValueFitting {
         Int64(clamping: Number.min)...Int64(clamping: Number.max)
     }
 
-    var typeName: String { "\(Value.self)" }
+    var typeName: String { JSONCodedValue.name(of: Value.self) }
 
     func fits(_ value: StoredValue) -> Bool { Value(storedValue: value) != nil }
 }
 
 /// The check whether a stored value fits a type with raw values.
 struct RawFitting<Value: RawRepresentable>: ValueFitting where Value.RawValue: AttributeValue {
-    var typeName: String { "\(Value.self)" }
+    var typeName: String { JSONCodedValue.name(of: Value.self) }
 
     var cases: [String] {
         guard let type = Value.self as? any CaseIterable.Type else { return [] }
@@ -248,10 +272,19 @@ struct RawFitting<Value: RawRepresentable>: ValueFitting where Value.RawValue: A
 
 /// The check whether a stored value fits a `Codable` type that is stored as JSON.
 struct CodedFitting<Value: Decodable>: ValueFitting {
-    var typeName: String { "\(Value.self)" }
+    var typeName: String { JSONCodedValue.name(of: Value.self) }
 
     func fits(_ value: StoredValue) -> Bool {
         value.json.map { (try? JSONCodedValue.value($0, as: Value.self)) != nil } ?? false
+    }
+
+    func misfitReason(_ value: StoredValue) -> String? {
+        do {
+            _ = try value.json.map { try JSONCodedValue.value($0, as: Value.self) }
+            return nil
+        } catch {
+            return JSONCodedValue.reason(error)
+        }
     }
 }
 

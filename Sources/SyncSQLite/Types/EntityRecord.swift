@@ -319,7 +319,9 @@ public struct EntityRowDecoder {
         do {
             return try JSONCodedValue.value(json)
         } catch {
-            throw misfit(column, Value.self)
+            var misfit = misfit(column, Value.self)
+            if let reason = JSONCodedValue.reason(error) { misfit.message += ": \(reason)" }
+            throw misfit
         }
     }
 

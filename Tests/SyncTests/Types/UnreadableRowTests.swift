@@ -36,6 +36,7 @@ struct UnreadableRowTests {
         let found = result.diagnostics.filter { $0.kind == .typeMismatch }
         #expect(found.map(\.path) == ["[1].stage", "[1].level", "[1].place", "[1].tasks[1].stage"])
         #expect(found.first?.message.contains("a string that is a") ?? false)
+        #expect(found[2].message.hasSuffix("a json that is a Place: 'street' is missing"), "\(found[2].message)")
         let jobs = try await stack.fetch(Job.self, including: \.tasks)
         #expect(jobs.map(\.stage) == [.open, nil] && jobs.map(\.level) == [5, nil])
         #expect(jobs.map(\.place) == [Place(street: "Main"), nil])
@@ -72,6 +73,35 @@ struct UnreadableRowTests {
         #expect(messages["[1].priority"]?.hasSuffix("a string that is a Priority (low, top)") == true, "\(messages)")
         #expect(messages["[1].size"]?.hasSuffix("an integer that is a Size (1, 5)") == true, "\(messages)")
         #expect(messages["[1].stage"]?.hasSuffix("a string that is a Stage") == true, "\(messages)")
+    }
+
+    private struct Route: Codable, Sendable {
+        struct Stop: Codable, Sendable {
+            var name: String
+            var at: Date
+        }
+        var stops: [Stop]
+    }
+
+    @Test(
+        "A diagnostic of a Codable value and the error of a stored row name the member that does not fit",
+        arguments: [
+            (#"{"stops": 1}"#, "'stops' is not of type"), (#"{"stops": [{"name": "a"}]}"#, "'stops[0].at' is missing"),
+            (#"{"stops": [{"name": null, "at": 1}]}"#, "'stops[0].name' is null"),
+            (#"{"stops": [{"name": "a", "at": "soon"}]}"#, "'stops[0].at' is not valid"),
+            (#""secret""#, "the value is not of type"),
+        ])
+    func misfitsNameMember(route: String, reason: String) async throws {
+        let trip = SyncModel.Entity(
+            "Trip", attributes: [.init("id", Int.self, isKey: true), .init("route", Route?.self)])
+        let stack = try DataStack.inMemory(SyncModel(entities: [trip]))
+        let json = Data(#"[{"id": 1, "route": \#(route)}]"#.utf8)
+        var options = SyncOptions()
+        options.includesValuesInErrors = false
+        let message = try await Sync.changes(json, inEntity: "Trip", stack: stack, options: options)
+            .diagnostics.first?.message
+        #expect(message?.contains("that is a Route: \(reason)") == true, "\(message ?? "nil")")
+        #expect(message?.contains("secret") == false && message?.contains("soon") == false)
     }
 
     @Test("Values that only the type of the call cannot hold are skipped too")
@@ -125,6 +155,7 @@ struct UnreadableRowTests {
         #expect(
             rows.filter { $0.entity == "Job" }.map(\.key) == [.integer(3), .integer(4), .integer(5)])
         #expect(rows.filter { $0.entity == "Job" }.map(\.error.path) == ["stage", "level", "place"])
+        #expect(rows.first { $0.error.path == "place" }?.error.message.contains("'street' is missing") == true)
         #expect(rows.first { $0.entity == "Chore" }?.key.json == [2, 2])
 
         let read = try await stack.read { db in
