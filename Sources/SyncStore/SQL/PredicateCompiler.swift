@@ -183,6 +183,7 @@ package struct PredicateSQL: Sendable {
     ///   - alias: The alias of the entity's table in the statement.
     ///   - use: A value may be negated. A selection may not, but indexes can serve it in any database.
     ///   - preceding: The number of arguments before those of the condition.
+    ///   - capabilities: The values that the store can keep. The SQL has no others.
     ///   - replacement: A function that returns the current key of a row for its former temporary key; nil if no key of
     ///     the store was replaced.
     /// - Throws: ``SyncError`` `invalidPredicate`, also for too many values. For an unknown name, the message lists
@@ -190,11 +191,12 @@ package struct PredicateSQL: Sendable {
     package init(
         _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String,
         dialect: any SQLDialect, for use: ConditionUse = .selection, after preceding: Int = 0,
+        keeping capabilities: StoreCapabilities = .unlimited,
         replacingKeys replacement: ResolvedPredicate.KeyReplacement? = nil
     ) throws {
         var compiler = PredicateCompiler(
             layout: layout, alias: alias, dialect: dialect, arguments: SQLArguments(after: preceding))
-        var resolved = try predicate.resolved(on: entity, in: layout.model)
+        var resolved = try predicate.resolved(on: entity, in: layout.model, keeping: capabilities)
         if let replacement { resolved = try resolved.replacingKeys(on: entity, in: layout.model, replacement) }
         sql = "(\(compiler.condition(resolved, for: use, from: entity, alias)))"
         arguments = compiler.arguments.values

@@ -29,11 +29,12 @@ struct PredicateDialectTests {
     }
 
     private func compiled(
-        _ text: String, on entity: String = "User", for use: ConditionUse = .selection, after preceding: Int = 0
+        _ text: String, on entity: String = "User", for use: ConditionUse = .selection, after preceding: Int = 0,
+        keeping capabilities: StoreCapabilities = .unlimited
     ) throws -> PredicateSQL {
         try PredicateSQL(
             .where(text), on: layout.model.entity(named: entity), layout: layout, alias: "u",
-            dialect: ForeignDialect(), for: use, after: preceding)
+            dialect: ForeignDialect(), for: use, after: preceding, keeping: capabilities)
     }
 
     /// Conditions on users, and their SQL in the dialect.
@@ -138,6 +139,13 @@ struct PredicateDialectTests {
         let error = try #require(throws: SyncError.self) { try compiled(tooMany) }
         #expect(error.code == .invalidPredicate)
         #expect(error.message.contains("more than 10 values"))
+    }
+
+    @Test("A condition binds no value that the store cannot keep")
+    func bindsKeptValues() throws {
+        let condition = try compiled(
+            "id IN {1, 2000} AND name != 'a\\u0000'", keeping: LimitedStore.capabilities)
+        #expect(condition.arguments == [.integer(1)])
     }
 
     @Test("The entity condition is quoted by the dialect")
