@@ -141,15 +141,17 @@ extension Sync {
     /// replaced the temporary key of a value, the sync updates the row with the current key. The sync handles
     /// relationships as follows:
     ///
-    /// - A to-many relationship that is loaded replaces the stored links of the row. If the relationship is
-    ///   one-to-many, the sync deletes the omitted rows, except rows with a temporary key or pending changes.
-    /// - A to-many relationship that is not loaded stays unchanged.
+    /// - The rows that the app removed from a fetched list lose their link. If the relationship is one-to-many, the sync
+    ///   deletes them, except rows with a temporary key or pending changes. Rows that others added, moved or deleted
+    ///   since the fetch stay so.
+    /// - A list that was passed to an initializer replaces the stored list in the same way.
+    /// - A list that is not loaded stays unchanged. Rows that were added to it come last.
     /// - A to-one relationship that is loaded sets the link of the row.
     /// - For a to-one relationship that is not loaded, the property with the key of the related row, such as
     ///   `companyID`, specifies the link. If this property contains a ``RowNumber``, the link stays unchanged.
     ///
-    /// A relationship that was fetched with the value and is unchanged since counts as not loaded. The sync also inserts
-    /// or updates the loaded related rows. Other rows of the entity stay, unless ``SyncOptions/payloadKind`` is
+    /// The sync also inserts or updates the loaded related rows. Of rows that were fetched with the value, it writes what
+    /// changed since. Other rows of the entity stay, unless ``SyncOptions/payloadKind`` is
     /// ``PayloadKind/snapshot``. To write values without options, use ``DataStack/save(_:)-(Value)``.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute or relationship of the

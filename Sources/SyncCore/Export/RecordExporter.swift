@@ -101,7 +101,7 @@ package struct RecordExporter {
                 let value = row.values[slot]
                 // A sync would remove the link because of a null ID, even if the export omits the relationship.
                 isWritten =
-                    slot != omitted && !(isLink && value.isNull)
+                    slot != omitted && row.omittedSlots?.contains(slot) != true && !(isLink && value.isNull)
                     && values.write(value, conversion, levels: JSONValue.maximumDepth - depth, to: &output)
             case .kind(let name):
                 output.write(string: name)
@@ -251,6 +251,8 @@ package final class ExportRow {
     package let key: PrimaryKeyValue
     /// One value for each attribute of the inheritance hierarchy, in the order of the slots. A temporary key is null.
     package let values: [StoredValue]
+    /// The slots of the attributes that the record omits; nil if it omits none.
+    package let omittedSlots: Set<Int>?
     /// The rows that the source read together with the row, or other data of the source.
     package let group: AnyObject
     /// The index of the row in its group.
@@ -258,12 +260,13 @@ package final class ExportRow {
 
     package init(
         entity: CompiledEntity, identity: ExportedRowID, key: PrimaryKeyValue, values: [StoredValue],
-        group: AnyObject, index: Int
+        omitting omittedSlots: Set<Int>? = nil, group: AnyObject, index: Int
     ) {
         self.entity = entity
         self.identity = identity
         self.key = key
         self.values = values
+        self.omittedSlots = omittedSlots
         self.group = group
         self.index = index
     }

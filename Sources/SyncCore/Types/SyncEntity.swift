@@ -107,7 +107,10 @@ public struct RelatedRows<Row> {
     /// If the rows are not loaded, a sync of the value that contains this storage does not change the links of a
     /// to-many relationship. For a to-one relationship, the sync takes the link from the property with the key of the
     /// related row, such as `companyID`. If that property contains a `RowNumber`, the sync does not change the link.
-    public var rows: [Row]?
+    public var rows: [Row]? { didSet { if oldValue == nil, rows != nil { isPartial = true } } }
+    /// Whether rows were set while the rows of the relationship were not loaded. A sync of the value then adds them, and
+    /// keeps the stored rows of a to-many relationship.
+    package var isPartial = false
     /// The rows as they were fetched, and the primary key of their owner; nil if they were not fetched. A save writes
     /// only the rows that changed since.
     package var fetched: (rows: [Row], owner: JSONValue)?

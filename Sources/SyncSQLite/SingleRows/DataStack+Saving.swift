@@ -16,11 +16,10 @@ extension DataStack {
     /// The row gets all values, also those that changed in the store after the value was read. To change only some
     /// attributes, read the value in the same transaction, or call `Sync.update`.
     ///
-    /// Related rows that were fetched with the value are only written if they changed since. A fetched list is linked
-    /// again only if it changed.
+    /// Of related rows that were fetched with the value, only the attributes and links that changed since are written.
     ///
-    /// The rows of a loaded to-many relationship are linked. Rows that the relationship omits keep their links, and no
-    /// row is deleted. To replace the links of a to-many relationship, sync the value with `Sync.changes(_:stack:)`. To
+    /// The rows of a loaded to-many relationship are linked. Rows that the relationship omits keep their links and their
+    /// places, and no row is deleted. Rows that are added to a list that is not loaded come last. To replace the links of a to-many relationship, sync the value with `Sync.changes(_:stack:)`. To
     /// delete a row, call ``delete(_:)-(Value)``.
     ///
     /// If a to-one relationship is not loaded, the property with the key of the related row, such as `companyID`,
@@ -58,10 +57,15 @@ extension DataStack {
     ///
     /// ```swift
     /// try await stack.update(Project.self, id: 7) { $0.name = "Sync" }
+    /// try await stack.update(Project.self, id: 7, including: \.tags) { $0.tags.removeFirst() }
     /// ```
+    /// If `change` removes a row from a loaded list, the row is unlinked, or deleted in a one-to-many relationship. Rows
+    /// that `change` adds to a list that is not loaded are added at its end.
+    ///
     /// - Parameters:
     ///   - id: The primary key, which may be a temporary key. A composite key is a ``JSONValue`` array of its parts in
     ///     the order of the model.
+    ///   - relationships: The relationships whose rows are loaded.
     ///   - change: A function that changes properties. It must not change the primary key.
     /// - Returns: The changes; nil if no row has the key.
     /// - Throws: The errors of ``fetch(_:id:including:)`` and ``save(_:)-(Value)``, and the errors of `change`.
@@ -69,9 +73,11 @@ extension DataStack {
     ///   nothing.
     @discardableResult
     public func update<Value: EntityRecord>(
-        _ type: Value.Type, id: some AttributeValue, _ change: @escaping @Sendable (inout Value) throws -> Void
+        _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...,
+        change: @escaping @Sendable (inout Value) throws -> Void
     ) async throws -> SyncResult? {
-        let result = try await writing { db in try self.update(type, id: id, in: db, isOwn: true, change) }
+        let rows = try TypedRows(type, self, relationships)
+        let result = try await writing { db in try self.update(rows, id: id, in: db, isOwn: true, change) }
         if let result { feed.publish(result) }
         return result
     }
@@ -79,13 +85,14 @@ extension DataStack {
     /// Changes the row with the given key, inside ``write(_:)-eoq9``.
     ///
     /// - Returns: The changes; nil if no row has the key.
-    /// - Throws: The errors of ``update(_:id:_:)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
+    /// - Throws: The errors of ``update(_:id:including:change:)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
     @discardableResult
     public func update<Value: EntityRecord>(
-        _ type: Value.Type, id: some AttributeValue, in db: Database, _ change: (inout Value) throws -> Void
+        _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...,
+        in db: Database, change: (inout Value) throws -> Void
     ) throws -> SyncResult? {
         try checkTables(db)
-        return try update(type, id: id, in: db, isOwn: false, change)
+        return try update(TypedRows(type, self, relationships), id: id, in: db, isOwn: false, change)
     }
 
     /// Inserts the row of a value, and saves the loaded related rows of the value.
@@ -153,15 +160,20 @@ extension DataStack {
         return result
     }
 
-    /// - Parameter isOwn: Whether the transaction belongs to the stack.
-    private func save<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
+    /// - Parameters:
+    ///   - isOwn: Whether the transaction belongs to the stack.
+    ///   - replacesLists: Whether rows that were removed from a list lose their link.
+    private func save<Value: EntityRecord>(
+        _ values: [Value], in db: Database, isOwn: Bool, replacesLists: Bool = false
+    ) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let payload = try payload(of: values, in: db, replacesLists: false)
+        let payload = try payload(of: values, in: db, replacesLists: replacesLists)
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
         options.types = [Value.self]
         let builder = try PayloadGraphBuilder(
-            inEntity: entity.name, of: model, parent: nil, operations: .allButDelete, options: options)
+            inEntity: entity.name, of: model, parent: nil, operations: replacesLists ? .all : .allButDelete,
+            options: options)
         let mapped = try builder.map(payload)
         return try SQLiteWriter(stack: self, db: db, isOwn: isOwn).transaction(SyncRequest(options: options)) {
             session in
@@ -174,10 +186,10 @@ extension DataStack {
     }
 
     private func update<Value: EntityRecord>(
-        _ type: Value.Type, id: some AttributeValue, in db: Database, isOwn: Bool,
+        _ rows: TypedRows<Value>, id: some AttributeValue, in db: Database, isOwn: Bool,
         _ change: (inout Value) throws -> Void
     ) throws -> SyncResult? {
-        guard var value = try TypedRows(type, self, []).fetch(id: id, db)?.element else { return nil }
+        guard var value = try rows.fetch(id: id, db)?.element else { return nil }
         let key = value.syncID
         try change(&value)
         guard value.syncID == key else {
@@ -185,7 +197,7 @@ extension DataStack {
                 .invalidOption, "the change sets another primary key; to change a key, call Sync.update",
                 entity: Value.entityName)
         }
-        return try save([value], in: db, isOwn: isOwn)
+        return try save([value], in: db, isOwn: isOwn, replacesLists: true)
     }
 
     private func insert<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {

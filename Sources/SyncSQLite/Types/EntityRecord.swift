@@ -95,6 +95,8 @@ public struct EntityRowEncoder {
     private(set) var related: [String: [any EntityRecord]] = [:]
     /// The related rows of each fetched relationship as they were fetched, and the primary key of their owner.
     private(set) var fetched: [String: (rows: [any EntityRecord], owner: JSONValue)] = [:]
+    /// The to-many relationships to which rows were added while their rows were not loaded.
+    private(set) var partial: Set<String> = []
 
     init(of type: any EntityRecord.Type) { self.type = type }
 
@@ -197,6 +199,7 @@ public struct EntityRowEncoder {
     /// were fetched.
     public mutating func setRelated<Row: EntityRecord>(_ relationship: String, to storage: RelatedRows<Row>) {
         setRelated(relationship, to: storage.rows)
+        if storage.isPartial { partial.insert(relationship) }
         if let found = storage.fetched { fetched[relationship] = (found.rows, found.owner) }
     }
 
@@ -209,10 +212,6 @@ public struct EntityRowEncoder {
     ) {
         if storage.hasKey(key) { setRelated(relationship, to: storage) }
     }
-
-    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { related[relationship] = rows }
-
-    mutating func removeRelated(_ relationship: String) { related[relationship] = nil }
 
     /// The columns of the row, with their values.
     var columns: [(String, DatabaseValue)] { get throws { try cells.map { ($0.column, $0.value) } } }
@@ -353,7 +352,10 @@ public struct EntityRowDecoder {
 
 extension RelatedRows where Row: EntityRecord {
     /// Sets the loaded rows. The call omits rows that are not of the type `Row`.
-    public mutating func load(_ rows: [any EntityRecord]) { self.rows = rows.compactMap { $0 as? Row } }
+    public mutating func load(_ rows: [any EntityRecord]) {
+        self.rows = rows.compactMap { $0 as? Row }
+        isPartial = false
+    }
 
     /// Sets the loaded rows, as they were fetched. The call omits rows that are not of the type `Row`.
     ///

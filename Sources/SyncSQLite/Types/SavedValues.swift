@@ -1,0 +1,205 @@
+package import GRDB
+package import SyncCore
+import SyncStore
+
+/// Supplies values of Swift types to the exporter, which converts them to JSON that a sync can read.
+struct TypedSource: ExportSource {
+    /// The references of a value, and the related rows that the sync of the value writes or links.
+    private final class Links {
+        let references: [String: JSONValue]
+        let related: [String: [RelatedRow]]
+
+        init(_ references: [String: JSONValue], _ related: [String: [RelatedRow]]) {
+            self.references = references
+            self.related = related
+        }
+    }
+
+    let model: CompiledModel
+    /// The keys of the rows of saved values.
+    let keys: SavedKeys
+    /// Whether the lists of the values replace the stored links.
+    let replacesLists: Bool
+
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `typeMismatch`.
+    ///
+    /// - Parameter before: The value as it was fetched; the row then omits what did not change since. Nil if the row
+    ///   has all values.
+    func row<Value: EntityRecord>(_ value: Value, since before: (any EntityRecord)? = nil) throws -> ExportRow {
+        let entity = try model.entity(named: Value.entityName)
+        let given = try EntityRowEncoder(encoding: value)
+        let fetched = try (before as? Value).map { try EntityRowEncoder(encoding: $0) }
+        let related = try ChangedRelatedRows(given, of: value.syncID, entity, keys, replacesLists).rows
+        var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
+        for (name, value, _) in given.attributes {
+            guard let slot = entity.slotByName[name] else {
+                throw SyncError(
+                    .unknownAttribute, "the type \(Value.self) has '\(name)', which is no attribute of \(entity.name)",
+                    entity: entity.name, path: name)
+            }
+            guard value.hasJSONForm else {
+                throw SyncError(.typeMismatch, "\(value) cannot be written as JSON", entity: entity.name, path: name)
+            }
+            values[slot] = value
+        }
+        let omittedSlots = fetched.map {
+            Set(given.unchangedAttributes(since: $0).compactMap { entity.slotByName[$0] })
+        }
+        let relationships = given.references.map(\.relationship) + given.related.keys
+        if let name = relationships.first(where: { entity.relationship(named: $0) == nil }) {
+            throw SyncError.unknownRelationship(name, of: entity)
+        }
+        var references: [String: JSONValue] = [:]
+        for reference in given.references where related[reference.relationship]?.isEmpty ?? true {
+            if fetched?.references.contains(where: { $0.column == reference.column && $0.key == reference.key }) == true
+            {
+                continue
+            }
+            // A row number has no meaning in JSON, so this reference is omitted.
+            if reference.isRowNumber, !reference.key.isNull { continue }
+            // GRDB does not read a key that is in the table of the related row, so nil does not mean that there is none.
+            let isUnknown = reference.key.isNull && related[reference.relationship] == nil
+            if isUnknown, entity.relationship(named: reference.relationship)?.end == .second { continue }
+            let key = reference.key.jsonForm
+            let current = try currentKey(key, entity.relationship(named: reference.relationship)?.destination)
+            references[reference.relationship] = current?.jsonForm ?? key
+        }
+        var id = value.syncID
+        if let slot = entity.keySlot {
+            let isKeyed = model.rowKey(id, of: entity) != nil
+            if let saved = try isKeyed ? currentKey(id, entity.id) : keys.temporaryKey(of: entity) {
+                values[slot] = saved
+                id = saved.jsonForm
+            }
+        }
+        let key = model.rowKey(id, of: entity)?.recordKey(model.keyType(of: entity.id))
+        return ExportRow(
+            entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
+            values: values, omitting: omittedSlots.map { $0.subtracting(entity.keySlots) },
+            group: Links(references, related), index: 0)
+    }
+
+    /// Returns a stored row with its key only, which links the row and changes nothing else.
+    private func row(_ stored: SyncRow) throws -> ExportRow {
+        let entity = stored.type
+        let slots = Set(model[entity.table].attributes.indices).subtracting(entity.keySlots)
+        var values = stored.values
+        if let slot = entity.keySlot, let key = model.rowKey(stored.key.json, of: entity) {
+            // A temporary key is not among the values of a row.
+            values[slot] = try keys.storedValue(key.databaseValue, of: entity) ?? .null
+        }
+        return ExportRow(
+            entity: entity, identity: ExportedRowID(table: entity.table, key: stored.key), key: stored.key,
+            values: values, omitting: slots, group: Links([:], [:]), index: 0)
+    }
+
+    /// Returns the current key of a row whose temporary key an engine replaced; nil for any other key.
+    private func currentKey(_ key: JSONValue, _ entity: Int?) throws -> StoredValue? {
+        guard let entity, let key = model.rowKey(key, of: model.entities[entity]) else { return nil }
+        return try keys.currentKey(key, of: model.entities[entity])
+    }
+
+    private func links(of row: ExportRow) -> Links? { row.group as? Links }
+
+    func targets(of row: ExportRow, along relationship: CompiledRelationship) throws -> [ExportRow] {
+        try (links(of: row)?.related[relationship.name] ?? []).map { related in
+            switch related {
+            case .value(let value, let before): try self.row(value, since: before)
+            case .stored(let row): try self.row(row)
+            }
+        }
+    }
+
+    var hasPendingReferences: Bool { true }
+
+    /// To-many relationships that are not loaded are treated like pending references: the export omits them.
+    func isPending(_ row: ExportRow, along relationship: String) -> Bool {
+        let links = links(of: row)
+        return links?.related[relationship] == nil && links?.references[relationship] == nil
+            && row.entity.relationship(named: relationship)?.isToMany == true
+    }
+
+    func reference(_ row: ExportRow, along relationship: CompiledRelationship) -> JSONValue? {
+        links(of: row)?.references[relationship.name]
+    }
+}
+
+/// The keys of rows that are saved inside a transaction.
+struct SavedKeys {
+    let stack: DataStack
+    let db: Database
+
+    /// Returns a key for a new row whose value has none.
+    func temporaryKey(of entity: CompiledEntity) throws -> StoredValue? {
+        try storedValue(try stack.makeTemporaryKey(for: entity, in: db), of: entity)
+    }
+
+    /// Returns the current key of a row whose temporary key an engine replaced; nil for any other key.
+    func currentKey(_ key: RowKey, of entity: CompiledEntity) throws -> StoredValue? {
+        try stack.layout.laterKey(of: key, entity, in: db).flatMap { try storedValue($0.databaseValue, of: entity) }
+    }
+
+    /// Returns the current key of a row, or the key itself if no engine replaced it.
+    func currentKey(_ key: JSONValue, of entity: CompiledEntity) throws -> JSONValue {
+        guard let known = stack.model.compiled.rowKey(key, of: entity) else { return key }
+        return try currentKey(known, of: entity)?.jsonForm ?? key
+    }
+
+    /// Returns the row with a key; nil if no row has it.
+    func row(_ key: JSONValue, of entity: CompiledEntity) throws -> SyncRow? {
+        try stack.model.compiled.rowKey(key, of: entity).flatMap { try stack.fetch(entity, key: $0, in: db) }
+    }
+
+    /// Returns the related rows of a row, in the order of the relationship; nil if the row is not stored.
+    func rows(_ relationship: String, of key: JSONValue, _ entity: CompiledEntity) throws -> [SyncRow]? {
+        try row(key, of: entity).map { try stack.fetchRelated(relationship, of: $0, in: db) }
+    }
+
+    func storedValue(_ key: DatabaseValue, of entity: CompiledEntity) throws -> StoredValue? {
+        entity.keySlot.map {
+            ColumnValue.storedValue(key, as: stack.model.compiled[entity.table].attributes[$0].type)
+        }
+    }
+}
+
+extension DataStack {
+    /// Returns a diagnostic for each to-many relationship with loaded rows. Use this method if a sync does not allow
+    /// changes of to-many relationships.
+    package func ignoredRelationships<Value: EntityRecord>(of values: [Value]) throws -> [SyncDiagnostic] {
+        let entity = try model.compiled.entity(named: Value.entityName)
+        var counts: [String: Int] = [:]
+        for value in values {
+            let row = try EntityRowEncoder(encoding: value)
+            for (name, rows) in row.related where entity.relationship(named: name)?.isToMany == true {
+                counts[name, default: 0] += rows.count
+            }
+        }
+        return counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { name, count in
+            SyncDiagnostic(
+                .ignoredRelationship, entity: entity.name, path: name,
+                message: "the operations do not allow changes of '\(name)', so its loaded rows are ignored",
+                suggestion: "allow .insertRelationships, .updateRelationships or .deleteRelationships", count: count)
+        }
+    }
+
+    /// Returns values and their loaded related rows as a JSON payload, without related rows that are as they were
+    /// fetched.
+    ///
+    /// - Parameter replacesLists: Whether the lists of the values replace the stored links.
+    /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
+    ///   that a sync cannot read back from JSON.
+    package func payload<Value: EntityRecord>(
+        of values: [Value], in db: Database, replacesLists: Bool
+    ) throws -> JSONValue {
+        var options = ExportOptions()
+        options.exportsAll = true
+        if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
+            throw SyncError(.typeMismatch, omission.message, entity: Value.entityName)
+        }
+        let source = TypedSource(
+            model: model.compiled, keys: SavedKeys(stack: self, db: db), replacesLists: replacesLists)
+        let entity = try model.compiled.entity(named: Value.entityName)
+        var exporter = RecordExporter(model: model, options: options, source: source)
+        return .array(try values.map { try exporter.record(try source.row($0), of: entity) })
+    }
+}
