@@ -129,7 +129,8 @@ struct EngineSetup {
             guard let name = ordered?.relationship.name else { continue }
             throw refusal(
                 "the order of '\(name)' cannot be sent, since a one-to-many relationship is sent as the foreign keys of its rows; "
-                    + "remove 'ordered' from the model, or keep the order local with 'export': false", table)
+                    + "remove 'ordered' from the model, or keep the order local ('export': false, in Swift @NotExported)",
+                table)
         }
     }
 
