@@ -139,10 +139,12 @@ struct SavedKeys {
         try stack.layout.laterKey(of: key, entity, in: db).flatMap { try storedValue($0.databaseValue, of: entity) }
     }
 
-    /// Returns the current key of a row, or the key itself if no engine replaced it.
+    /// Returns the current key of a row in the form of stored rows, or the key itself if no engine replaced it.
     func currentKey(_ key: JSONValue, of entity: CompiledEntity) throws -> JSONValue {
-        guard let known = stack.model.compiled.rowKey(key, of: entity) else { return key }
-        return try currentKey(known, of: entity)?.jsonForm ?? key
+        let model = stack.model.compiled
+        guard let known = model.rowKey(key, of: entity) else { return key }
+        let current = try stack.layout.laterKey(of: known, entity, in: db) ?? known
+        return current.recordKey(model.keyType(of: entity.id)).json
     }
 
     /// Returns the row with a key; nil if no row has it.

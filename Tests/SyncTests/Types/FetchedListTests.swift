@@ -115,6 +115,65 @@ private struct Label: EntityRecord {
     }
 }
 
+/// A type whose primary key is a date.
+private struct Visit: EntityRecord {
+    var id: Date
+    var text: String
+    var placeID: Int?
+
+    static var syncEntity: SyncModel.Entity {
+        SyncModel.Entity(
+            entityName, primaryKey: "id",
+            attributes: [.init("id", Date.self, isKey: true), .init("text", String.self)],
+            relationships: [.init("place", to: Venue.self, inverse: "visits")])
+    }
+    static var syncProperties: [PartialKeyPath<Visit>: SyncProperty] {
+        [\.id: "id", \.text: "text", \.placeID: SyncProperty("place", to: Venue.self)]
+    }
+    typealias SyncKey = Date
+    var syncKey: Date? { id }
+    var syncID: JSONValue { Self.syncID(of: id) }
+
+    init(entityRow row: EntityRowDecoder) throws {
+        id = try row.value("id")
+        text = try row.value("text")
+        placeID = try row.value("placeID")
+    }
+    func encode(into row: inout EntityRowEncoder) throws {
+        try row.set("id", to: id)
+        try row.set("text", to: text)
+        row.setForeignKey("place", to: placeID, in: "placeID")
+    }
+}
+
+private struct Venue: EntityRecord {
+    var id: Int
+    var _visits = RelatedRows<Visit>()
+    var visits: [Visit] {
+        get { _visits.rows ?? [] }
+        set { _visits.rows = newValue }
+    }
+
+    static var syncEntity: SyncModel.Entity {
+        SyncModel.Entity(
+            entityName, attributes: [.init("id", Int.self, isKey: true)],
+            relationships: [.init("visits", to: Visit.self, many: true, inverse: "place")])
+    }
+    static var syncProperties: [PartialKeyPath<Venue>: SyncProperty] {
+        [\.id: "id", \.visits: SyncProperty("visits", to: Visit.self)]
+    }
+    typealias SyncKey = Int
+    var syncKey: Int? { id }
+    var syncID: JSONValue { Self.syncID(of: id) }
+
+    init(entityRow row: EntityRowDecoder) throws { id = try row.value("id") }
+    func encode(into row: inout EntityRowEncoder) throws {
+        try row.set("id", to: id)
+        row.setRelated("visits", to: _visits)
+    }
+    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { _visits.load(rows, of: syncID) }
+}
+
 @Suite("Lists of fetched values that others changed meanwhile")
 struct FetchedListTests {
     private let stack: DataStack
@@ -257,6 +316,28 @@ struct FetchedListTests {
         held.labels.append(Label(id: "z", text: "Z"))
         try await stack.save(held)
         #expect(try await contents() == "a b c d | X Y Z")
+    }
+
+    @Test("Rows with dates as keys are found in the stored list")
+    func dateKeys() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Venue.self, Visit.self))
+        let json: JSONValue = [
+            [
+                "id": 1,
+                "visits": [
+                    ["id": "2024-02-29T18:29:59Z", "text": "a"], ["id": "2024-02-29T18:29:59.250Z", "text": "b"],
+                    ["id": "2024-03-01", "text": "c"],
+                ],
+            ]
+        ]
+        try await Sync.changes(json, inEntity: "Venue", stack: stack)
+        var held = try #require(try await stack.fetch(Venue.self, id: 1, including: \.visits))
+        held.visits.removeAll { $0.text == "b" }
+        held.visits[0].text = "A"
+        let result = try await Sync.changes([held], stack: stack)
+        #expect(result["Visit"].deletedCount == 1 && result["Visit"].updatedCount == 1)
+        #expect(try await stack.fetch(Visit.self).map(\.text) == ["A", "c"])
+        #expect(try await stack.fetch(Visit.self).map(\.placeID) == [1, 1])
     }
 
     @Test("Rows with temporary keys keep their places")
