@@ -53,7 +53,7 @@ extension DataStack {
     }
 
     /// Changes the row with the given key. The call reads the row as a value, passes the value to `change`, and saves the
-    /// value, in one transaction. Other changes of the row stay.
+    /// value, in one transaction. The call writes only what `change` changes.
     ///
     /// ```swift
     /// try await stack.update(Project.self, id: 7) { $0.name = "Sync" }
@@ -161,14 +161,15 @@ extension DataStack {
     }
 
     /// - Parameters:
+    ///   - before: The values as they were fetched, if only what changed since is to be written.
     ///   - isOwn: Whether the transaction belongs to the stack.
     ///   - replacesLists: Whether rows that were removed from a list lose their link.
     private func save<Value: EntityRecord>(
-        _ values: [Value], in db: Database, isOwn: Bool, replacesLists: Bool = false
+        _ values: [Value], since before: [Value]? = nil, in db: Database, isOwn: Bool, replacesLists: Bool = false
     ) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let payload = try payload(of: values, in: db, replacesLists: replacesLists)
+        let payload = try payload(of: values, since: before, in: db, replacesLists: replacesLists)
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
         options.types = [Value.self]
         let builder = try PayloadGraphBuilder(
@@ -190,14 +191,14 @@ extension DataStack {
         _ change: (inout Value) throws -> Void
     ) throws -> SyncResult? {
         guard var value = try rows.fetch(id: id, db)?.element else { return nil }
-        let key = value.syncID
+        let before = value
         try change(&value)
-        guard value.syncID == key else {
+        guard value.syncID == before.syncID else {
             throw SyncError(
                 .invalidOption, "the change sets another primary key; to change a key, call Sync.update",
                 entity: Value.entityName)
         }
-        return try save([value], in: db, isOwn: isOwn, replacesLists: true)
+        return try save([value], since: [before], in: db, isOwn: isOwn, replacesLists: true)
     }
 
     private func insert<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {

@@ -146,6 +146,11 @@ extension EntityRowEncoder {
         return attributes.filter { name, value, _ in values[name].map { Self.isSame(value, $0) } ?? false }.map(\.name)
     }
 
+    /// Returns whether the row has the same link.
+    func has(_ reference: Reference) -> Bool {
+        references.contains { $0.column == reference.column && $0.key == reference.key }
+    }
+
     /// Compares the stored forms of values, because `JSONEncoder` writes the members of an object in any order.
     private static func isSame(_ value: StoredValue, _ other: StoredValue) -> Bool {
         ColumnValue.databaseValue(value, as: .json).isExactly(ColumnValue.databaseValue(other, as: .json))

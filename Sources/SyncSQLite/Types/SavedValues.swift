@@ -51,10 +51,8 @@ struct TypedSource: ExportSource {
         }
         var references: [String: JSONValue] = [:]
         for reference in given.references where related[reference.relationship]?.isEmpty ?? true {
-            if fetched?.references.contains(where: { $0.column == reference.column && $0.key == reference.key }) == true
-            {
-                continue
-            }
+            let isKeyPart = entity.relationship(named: reference.relationship).map(model.isKeyPart) ?? false
+            if !isKeyPart, fetched?.has(reference) == true { continue }
             // A row number has no meaning in JSON, so this reference is omitted.
             if reference.isRowNumber, !reference.key.isNull { continue }
             // GRDB does not read a key that is in the table of the related row, so nil does not mean that there is none.
@@ -187,11 +185,14 @@ extension DataStack {
     /// Returns values and their loaded related rows as a JSON payload, without related rows that are as they were
     /// fetched.
     ///
-    /// - Parameter replacesLists: Whether the lists of the values replace the stored links.
+    /// - Parameters:
+    ///   - before: The values as they were fetched; their records then omit what did not change since. Nil if the
+    ///     records have all values.
+    ///   - replacesLists: Whether the lists of the values replace the stored links.
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
     package func payload<Value: EntityRecord>(
-        of values: [Value], in db: Database, replacesLists: Bool
+        of values: [Value], since before: [Value]? = nil, in db: Database, replacesLists: Bool
     ) throws -> JSONValue {
         var options = ExportOptions()
         options.exportsAll = true
@@ -202,6 +203,9 @@ extension DataStack {
             model: model.compiled, keys: SavedKeys(stack: self, db: db), replacesLists: replacesLists)
         let entity = try model.compiled.entity(named: Value.entityName)
         var exporter = RecordExporter(model: model, options: options, source: source)
-        return .array(try values.map { try exporter.record(try source.row($0), of: entity) })
+        return .array(
+            try values.enumerated().map { index, value in
+                try exporter.record(try source.row(value, since: before?[index]), of: entity)
+            })
     }
 }

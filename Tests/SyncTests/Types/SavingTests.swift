@@ -238,6 +238,20 @@ struct SavingTests {
         #expect(synced.isEmpty)
     }
 
+    @Test("An update writes no attribute that it does not change")
+    func updatesOneAttribute() async throws {
+        let place: JSONValue = ["street": "Elm", "zip": "1234"]
+        let json: JSONValue = [["id": 1, "level": 1, "place": place, "tasks": [["number": 1]]]]
+        try await Sync.changes(json, inEntity: "Job", stack: stack)
+        try await stack.update(Job.self, id: 1) { $0.level = 2 }
+        try await stack.update(Chore.self, id: [1, 1] as JSONValue) { $0.text = "t" }
+        #expect(try await stack.fetch("Job", id: 1)?["place"]?.json?["zip"] == "1234")
+        #expect(try await stack.fetch(Chore.self).map(\.text) == ["t"])
+        #expect(try await stack.fetch(Job.self, id: 1)?.level == 2)
+        #expect(try await stack.update(Job.self, id: 1) { $0.place?.street = "Oak" }?["Job"].updatedCount == 1)
+        #expect(try await stack.count(Chore.self) == 1)
+    }
+
     @Test("An update that fails, or that changes the primary key, writes nothing")
     func updateThatFails() async throws {
         struct Failure: Error {}
