@@ -37,9 +37,9 @@ extension CompiledCondition {
             entity: "User", predicate: .where("id IN {1, -9223372036854775807, nil}"),
             sql: #"""
                 (((CASE WHEN "row"."id" < -4611686018427387904 THEN NULL ELSE "row"."id" END) IS NULL OR \#
-                ("row"."id" IN (?) AND "row"."id" IS NOT NULL)))
+                ("row"."id" IN (?, ?) AND "row"."id" IS NOT NULL)))
                 """#,
-            arguments: #"1"#),
+            arguments: #"1, -9223372036854775807"#),
         CompiledCondition(
             entity: "User", predicate: .where("id IN %@", Array(1...101)),
             sql: #"((("row"."id" IN (SELECT value FROM json_each(?)) AND "row"."id" IS NOT NULL)))"#,
