@@ -19,8 +19,9 @@ extension DataStack {
     /// Of related rows that were fetched with the value, only the attributes and links that changed since are written.
     ///
     /// The rows of a loaded to-many relationship are linked. Rows that the relationship omits keep their links and their
-    /// places, and no row is deleted. Rows that are added to a list that is not loaded come last. To replace the links of a to-many relationship, sync the value with `Sync.changes(_:stack:)`. To
-    /// delete a row, call ``delete(_:)-(Value)``.
+    /// places, and no row is deleted. Rows that are added to a list that is not loaded come last. To replace the links of
+    /// a to-many relationship, sync the value with `Sync.changes(_:stack:)`. To delete a row, call
+    /// ``delete(_:)-(Value)``.
     ///
     /// If a to-one relationship is not loaded, the property with the key of the related row, such as `companyID`,
     /// specifies the link. If this property contains a ``RowNumber``, the link stays unchanged.
@@ -52,8 +53,8 @@ extension DataStack {
         return try save(values, in: db, isOwn: false)
     }
 
-    /// Changes the row with the given key. The call reads the row as a value, passes the value to `change`, and saves the
-    /// value, in one transaction. The call writes only what `change` changes.
+    /// Changes the row with the given key. The call reads the row as a value, passes the value to `change`, and saves
+    /// the value, in one transaction. The call writes only what `change` changes.
     ///
     /// ```swift
     /// try await stack.update(Project.self, id: 7) { $0.name = "Sync" }
@@ -85,7 +86,8 @@ extension DataStack {
     /// Changes the row with the given key, inside ``write(_:)-eoq9``.
     ///
     /// - Returns: The changes; nil if no row has the key.
-    /// - Throws: The errors of ``update(_:id:including:change:)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
+    /// - Throws: The errors of ``update(_:id:including:change:)``. Errors of SQLite may be thrown as GRDB's
+    ///   `DatabaseError`.
     @discardableResult
     public func update<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...,

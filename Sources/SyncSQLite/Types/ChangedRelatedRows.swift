@@ -22,8 +22,8 @@ struct ChangedRelatedRows {
     private let entity: CompiledEntity
     private let keys: SavedKeys
     private let replacesLists: Bool
-    /// Whether the value has a stored row.
-    private let isStored: Bool
+    /// The stored row of the value; nil if there is none, or if no relationship was fetched.
+    private let storedOwner: SyncRow?
 
     /// - Parameters:
     ///   - owner: The primary key of the encoded value.
@@ -33,8 +33,8 @@ struct ChangedRelatedRows {
         _ replacesLists: Bool
     ) throws {
         (self.owner, self.entity, self.keys, self.replacesLists) = (owner, entity, keys, replacesLists)
-        let needsStored = owner != .null && !(given.fetched.isEmpty && given.partial.isEmpty)
-        isStored = try needsStored && keys.row(owner, of: entity) != nil
+        let needsOwner = owner != .null && !(given.fetched.isEmpty && given.partial.isEmpty)
+        storedOwner = try needsOwner ? keys.row(owner, of: entity) : nil
         for (name, related) in given.related {
             rows[name] = try changedRows(related, name, given.fetched[name], isPartial: given.partial.contains(name))
         }
@@ -46,11 +46,11 @@ struct ChangedRelatedRows {
         isPartial: Bool
     ) throws -> [RelatedRow]? {
         let all = related.map { RelatedRow.value($0, since: nil) }
-        guard isStored, let relationship = entity.relationship(named: name) else { return all }
+        guard let storedOwner, let relationship = entity.relationship(named: name) else { return all }
         // A copy of the value with another key needs all links.
         guard let fetched, fetched.owner == owner else {
             guard isPartial, relationship.isToMany else { return all }
-            return try merged(related, [:], relationship) ?? all
+            return try merged(related, [:], relationship, of: storedOwner) ?? all
         }
         let known = Dictionary(fetched.rows.map { ($0.syncID, $0) }) { first, _ in first }
         let changed = try related.filter { row in
@@ -67,23 +67,24 @@ struct ChangedRelatedRows {
         }
         if !relationship.relationship.isOrdered, !replacesLists {
             return changed.isEmpty
-                ? nil : try merged(changed, known, relationship) ?? changed.map { .value($0, since: nil) }
+                ? nil
+                : try merged(changed, known, relationship, of: storedOwner) ?? changed.map { .value($0, since: nil) }
         }
-        return try merged(related, known, relationship) ?? all
+        return try merged(related, known, relationship, of: storedOwner) ?? all
     }
 
     // MARK: Lists
 
-    /// Combines a list with the stored list. Returns nil if the value or the related rows cannot be found by key.
+    /// Combines a list with the stored list. Returns nil if the related rows cannot be found by one key attribute.
     ///
     /// - Parameter known: The fetched rows by key.
     private func merged(
-        _ related: [any EntityRecord], _ known: [JSONValue: any EntityRecord], _ relationship: CompiledRelationship
+        _ related: [any EntityRecord], _ known: [JSONValue: any EntityRecord], _ relationship: CompiledRelationship,
+        of storedOwner: SyncRow
     ) throws -> [RelatedRow]? {
         let destination = keys.stack.model.compiled.entities[relationship.destination]
-        guard destination.keySlot != nil, let stored = try keys.rows(relationship.name, of: owner, entity) else {
-            return nil
-        }
+        guard destination.keySlot != nil else { return nil }
+        let stored = try keys.stack.fetchRelated(relationship.name, of: storedOwner, in: keys.db)
         let storedKeys = Set(stored.map(\.key.json))
         var list: [(key: JSONValue, row: RelatedRow)] = []
         for row in related {
@@ -100,14 +101,11 @@ struct ChangedRelatedRows {
                 list.append((key, .value(row, since: isStored ? before : nil)))
             }
         }
-        let listed = Set(list.map(\.key))
-        let fetched = try Set(known.keys.map { try keys.currentKey($0, of: destination) })
-        let isReplaced = replacesLists && !known.isEmpty
         let isOrdered = relationship.relationship.isOrdered
         if !isOrdered, !replacesLists { return list.map(\.row) }
-        let others = stored.filter { row in
-            !listed.contains(row.key.json) && !(isReplaced && fetched.contains(row.key.json))
-        }
+        let listed = Set(list.map(\.key))
+        let replaced = try replacesLists ? Set(known.keys.map { try keys.currentKey($0, of: destination) }) : []
+        let others = stored.filter { !listed.contains($0.key.json) && !replaced.contains($0.key.json) }
         let order = stored.map(\.key.json)
         let kept = list.map(\.key).filter(storedKeys.contains)
         guard isOrdered, kept == order.filter(listed.contains) else {

@@ -150,11 +150,6 @@ struct SavedKeys {
         try stack.model.compiled.rowKey(key, of: entity).flatMap { try stack.fetch(entity, key: $0, in: db) }
     }
 
-    /// Returns the related rows of a row, in the order of the relationship; nil if the row is not stored.
-    func rows(_ relationship: String, of key: JSONValue, _ entity: CompiledEntity) throws -> [SyncRow]? {
-        try row(key, of: entity).map { try stack.fetchRelated(relationship, of: $0, in: db) }
-    }
-
     func storedValue(_ key: DatabaseValue, of entity: CompiledEntity) throws -> StoredValue? {
         entity.keySlot.map {
             ColumnValue.storedValue(key, as: stack.model.compiled[entity.table].attributes[$0].type)
