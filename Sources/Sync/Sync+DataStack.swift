@@ -135,7 +135,8 @@ extension Sync {
             operations: operations, options: options.checking(Value.self), in: db)
     }
 
-    /// Inserts or updates a row for each value of an array.
+    /// Inserts or updates a row for each value of an array. Of a value that the stack fetched, the sync writes what the
+    /// app changed since the value was fetched or last saved.
     ///
     /// A value whose primary key is nil becomes a row with a temporary key, or with a random UUID. If an engine has
     /// replaced the temporary key of a value, the sync updates the row with the current key. The sync handles
@@ -150,8 +151,8 @@ extension Sync {
     /// - For a to-one relationship that is not loaded, the property with the key of the related row, such as
     ///   `companyID`, specifies the link. If this property contains a ``RowNumber``, the link stays unchanged.
     ///
-    /// The sync also inserts or updates the loaded related rows. Of rows that were fetched with the value, it writes what
-    /// changed since. Other rows of the entity stay, unless ``SyncOptions/payloadKind`` is
+    /// The sync also inserts or updates the loaded related rows. Of rows that the stack fetched, it writes what the app
+    /// changed since they were fetched or last saved. Other rows of the entity stay, unless ``SyncOptions/payloadKind`` is
     /// ``PayloadKind/snapshot``. To write values without options, use ``DataStack/save(_:)-(Value)``.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` if a value cannot be encoded, or if an attribute or relationship of the
@@ -167,9 +168,13 @@ extension Sync {
         if case .automatic = options.payloadKind { options.payloadKind = .delta }
         var result = try await stack.publishing { [options] stack, db in
             // The keys of new rows and the former keys of rows are known only inside the transaction.
-            try changes(
-                stack.payload(of: values, in: db, replacesLists: true), inEntity: Value.entityName, stack: stack,
-                predicate: predicate, operations: operations, options: options, in: db)
+            let payload = try stack.payload(of: values, in: db, replacesLists: true)
+            let result = try changes(
+                payload.json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
+                options: options, in: db)
+            let isComplete = operations == .all && predicate == nil && result.diagnostics.isEmpty
+            stack.remember(payload.rows, isCertain: isComplete, in: db)
+            return result
         }
         if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {
             result.diagnostics += try stack.ignoredRelationships(of: values)

@@ -194,8 +194,7 @@
 
         private var loading: String {
             let cases = entity.relationships.compactMap { property in
-                property.target.map { _ in "case \"\(property.name)\": \(property.storage).load(rows, of: self.syncID)"
-                }
+                property.target.map { _ in "case \"\(property.name)\": \(property.storage).load(rows)" }
             }
             return "switch relationship {\n\(cases.joined(separator: "\n"))\ndefault: break\n}"
         }

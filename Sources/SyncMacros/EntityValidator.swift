@@ -83,7 +83,10 @@
             if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") {
                 return "names that begin with 'sync_' or 'sqlite_' are reserved"
             }
-            let members = ["syncID", "syncKey", "entityName", "syncEntity", "syncProperties", "databaseTableName"]
+            let members = [
+                "syncID", "syncKey", "syncFetchedRow", "entityName", "syncEntity", "syncProperties",
+                "databaseTableName",
+            ]
             if name == "self" { return "'self' is a keyword of Swift" }
             return members.contains(name) ? "'@Entity' adds a member with this name" : nil
         }

@@ -22,6 +22,8 @@ public final class DataStack: Sendable {
     /// ``makeTemporaryKey(for:)`` return different keys even if no row is inserted between them.
     let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreMonitor
+    /// Identifies the stack in values that were fetched from it.
+    let identity = StoreIdentity()
     package let feed = Feed<SyncResult>(buffering: .bufferingNewest(1000))
     package let syncLimit = SyncLimit()
     let unlocked: UnlockedStore?

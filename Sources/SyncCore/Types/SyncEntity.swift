@@ -111,9 +111,6 @@ public struct RelatedRows<Row> {
     /// Whether rows were set while the rows of the relationship were not loaded. A sync of the value then adds them, and
     /// keeps the stored rows of a to-many relationship.
     package var isPartial = false
-    /// The rows as they were fetched, and the primary key of their owner; nil if they were not fetched. A save writes
-    /// only the rows that changed since.
-    package var fetched: (rows: [Row], owner: JSONValue)?
 
     /// Creates storage with loaded rows. Pass nil for rows that were not loaded.
     public init(_ rows: [Row]? = nil) { self.rows = rows }

@@ -60,6 +60,14 @@ extension DataStack {
         ).first
     }
 
+    /// Returns whether a row of the entity has a key, or had it as its temporary key.
+    func isStored(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws -> Bool {
+        guard let (condition, arguments) = try condition(key, of: entity, in: db) else { return false }
+        let statement = try db.cachedStatement(
+            sql: "SELECT 1 FROM \(RecordSQL(entity, layout).from) WHERE \(condition)")
+        return try Row.fetchOne(statement, arguments: arguments) != nil
+    }
+
     /// Returns the condition that selects the row of the entity with a key; nil if no row can have the key.
     func condition(_ key: RowKey, of entity: CompiledEntity) -> (String, StatementArguments)? {
         guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return nil }

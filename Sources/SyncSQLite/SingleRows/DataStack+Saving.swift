@@ -9,14 +9,14 @@ extension DataStack {
     /// ```swift
     /// try await stack.save(Project(id: 7, name: "Sync"))
     /// ```
-    /// The attributes of the row get the values of the properties. If an integer or string primary key is nil, the call
-    /// inserts a row with a temporary key. If a UUID primary key is nil, the call inserts a row with a random UUID. If
-    /// an engine has replaced the temporary key of a value, the call updates the row with the current key.
+    /// If the stack fetched the value, the call writes the attributes and links that the app changed since the value was
+    /// fetched or last saved. What others changed meanwhile stays. If the app created the value, or if its row was
+    /// deleted, the call writes all attributes. The same applies to each loaded related row. A save inside a
+    /// transaction of the caller may be rolled back, so the next save of the value writes all attributes.
     ///
-    /// The row gets all values, also those that changed in the store after the value was read. To change only some
-    /// attributes, read the value in the same transaction, or call `Sync.update`.
-    ///
-    /// Of related rows that were fetched with the value, only the attributes and links that changed since are written.
+    /// If an integer or string primary key is nil, the call inserts a row with a temporary key. If a UUID primary key is
+    /// nil, the call inserts a row with a random UUID. If an engine has replaced the temporary key of a value, the call
+    /// updates the row with the current key.
     ///
     /// The rows of a loaded to-many relationship are linked. Rows that the relationship omits keep their links and their
     /// places, and no row is deleted. Rows that are added to a list that is not loaded come last. To replace the links of
@@ -163,29 +163,30 @@ extension DataStack {
     }
 
     /// - Parameters:
-    ///   - before: The values as they were fetched, if only what changed since is to be written.
     ///   - isOwn: Whether the transaction belongs to the stack.
     ///   - replacesLists: Whether rows that were removed from a list lose their link.
     private func save<Value: EntityRecord>(
-        _ values: [Value], since before: [Value]? = nil, in db: Database, isOwn: Bool, replacesLists: Bool = false
+        _ values: [Value], in db: Database, isOwn: Bool, replacesLists: Bool = false
     ) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let payload = try payload(of: values, since: before, in: db, replacesLists: replacesLists)
+        let payload = try payload(of: values, in: db, replacesLists: replacesLists)
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
         options.types = [Value.self]
         let builder = try PayloadGraphBuilder(
             inEntity: entity.name, of: model, parent: nil, operations: replacesLists ? .all : .allButDelete,
             options: options)
-        let mapped = try builder.map(payload)
-        return try SQLiteWriter(stack: self, db: db, isOwn: isOwn).transaction(SyncRequest(options: options)) {
-            session in
+        let mapped = try builder.map(payload.json)
+        let writer = SQLiteWriter(stack: self, db: db, isOwn: isOwn)
+        let result = try writer.transaction(SyncRequest(options: options)) { session in
             let result = try session.apply(mapped)
             guard result.root.inserted + result.root.matched == values.count - result.duplicateRecordCount else {
                 throw result.rejection(of: entity)
             }
             return result
         }
+        remember(payload.rows, isCertain: isOwn, in: db)
+        return result
     }
 
     private func update<Value: EntityRecord>(
@@ -193,14 +194,14 @@ extension DataStack {
         _ change: (inout Value) throws -> Void
     ) throws -> SyncResult? {
         guard var value = try rows.fetch(id: id, db)?.element else { return nil }
-        let before = value
+        let key = value.syncID
         try change(&value)
-        guard value.syncID == before.syncID else {
+        guard value.syncID == key else {
             throw SyncError(
                 .invalidOption, "the change sets another primary key; to change a key, call Sync.update",
                 entity: Value.entityName)
         }
-        return try save([value], since: [before], in: db, isOwn: isOwn, replacesLists: true)
+        return try save([value], in: db, isOwn: isOwn, replacesLists: true)
     }
 
     private func insert<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {

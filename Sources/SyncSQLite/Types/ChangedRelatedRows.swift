@@ -4,107 +4,91 @@ import SyncStore
 
 /// A related row of a value that is saved or synced.
 enum RelatedRow {
-    /// A loaded row. It has only the values that changed since `before`, or all values if `before` is nil.
-    case value(any EntityRecord, since: (any EntityRecord)?)
+    /// A loaded row.
+    case value(any EntityRecord)
     /// A row that only the store has in the list. Its link and its place stay.
     case stored(SyncRow)
 }
 
-/// The related rows that the sync of a value writes or links: what the app changed since they were fetched.
+/// The related rows that the sync of a value writes or links: what the app changed since they were fetched or saved.
 ///
 /// The sync of a fetched value must not write values or links back that others changed meanwhile. So it combines three
-/// states of a list: as it was fetched, as the app left it, and as it is stored.
+/// states of a list: as it was fetched or last saved, as the app left it, and as it is stored.
 struct ChangedRelatedRows {
     /// The rows by the name of the relationship. Relationships without changes are left out.
     private(set) var rows: [String: [RelatedRow]] = [:]
 
     private let owner: JSONValue
+    private let base: RowContents?
     private let entity: CompiledEntity
     private let keys: SavedKeys
     private let replacesLists: Bool
-    /// The stored row of the value; nil if there is none, or if no relationship was fetched.
-    private let storedOwner: SyncRow?
 
     /// - Parameters:
     ///   - owner: The primary key of the encoded value.
+    ///   - base: The contents of the row as they were fetched or last saved; nil if all links must be written.
     ///   - replacesLists: Whether rows that the app removed from a list lose their link.
     init(
-        _ given: EntityRowEncoder, of owner: JSONValue, _ entity: CompiledEntity, _ keys: SavedKeys,
-        _ replacesLists: Bool
+        _ given: EntityRowEncoder, of owner: JSONValue, since base: RowContents?, _ entity: CompiledEntity,
+        _ keys: SavedKeys, _ replacesLists: Bool
     ) throws {
-        (self.owner, self.entity, self.keys, self.replacesLists) = (owner, entity, keys, replacesLists)
-        let needsOwner = owner != .null && !(given.fetched.isEmpty && given.partial.isEmpty)
-        storedOwner = try needsOwner ? keys.row(owner, of: entity) : nil
+        (self.owner, self.base, self.entity) = (owner, base, entity)
+        (self.keys, self.replacesLists) = (keys, replacesLists)
         for (name, related) in given.related {
-            rows[name] = try changedRows(related, name, given.fetched[name], isPartial: given.partial.contains(name))
+            rows[name] = try changedRows(related, name, isPartial: given.partial.contains(name))
         }
     }
 
     /// Returns the rows of a relationship; nil if it has no changes.
     private func changedRows(
-        _ related: [any EntityRecord], _ name: String, _ fetched: (rows: [any EntityRecord], owner: JSONValue)?,
-        isPartial: Bool
+        _ related: [any EntityRecord], _ name: String, isPartial: Bool
     ) throws -> [RelatedRow]? {
-        let all = related.map { RelatedRow.value($0, since: nil) }
-        guard let storedOwner, let relationship = entity.relationship(named: name) else { return all }
-        // A copy of the value with another key needs all links.
-        guard let fetched, fetched.owner == owner else {
+        let all = related.map(RelatedRow.value)
+        guard let relationship = entity.relationship(named: name) else { return all }
+        guard let base, let fetched = base.related[name] else {
             guard isPartial, relationship.isToMany else { return all }
-            return try merged(related, [:], relationship, of: storedOwner) ?? all
+            return try merged(related, [], relationship) ?? all
         }
-        let known = Dictionary(fetched.rows.map { ($0.syncID, $0) }) { first, _ in first }
+        let known = Set(fetched)
         let changed = try related.filter { row in
-            guard row.syncID != .null, let before = known[row.syncID] else { return true }
-            return try !row.hasSameContents(as: before)
+            try row.syncID == .null || !known.contains(row.syncID) || !row.isUnchanged(in: keys.stack.identity)
         }
-        if changed.isEmpty, related.map(\.syncID) == fetched.rows.map(\.syncID) { return nil }
-        guard relationship.isToMany else {
-            let target = keys.stack.model.compiled.entities[relationship.destination]
-            return try related.map { row in
-                let isStored = try keys.row(keys.currentKey(row.syncID, of: target), of: target) != nil
-                return .value(row, since: isStored ? known[row.syncID] : nil)
-            }
-        }
+        if base.isCertain, changed.isEmpty, related.map(\.syncID) == fetched { return nil }
+        guard relationship.isToMany else { return all }
         if !relationship.relationship.isOrdered, !replacesLists {
-            return changed.isEmpty
-                ? nil
-                : try merged(changed, known, relationship, of: storedOwner) ?? changed.map { .value($0, since: nil) }
+            return changed.isEmpty ? nil : try merged(changed, known, relationship) ?? changed.map(RelatedRow.value)
         }
-        return try merged(related, known, relationship, of: storedOwner) ?? all
+        return try merged(related, known, relationship) ?? all
     }
 
     // MARK: Lists
 
-    /// Combines a list with the stored list. Returns nil if the related rows cannot be found by one key attribute.
+    /// Combines a list with the stored list. Returns nil if the owner is not stored, or if the related rows cannot be
+    /// found by one key attribute.
     ///
-    /// - Parameter known: The fetched rows by key.
+    /// - Parameter known: The keys of the rows that were fetched or last saved.
     private func merged(
-        _ related: [any EntityRecord], _ known: [JSONValue: any EntityRecord], _ relationship: CompiledRelationship,
-        of storedOwner: SyncRow
+        _ related: [any EntityRecord], _ known: Set<JSONValue>, _ relationship: CompiledRelationship
     ) throws -> [RelatedRow]? {
         let destination = keys.stack.model.compiled.entities[relationship.destination]
-        guard destination.keySlot != nil else { return nil }
+        guard destination.keySlot != nil, owner != .null, let storedOwner = try keys.row(owner, of: entity) else {
+            return nil
+        }
         let stored = try keys.stack.fetchRelated(relationship.name, of: storedOwner, in: keys.db)
         let storedKeys = Set(stored.map(\.key.json))
         var list: [(key: JSONValue, row: RelatedRow)] = []
         for row in related {
             let key = try keys.currentKey(row.syncID, of: destination)
-            guard let before = known[row.syncID], row.syncID != .null else {
-                list.append((key, .value(row, since: nil)))
-                continue
-            }
-            if storedKeys.contains(key) {
-                list.append((key, .value(row, since: before)))
-            } else if try !row.hasSameContents(as: before) {
-                // The row is in another list now, or was deleted.
-                let isStored = try keys.row(key, of: destination) != nil
-                list.append((key, .value(row, since: isStored ? before : nil)))
-            }
+            // An unchanged row that is not stored in the list is in another list now, or was deleted.
+            let isRemoved =
+                try known.contains(row.syncID) && !storedKeys.contains(key) && base?.isCertain == true
+                && row.isUnchanged(in: keys.stack.identity)
+            if !isRemoved { list.append((key, .value(row))) }
         }
         let isOrdered = relationship.relationship.isOrdered
         if !isOrdered, !replacesLists { return list.map(\.row) }
         let listed = Set(list.map(\.key))
-        let replaced = try replacesLists ? Set(known.keys.map { try keys.currentKey($0, of: destination) }) : []
+        let replaced = try replacesLists ? Set(known.map { try keys.currentKey($0, of: destination) }) : []
         let others = stored.filter { !listed.contains($0.key.json) && !replaced.contains($0.key.json) }
         let order = stored.map(\.key.json)
         let kept = list.map(\.key).filter(storedKeys.contains)
@@ -132,41 +116,5 @@ struct ChangedRelatedRows {
             }
         }
         return (following[nil] ?? []) + order.flatMap { key in (rows[key].map { [$0] } ?? []) + (following[key] ?? []) }
-    }
-}
-
-// MARK: - Comparison
-
-extension EntityRowEncoder {
-    /// Returns the names of the attributes with the same stored values as in `before`.
-    func unchangedAttributes(since before: EntityRowEncoder) -> [String] {
-        let values = Dictionary(before.attributes.map { ($0.name, $0.value) }) { first, _ in first }
-        return attributes.filter { name, value, _ in values[name].map { Self.isSame(value, $0) } ?? false }.map(\.name)
-    }
-
-    /// Returns whether the row has the same link.
-    func has(_ reference: Reference) -> Bool {
-        references.contains { $0.column == reference.column && $0.key == reference.key }
-    }
-
-    /// Compares the stored forms of values, because `JSONEncoder` writes the members of an object in any order.
-    private static func isSame(_ value: StoredValue, _ other: StoredValue) -> Bool {
-        ColumnValue.databaseValue(value, as: .json).isExactly(ColumnValue.databaseValue(other, as: .json))
-    }
-}
-
-extension EntityRecord {
-    /// Returns whether another value has the same type, attributes, links and loaded related rows.
-    fileprivate func hasSameContents(as other: any EntityRecord) throws -> Bool {
-        guard let other = other as? Self else { return false }
-        let (own, others) = (try EntityRowEncoder(encoding: self), try EntityRowEncoder(encoding: other))
-        guard own.unchangedAttributes(since: others).count == own.attributes.count,
-            own.references.elementsEqual(others.references, by: { $0.key == $1.key }),
-            own.related.keys == others.related.keys
-        else { return false }
-        return try own.related.allSatisfy { name, rows in
-            guard let before = others.related[name], rows.count == before.count else { return false }
-            return try zip(rows, before).allSatisfy { try $0.hasSameContents(as: $1) }
-        }
     }
 }

@@ -21,6 +21,10 @@ public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
     /// null.
     var syncID: JSONValue { get }
 
+    /// The row of the value as it was fetched or last saved. `DataStack` sets and uses this property, so that a save
+    /// writes only what changed since. A type that does not store it has an empty state, and a save writes all values.
+    var syncFetchedRow: FetchedRow { get set }
+
     /// Creates a value from a row.
     ///
     /// - Throws: ``SyncError`` `typeMismatch` for a value that does not fit the type of its property.
@@ -36,6 +40,12 @@ public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
 }
 
 extension EntityRecord {
+    /// An empty state, which cannot be set.
+    public var syncFetchedRow: FetchedRow {
+        get { FetchedRow() }
+        set {}
+    }
+
     /// Does nothing. Types without relationships use this default implementation.
     public mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) {}
 
@@ -63,6 +73,8 @@ extension EntityRecord {
     public func encode(to container: inout PersistenceContainer) throws {
         var values = EntityRowEncoder(of: Self.self)
         try encode(into: &values)
+        // GRDB is about to write the value.
+        syncFetchedRow.setUncertain()
         for (column, value) in try values.columns { container[column] = value }
         try RecordRow.complete(&container, Self.self, values)
     }
@@ -93,8 +105,6 @@ public struct EntityRowEncoder {
     private(set) var references: [Reference] = []
     /// The related rows of each loaded relationship.
     private(set) var related: [String: [any EntityRecord]] = [:]
-    /// The related rows of each fetched relationship as they were fetched, and the primary key of their owner.
-    private(set) var fetched: [String: (rows: [any EntityRecord], owner: JSONValue)] = [:]
     /// The to-many relationships to which rows were added while their rows were not loaded.
     private(set) var partial: Set<String> = []
 
@@ -195,12 +205,11 @@ public struct EntityRowEncoder {
         if let rows { related[relationship] = rows }
     }
 
-    /// Encodes the storage of a to-many relationship. `DataStack.save` then writes only the rows that changed since they
-    /// were fetched.
+    /// Encodes the storage of a to-many relationship. A save adds rows that were set while the rows of the relationship
+    /// were not loaded.
     public mutating func setRelated<Row: EntityRecord>(_ relationship: String, to storage: RelatedRows<Row>) {
         setRelated(relationship, to: storage.rows)
         if storage.isPartial { partial.insert(relationship) }
-        if let found = storage.fetched { fetched[relationship] = (found.rows, found.owner) }
     }
 
     /// Encodes the storage of a to-one relationship. If the key is not that of the loaded row, the relationship counts
@@ -355,14 +364,6 @@ extension RelatedRows where Row: EntityRecord {
     public mutating func load(_ rows: [any EntityRecord]) {
         self.rows = rows.compactMap { $0 as? Row }
         isPartial = false
-    }
-
-    /// Sets the loaded rows, as they were fetched. The call omits rows that are not of the type `Row`.
-    ///
-    /// - Parameter owner: The ``EntityRecord/syncID`` of the value that has the relationship.
-    public mutating func load(_ rows: [any EntityRecord], of owner: JSONValue) {
-        load(rows)
-        fetched = self.rows.map { ($0, owner) }
     }
 
     /// Returns the loaded row of a to-one relationship; nil if no row is loaded, or if the row has another key.

@@ -20,16 +20,19 @@ struct TypedSource: ExportSource {
     let keys: SavedKeys
     /// Whether the lists of the values replace the stored links.
     let replacesLists: Bool
+    /// The rows that were encoded.
+    let encoded = EncodedRows()
 
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `typeMismatch`.
+    /// Returns a row without the values and links that are as they were fetched or last saved.
     ///
-    /// - Parameter before: The value as it was fetched; the row then omits what did not change since. Nil if the row
-    ///   has all values.
-    func row<Value: EntityRecord>(_ value: Value, since before: (any EntityRecord)? = nil) throws -> ExportRow {
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `typeMismatch`.
+    func row<Value: EntityRecord>(_ value: Value) throws -> ExportRow {
         let entity = try model.entity(named: Value.entityName)
         let given = try EntityRowEncoder(encoding: value)
-        let fetched = try (before as? Value).map { try EntityRowEncoder(encoding: $0) }
-        let related = try ChangedRelatedRows(given, of: value.syncID, entity, keys, replacesLists).rows
+        let base = try keys.base(of: value, entity)
+        let related = try ChangedRelatedRows(given, of: value.syncID, since: base, entity, keys, replacesLists).rows
+        let contents = RowContents(given, key: value.syncID)
+        encoded.append(value.syncFetchedRow, replacesLists ? contents : contents.addingRelated(of: base))
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         for (name, value, _) in given.attributes {
             guard let slot = entity.slotByName[name] else {
@@ -42,8 +45,8 @@ struct TypedSource: ExportSource {
             }
             values[slot] = value
         }
-        let omittedSlots = fetched.map {
-            Set(given.unchangedAttributes(since: $0).compactMap { entity.slotByName[$0] })
+        let omittedSlots = base.map { base in
+            Set(given.attributes.filter { base.has($0.value, for: $0.name) }.compactMap { entity.slotByName[$0.name] })
         }
         let relationships = given.references.map(\.relationship) + given.related.keys
         if let name = relationships.first(where: { entity.relationship(named: $0) == nil }) {
@@ -52,7 +55,7 @@ struct TypedSource: ExportSource {
         var references: [String: JSONValue] = [:]
         for reference in given.references where related[reference.relationship]?.isEmpty ?? true {
             let isKeyPart = entity.relationship(named: reference.relationship).map(model.isKeyPart) ?? false
-            if !isKeyPart, fetched?.has(reference) == true { continue }
+            if !isKeyPart, base?.has(reference) == true { continue }
             // A row number has no meaning in JSON, so this reference is omitted.
             if reference.isRowNumber, !reference.key.isNull { continue }
             // GRDB does not read a key that is in the table of the related row, so nil does not mean that there is none.
@@ -102,7 +105,7 @@ struct TypedSource: ExportSource {
     func targets(of row: ExportRow, along relationship: CompiledRelationship) throws -> [ExportRow] {
         try (links(of: row)?.related[relationship.name] ?? []).map { related in
             switch related {
-            case .value(let value, let before): try self.row(value, since: before)
+            case .value(let value): try self.row(value)
             case .stored(let row): try self.row(row)
             }
         }
@@ -145,6 +148,16 @@ struct SavedKeys {
         return current.recordKey(model.keyType(of: entity.id)).json
     }
 
+    /// Returns the contents of a row, as its value was fetched or last saved. Returns nil if all values must be written,
+    /// because the value was not fetched from this store, has another key, or is no longer stored.
+    func base<Value: EntityRecord>(of value: Value, _ entity: CompiledEntity) throws -> RowContents? {
+        guard let contents = try value.syncFetchedRow.contents(in: stack.identity),
+            contents.key == value.syncID, let key = stack.model.compiled.rowKey(value.syncID, of: entity),
+            try stack.isStored(key, of: entity, in: db)
+        else { return nil }
+        return contents
+    }
+
     /// Returns the row with a key; nil if no row has it.
     func row(_ key: JSONValue, of entity: CompiledEntity) throws -> SyncRow? {
         try stack.model.compiled.rowKey(key, of: entity).flatMap { try stack.fetch(entity, key: $0, in: db) }
@@ -177,18 +190,14 @@ extension DataStack {
         }
     }
 
-    /// Returns values and their loaded related rows as a JSON payload, without related rows that are as they were
-    /// fetched.
+    /// Returns values and their loaded related rows as a JSON payload, without what is as it was fetched or last saved.
     ///
-    /// - Parameters:
-    ///   - before: The values as they were fetched; their records then omit what did not change since. Nil if the
-    ///     records have all values.
-    ///   - replacesLists: Whether the lists of the values replace the stored links.
+    /// - Parameter replacesLists: Whether the lists of the values replace the stored links.
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
     package func payload<Value: EntityRecord>(
-        of values: [Value], since before: [Value]? = nil, in db: Database, replacesLists: Bool
-    ) throws -> JSONValue {
+        of values: [Value], in db: Database, replacesLists: Bool
+    ) throws -> (json: JSONValue, rows: EncodedRows) {
         var options = ExportOptions()
         options.exportsAll = true
         if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
@@ -198,9 +207,29 @@ extension DataStack {
             model: model.compiled, keys: SavedKeys(stack: self, db: db), replacesLists: replacesLists)
         let entity = try model.compiled.entity(named: Value.entityName)
         var exporter = RecordExporter(model: model, options: options, source: source)
-        return .array(
-            try values.enumerated().map { index, value in
-                try exporter.record(try source.row(value, since: before?[index]), of: entity)
-            })
+        let records = try values.map { try exporter.record(try source.row($0), of: entity) }
+        return (.array(records), source.encoded)
     }
+
+    /// Records that rows were written, so that a later save of their values writes what changed since.
+    ///
+    /// - Parameter isCertain: Whether all contents are stored if the transaction of the stack commits. False if the
+    ///   caller may roll back the writes, or if the sync may have skipped some contents.
+    package func remember(_ rows: EncodedRows, isCertain: Bool, in db: Database) {
+        for (row, contents) in rows.rows {
+            guard isCertain else {
+                row.setUncertain()
+                continue
+            }
+            let undo = row.setSaved(contents)
+            watch.transactionEnd.afterTransaction(of: db, onRollback: { _ in undo() })
+        }
+    }
+}
+
+/// The rows that are encoded for a payload, with their contents.
+package final class EncodedRows {
+    private(set) var rows: [(row: FetchedRow, contents: RowContents)] = []
+
+    func append(_ row: FetchedRow, _ contents: RowContents) { rows.append((row, contents)) }
 }

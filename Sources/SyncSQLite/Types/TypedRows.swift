@@ -68,7 +68,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         }
         try load(loaded, into: &rows, select.entity, db)
         return try rows.compactMap { row in
-            guard let value = row.value else { return nil }
+            guard let value = fetched(row) else { return nil }
             let specific = try row.kind.map { try stack.model.compiled.entity(named: $0) } ?? select.entity
             return TypedRow(
                 element: value, identity: ListedRowIdentity(specific, rowKey: row.key), cells: row.cells.map(\.exact))
@@ -139,9 +139,16 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         var found: [BinaryComparedValue: [DecodedRow<any EntityRecord>]] = [:]
         for (row, owner) in zip(rows, owners) {
             found[owner.exact, default: []].append(
-                DecodedRow(value: row.value, key: row.key, kind: row.kind, cells: row.cells))
+                DecodedRow(value: fetched(row), key: row.key, kind: row.kind, cells: row.cells))
         }
         return found
+    }
+
+    /// Returns the value of a row whose related rows are loaded. The value knows that it was fetched.
+    private func fetched<Record: EntityRecord>(_ row: DecodedRow<Record>) -> Record? {
+        guard var value = row.value else { return nil }
+        value.syncFetchedRow = FetchedRow(value, in: stack.identity)
+        return value
     }
 
     /// Decodes a row. If the row is unreadable, calls `skip` and returns nil, or throws if `skip` is nil.

@@ -8,6 +8,7 @@ private struct Basket: EntityRecord {
     var id: Int
     var name: String
     var _items = RelatedRows<Item>()
+    var syncFetchedRow = FetchedRow()
     var _labels = RelatedRows<Label>()
     var items: [Item] {
         get { _items.rows ?? [] }
@@ -47,7 +48,7 @@ private struct Basket: EntityRecord {
         row.setRelated("labels", to: _labels)
     }
     mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) {
-        if relationship == "items" { _items.load(rows, of: syncID) } else { _labels.load(rows, of: syncID) }
+        if relationship == "items" { _items.load(rows) } else { _labels.load(rows) }
     }
 }
 
@@ -56,6 +57,7 @@ private struct Item: EntityRecord {
     var title: String
     var note: String?
     var basketID: Int?
+    var syncFetchedRow = FetchedRow()
 
     static var syncEntity: SyncModel.Entity {
         SyncModel.Entity(
@@ -93,6 +95,7 @@ private struct Item: EntityRecord {
 private struct Label: EntityRecord {
     var id: String
     var text: String
+    var syncFetchedRow = FetchedRow()
 
     static var syncEntity: SyncModel.Entity {
         SyncModel.Entity(
@@ -120,6 +123,7 @@ private struct Visit: EntityRecord {
     var id: Date
     var text: String
     var placeID: Int?
+    var syncFetchedRow = FetchedRow()
 
     static var syncEntity: SyncModel.Entity {
         SyncModel.Entity(
@@ -149,6 +153,7 @@ private struct Visit: EntityRecord {
 private struct Venue: EntityRecord {
     var id: Int
     var _visits = RelatedRows<Visit>()
+    var syncFetchedRow = FetchedRow()
     var visits: [Visit] {
         get { _visits.rows ?? [] }
         set { _visits.rows = newValue }
@@ -171,7 +176,7 @@ private struct Venue: EntityRecord {
         try row.set("id", to: id)
         row.setRelated("visits", to: _visits)
     }
-    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { _visits.load(rows, of: syncID) }
+    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { _visits.load(rows) }
 }
 
 @Suite("Lists of fetched values that others changed meanwhile")

@@ -16,6 +16,7 @@ struct Job: EntityRecord, Equatable {
     var level: Int8?
     var place: Place?
     var tasks = RelatedRows<Chore>()
+    var syncFetchedRow = FetchedRow()
 
     static let entityName = "Job"
     static var syncEntity: SyncModel.Entity {
@@ -63,6 +64,7 @@ struct Chore: EntityRecord, Equatable {
     var number: Int
     var stage: Stage = .open
     var text: String?
+    var syncFetchedRow = FetchedRow()
 
     static let entityName = "Chore"
     static var syncEntity: SyncModel.Entity {

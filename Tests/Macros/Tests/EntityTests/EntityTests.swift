@@ -104,6 +104,26 @@ struct EntityTests {
         #expect(Set(try await user(3).friends.map(\.id)) == [1, 4])
     }
 
+    @Test("The state of a fetched value has no member in its JSON, and takes no part in comparisons")
+    func fetchedState() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Label.self))
+        try await stack.save(Label(id: 1, text: "a"))
+        var label = try #require(try await stack.fetch(Label.self, id: 1))
+        #expect(label == Label(id: 1, text: "a"))
+        let json = try #require(try JSONSerialization.jsonObject(with: JSONEncoder().encode(label)) as? [String: Any])
+        #expect(json.keys.sorted() == ["id", "text"])
+        #expect(try JSONDecoder().decode(Label.self, from: Data(#"{"id":1,"text":"a"}"#.utf8)) == label)
+        try await Sync.update(id: 1, with: ["text": "b"], inEntity: "Label", stack: stack)
+        #expect(try await stack.save(label).isEmpty)
+        label.text = "c"
+        #expect(try await stack.save(label)[Label.self].updated == [1])
+        label.text = "a"
+        #expect(try await stack.save(label)[Label.self].updated == [1])
+        label.syncFetchedRow = FetchedRow()
+        try await Sync.update(id: 1, with: ["text": "b"], inEntity: "Label", stack: stack)
+        #expect(try await stack.save(label)[Label.self].updated == [1])
+    }
+
     @Test("A sync of a value changes lists as the app did since they were fetched")
     func syncedLists() async throws {
         let stack = try stack()

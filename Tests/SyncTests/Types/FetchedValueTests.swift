@@ -1,0 +1,287 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("Saves of fetched values")
+struct FetchedValueTests {
+    private struct Failure: Error {}
+
+    private let stack: DataStack
+
+    init() async throws {
+        stack = try Self.emptyStack()
+        let json: JSONValue = [
+            [
+                "id": 1, "stage": "open", "level": 1, "place": ["street": "Elm", "zip": "1234"],
+                "tasks": [["number": 1, "text": "a"], ["number": 2, "text": "b"]],
+            ],
+            ["id": 2],
+        ]
+        try await Sync.changes(json, inEntity: "Job", stack: stack)
+    }
+
+    private static func emptyStack() throws -> DataStack {
+        try DataStack.inMemory(SyncModel(Job.self, Chore.self))
+    }
+
+    private func job() async throws -> Job { try #require(try await stack.fetch(Job.self, id: 1, including: \.tasks)) }
+
+    /// Changes a row as another writer would.
+    private func write(_ values: JSONValue) async throws {
+        #expect(try await Sync.update(id: 1, with: values, inEntity: "Job", stack: stack) != nil)
+    }
+
+    private func expect(level: Int8, stage: Stage, in stack: DataStack? = nil) async throws {
+        let job = try #require(try await (stack ?? self.stack).fetch(Job.self, id: 1))
+        #expect(job.level == level && job.stage == stage, "level \(job.level ?? -1), stage \(job.stage ?? .open)")
+    }
+
+    @Test("A save writes the changed attributes only", arguments: [true, false])
+    func writesChangedAttributes(isSync: Bool) async throws {
+        var held = try await job()
+        try await write(["stage": "done", "place": ["street": "Oak", "zip": "9"]])
+        held.level = 2
+        let result = isSync ? try await Sync.changes([held], stack: stack) : try await stack.save(held)
+        #expect(result["Job"].updated.map(\.changedAttributes) == [["level"]])
+        try await expect(level: 2, stage: .done)
+        #expect(try await stack.fetch("Job", id: 1)?["place"]?.json?["zip"] == "9")
+    }
+
+    @Test("A second save of the same value writes what changed since the first")
+    func savesTwice() async throws {
+        var held = try await job()
+        held.level = 2
+        try await stack.save(held)
+        try await write(["stage": "done"])
+        held.level = 1
+        try await stack.save(held)
+        try await expect(level: 1, stage: .done)
+        held.tasks.rows?[0].text = "A"
+        try await stack.save(held)
+        held.tasks.rows?[0].text = "a"
+        try await stack.save(held)
+        #expect(try await stack.fetch(Chore.self).map(\.text) == ["a", "b"])
+    }
+
+    @Test("A copy that was kept before a save restores the values")
+    func restoresCopy() async throws {
+        let former = try await job()
+        var held = former
+        held.level = 2
+        try await stack.save(held)
+        try await write(["stage": "done"])
+        try await stack.save(former)
+        try await expect(level: 1, stage: .done)
+    }
+
+    @Test("A value of another store is written whole, with its related rows", arguments: [true, false])
+    func copiesToOtherStore(isSync: Bool) async throws {
+        let other = try Self.emptyStack()
+        try await other.save(Job(id: 1))
+        let held = try await job()
+        if isSync { try await Sync.changes([held], stack: other) } else { try await other.save(held) }
+        try await expect(level: 1, stage: .open, in: other)
+        #expect(try await other.fetch(Chore.self).map(\.text) == ["a", "b"])
+    }
+
+    @Test("A value whose row was deleted is inserted with all values")
+    func insertsDeletedRow() async throws {
+        var held = try await job()
+        try await Sync.delete(id: 1, inEntity: "Job", stack: stack)
+        held.level = 3
+        try await stack.save(held)
+        try await expect(level: 3, stage: .open)
+        #expect(try await stack.fetch(Job.self, id: 1)?.place?.street == "Elm")
+    }
+
+    @Test("A copy with another key is written whole")
+    func copiesRow() async throws {
+        var held = try await job()
+        held.id = 3
+        held.tasks = RelatedRows()
+        try await stack.save(held)
+        let copy = try #require(try await stack.fetch(Job.self, id: 3))
+        #expect(copy.level == 1 && copy.stage == .open && copy.place?.street == "Elm")
+    }
+
+    @Test("After a commit that failed, a save writes the changes again")
+    func savesAfterFailedCommit() async throws {
+        /// Fails the first commit.
+        final class Observer: TransactionObserver {
+            private var failed = false
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseWillCommit() throws {
+                if failed { return }
+                failed = true
+                throw Failure()
+            }
+            func databaseDidCommit(_ db: Database) {}
+            func databaseDidRollback(_ db: Database) {}
+        }
+        var held = try await job()
+        try await write(["stage": "done"])
+        held.level = 2
+        let value = held
+        stack.writer.add(transactionObserver: Observer(), extent: .databaseLifetime)
+        await #expect(throws: (any Error).self) { try await stack.save(value) }
+        try await expect(level: 1, stage: .done)
+        try await stack.save(held)
+        try await expect(level: 2, stage: .done)
+    }
+
+    @Test("A save that fails keeps the state of the value")
+    func savesAfterError() async throws {
+        var held = try await job()
+        try await write(["stage": "done"])
+        held.level = 2
+        var other = held
+        other.level = 3
+        let both = [held, other]
+        await #expect(throws: SyncError.self) { try await stack.save(both) }
+        try await stack.save(held)
+        try await expect(level: 2, stage: .done)
+    }
+
+    @Test("A save in a transaction that is rolled back is repeated whole")
+    func savesAfterRollbackOfCaller() async throws {
+        var held = try await job()
+        held.level = 2
+        let values = [held]
+        await #expect(throws: Failure.self) {
+            try await stack.write { [stack] db in
+                try stack.save(values, in: db)
+                throw Failure()
+            }
+        }
+        try await stack.write { [stack] db in
+            try db.inSavepoint {
+                try stack.save(values, in: db)
+                return .rollback
+            }
+        }
+        try await expect(level: 1, stage: .open)
+        try await stack.save(held)
+        try await expect(level: 2, stage: .open)
+    }
+
+    @Test("A value that GRDB wrote is saved whole")
+    func savesAfterRecordWrite() async throws {
+        var held = try await job()
+        held.level = 2
+        let written = held
+        try await stack.write { db in try written.update(db) }
+        try await expect(level: 2, stage: .open)
+        held.level = 1
+        try await stack.save(held)
+        try await expect(level: 1, stage: .open)
+    }
+
+    @Test("A sync that excludes updates does not count as a save")
+    func savesAfterPartialSync() async throws {
+        var held = try await job()
+        held.level = 2
+        try await Sync.changes([held], stack: stack, operations: .insert)
+        try await expect(level: 1, stage: .open)
+        try await stack.save(held)
+        try await expect(level: 2, stage: .open)
+    }
+
+    @Test("A fetched row that is added to another value is linked, and only its changes are written")
+    func linksFetchedRow() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Team.self, Player.self))
+        let json: JSONValue = [["id": 1, "players": [["id": 7, "name": "Ann", "score": 1]]], ["id": 2]]
+        try await Sync.changes(json, inEntity: "Team", stack: stack)
+        var player = try #require(try await stack.fetch(Player.self, id: 7))
+        var team = try #require(try await stack.fetch(Team.self, id: 2, including: \.players))
+        try await Sync.update(id: 7, with: ["name": "Anna"], inEntity: "Player", stack: stack)
+        player.score = 2
+        team.players.append(player)
+        try await stack.save(team)
+        let found = try #require(try await stack.fetch(Team.self, id: 2, including: \.players)).players
+        #expect(found.map(\.name) == ["Anna"] && found.map(\.score) == [2])
+        // The row is moved back by a list whose row was fetched before.
+        team = try #require(try await stack.fetch(Team.self, id: 1, including: \.players))
+        team.players.append(player)
+        try await stack.save(team)
+        #expect(try await stack.fetch(Player.self, id: 7)?.teamID == 1)
+    }
+
+    @Test("The state takes no part in comparisons")
+    func comparesProperties() async throws {
+        let fetched = try await job()
+        var created = Job(id: 1)
+        (created.stage, created.level, created.place) = (fetched.stage, fetched.level, fetched.place)
+        created.tasks = fetched.tasks
+        #expect(created == fetched)
+        #expect(FetchedRow().hashValue == fetched.syncFetchedRow.hashValue)
+        let json = try JSONEncoder().encode([fetched.syncFetchedRow])
+        #expect(try JSONDecoder().decode([FetchedRow].self, from: json).count == 1)
+    }
+}
+
+private struct Team: EntityRecord {
+    var id: Int
+    var _players = RelatedRows<Player>()
+    var players: [Player] {
+        get { _players.rows ?? [] }
+        set { _players.rows = newValue }
+    }
+    var syncFetchedRow = FetchedRow()
+
+    static var syncEntity: SyncModel.Entity {
+        SyncModel.Entity(
+            entityName, attributes: [.init("id", Int.self, isKey: true)],
+            relationships: [.init("players", to: Player.self, many: true, inverse: "team")])
+    }
+    static var syncProperties: [PartialKeyPath<Team>: SyncProperty] {
+        [\.id: "id", \.players: SyncProperty("players", to: Player.self)]
+    }
+    typealias SyncKey = Int
+    var syncKey: Int? { id }
+    var syncID: JSONValue { Self.syncID(of: id) }
+
+    init(entityRow row: EntityRowDecoder) throws { id = try row.value("id") }
+    func encode(into row: inout EntityRowEncoder) throws {
+        try row.set("id", to: id)
+        row.setRelated("players", to: _players)
+    }
+    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { _players.load(rows) }
+}
+
+private struct Player: EntityRecord {
+    var id: Int
+    var name: String
+    var score: Int
+    var teamID: Int?
+    var syncFetchedRow = FetchedRow()
+
+    static var syncEntity: SyncModel.Entity {
+        SyncModel.Entity(
+            entityName,
+            attributes: [
+                .init("id", Int.self, isKey: true), .init("name", String.self), .init("score", Int.self),
+            ],
+            relationships: [.init("team", to: Team.self, inverse: "players")])
+    }
+    static var syncProperties: [PartialKeyPath<Player>: SyncProperty] {
+        [\.id: "id", \.name: "name", \.score: "score", \.teamID: SyncProperty("team", to: Team.self)]
+    }
+    typealias SyncKey = Int
+    var syncKey: Int? { id }
+    var syncID: JSONValue { Self.syncID(of: id) }
+
+    init(entityRow row: EntityRowDecoder) throws {
+        id = try row.value("id")
+        name = try row.value("name")
+        score = try row.value("score")
+        teamID = try row.value("teamID")
+    }
+    func encode(into row: inout EntityRowEncoder) throws {
+        try row.set("id", to: id)
+        try row.set("name", to: name)
+        try row.set("score", to: score)
+        row.setForeignKey("team", to: teamID, in: "teamID")
+    }
+}
