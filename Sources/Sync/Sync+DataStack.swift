@@ -173,7 +173,7 @@ extension Sync {
                 payload.json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
                 options: options, in: db)
             let isComplete = operations == .all && predicate == nil && result.diagnostics.isEmpty
-            stack.remember(payload.rows, isCertain: isComplete, in: db)
+            stack.recordSave(of: payload.rows, isCertain: isComplete, in: db)
             return result
         }
         if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {

@@ -22,6 +22,7 @@
                 "\(access)typealias SyncKey = \(key.type)",
                 "\(access)var syncKey: SyncKey? { \(key.value) }",
                 "\(access)var syncID: SyncCore.JSONValue { \(key.id) }",
+                "\(access)var syncFetchedRow = SyncSQLite.FetchedRow()",
             ]
             return entity.hasColumns ? members : members + ["\(access)nonisolated enum Columns {\n\(columns)\n}"]
         }

@@ -31,9 +31,7 @@
                 ]
             }
             let initializer = MemberwiseInitializer(entity).code.map { [DeclSyntax(stringLiteral: $0)] } ?? []
-            let fetched: DeclSyntax =
-                "\(raw: entity.access)var syncFetchedRow = SyncSQLite.FetchedRow()"
-            return storage + [fetched] + initializer + EntityCodeGenerator(entity).members.map { DeclSyntax(stringLiteral: $0) }
+            return storage + initializer + EntityCodeGenerator(entity).members.map { DeclSyntax(stringLiteral: $0) }
         }
 
         static func expansion(

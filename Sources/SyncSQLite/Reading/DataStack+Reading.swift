@@ -60,12 +60,15 @@ extension DataStack {
         ).first
     }
 
-    /// Returns whether a row of the entity has a key, or had it as its temporary key.
+    /// Returns whether a stored row has a key of the entity, or had it as its temporary key.
     func isStored(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws -> Bool {
-        guard let (condition, arguments) = try condition(key, of: entity, in: db) else { return false }
-        let statement = try db.cachedStatement(
-            sql: "SELECT 1 FROM \(RecordSQL(entity, layout).from) WHERE \(condition)")
-        return try Row.fetchOne(statement, arguments: arguments) != nil
+        let current = try layout.laterKey(of: key, entity, in: db) ?? key
+        guard let columns = KeyColumns(entity, layout), let values = columns.bound(current) else { return false }
+        let alias = RecordSQL.alias
+        let condition = columns.condition(of: alias, equals: values.map(\.sql))
+        return try db.finds(
+            "SELECT 1 FROM \(columns.table.name.quoted) AS \(alias.quoted) WHERE \(condition)",
+            list: values.map(\.value))
     }
 
     /// Returns the condition that selects the row of the entity with a key; nil if no row can have the key.

@@ -185,7 +185,7 @@ extension DataStack {
             }
             return result
         }
-        remember(payload.rows, isCertain: isOwn, in: db)
+        recordSave(of: payload.rows, isCertain: isOwn, in: db)
         return result
     }
 

@@ -90,6 +90,13 @@ public typealias EntityColumn = Column
 
 /// An encoder that receives the values of a row from an ``EntityRecord``.
 public struct EntityRowEncoder {
+    /// The value of an attribute.
+    struct Attribute {
+        let name: String
+        let value: StoredValue
+        let column: String
+    }
+
     /// A to-one link to a row, by its key.
     struct Reference {
         let relationship: String
@@ -101,7 +108,7 @@ public struct EntityRowEncoder {
 
     private let type: any EntityRecord.Type
     private var entity: String { type.entityName }
-    private(set) var attributes: [(name: String, value: StoredValue, column: String)] = []
+    private(set) var attributes: [Attribute] = []
     private(set) var references: [Reference] = []
     /// The related rows of each loaded relationship.
     private(set) var related: [String: [any EntityRecord]] = [:]
@@ -122,7 +129,7 @@ public struct EntityRowEncoder {
     public mutating func set<Value: AttributeValue>(_ attribute: String, to value: Value, in column: String? = nil)
         throws
     {
-        attributes.append((attribute, value.storedValue, column ?? attribute))
+        attributes.append(Attribute(name: attribute, value: value.storedValue, column: column ?? attribute))
     }
 
     /// Encodes the raw value of an attribute.

@@ -79,16 +79,15 @@ struct RowContents: Sendable {
     var isCertain = true
     /// The primary keys of the loaded related rows, by the name of the relationship.
     private(set) var related: [String: [JSONValue]]
-    private let attributes: [String: StoredValue]
-    /// The keys of to-one relationships by column.
-    private let references: [String: StoredValue]
+    /// The values in the order of the type's attributes.
+    private let attributes: [EntityRowEncoder.Attribute]
+    private let references: [EntityRowEncoder.Reference]
 
     init(_ value: any EntityRecord) throws { self.init(try EntityRowEncoder(encoding: value), key: value.syncID) }
 
     init(_ row: EntityRowEncoder, key: JSONValue) {
         self.key = key
-        attributes = Dictionary(row.attributes.map { ($0.name, $0.value) }) { first, _ in first }
-        references = Dictionary(row.references.map { ($0.column, $0.key) }) { first, _ in first }
+        (attributes, references) = (row.attributes, row.references)
         related = row.related.mapValues { $0.map(\.syncID) }
     }
 
@@ -99,17 +98,25 @@ struct RowContents: Sendable {
         return contents
     }
 
-    /// Returns whether the store had this value of an attribute.
-    ///
-    /// The method compares stored forms, because `JSONEncoder` writes the members of an object in any order.
-    func has(_ value: StoredValue, for attribute: String) -> Bool {
-        guard isCertain, let own = attributes[attribute] else { return false }
-        return ColumnValue.databaseValue(own, as: .json).isExactly(ColumnValue.databaseValue(value, as: .json))
+    /// Returns the attributes of a row that have the same values.
+    func unchangedAttributes(of row: EntityRowEncoder) -> [EntityRowEncoder.Attribute] {
+        guard isCertain, row.attributes.count == attributes.count else { return [] }
+        return zip(row.attributes, attributes).filter { $0.isSame(as: $1) }.map(\.0)
     }
 
-    /// Returns whether the store had this link.
+    /// Returns whether the row had this link.
     func has(_ reference: EntityRowEncoder.Reference) -> Bool {
-        isCertain && references[reference.column] == reference.key
+        isCertain && references.contains { $0.column == reference.column && $0.key == reference.key }
+    }
+}
+
+extension EntityRowEncoder.Attribute {
+    /// Returns whether another value of the same attribute has the same stored form. The members of a JSON object may
+    /// have another order, because `JSONEncoder` writes them in any order.
+    fileprivate func isSame(as other: Self) -> Bool {
+        guard name == other.name else { return false }
+        let (own, others) = (value, other.value)
+        return ColumnValue.databaseValue(own, as: .string).isExactly(ColumnValue.databaseValue(others, as: .string))
     }
 }
 
@@ -118,7 +125,7 @@ extension EntityRecord {
     func isUnchanged(in store: StoreIdentity) throws -> Bool {
         let row = try EntityRowEncoder(encoding: self)
         guard let contents = try syncFetchedRow.contents(in: store), contents.isCertain, contents.key == syncID,
-            row.attributes.allSatisfy({ contents.has($0.value, for: $0.name) }),
+            contents.unchangedAttributes(of: row).count == row.attributes.count,
             row.references.allSatisfy(contents.has),
             row.related.mapValues({ $0.map(\.syncID) }) == contents.related
         else { return false }

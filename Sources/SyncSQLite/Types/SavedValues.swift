@@ -34,19 +34,21 @@ struct TypedSource: ExportSource {
         let contents = RowContents(given, key: value.syncID)
         encoded.append(value.syncFetchedRow, replacesLists ? contents : contents.addingRelated(of: base))
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
-        for (name, value, _) in given.attributes {
+        for attribute in given.attributes {
+            let name = attribute.name
             guard let slot = entity.slotByName[name] else {
                 throw SyncError(
                     .unknownAttribute, "the type \(Value.self) has '\(name)', which is no attribute of \(entity.name)",
                     entity: entity.name, path: name)
             }
-            guard value.hasJSONForm else {
-                throw SyncError(.typeMismatch, "\(value) cannot be written as JSON", entity: entity.name, path: name)
+            guard attribute.value.hasJSONForm else {
+                throw SyncError(
+                    .typeMismatch, "\(attribute.value) cannot be written as JSON", entity: entity.name, path: name)
             }
-            values[slot] = value
+            values[slot] = attribute.value
         }
         let omittedSlots = base.map { base in
-            Set(given.attributes.filter { base.has($0.value, for: $0.name) }.compactMap { entity.slotByName[$0.name] })
+            Set(base.unchangedAttributes(of: given).compactMap { entity.slotByName[$0.name] })
         }
         let relationships = given.references.map(\.relationship) + given.related.keys
         if let name = relationships.first(where: { entity.relationship(named: $0) == nil }) {
@@ -215,15 +217,10 @@ extension DataStack {
     ///
     /// - Parameter isCertain: Whether all contents are stored if the transaction of the stack commits. False if the
     ///   caller may roll back the writes, or if the sync may have skipped some contents.
-    package func remember(_ rows: EncodedRows, isCertain: Bool, in db: Database) {
-        for (row, contents) in rows.rows {
-            guard isCertain else {
-                row.setUncertain()
-                continue
-            }
-            let undo = row.setSaved(contents)
-            watch.transactionEnd.afterTransaction(of: db, onRollback: { _ in undo() })
-        }
+    package func recordSave(of rows: EncodedRows, isCertain: Bool, in db: Database) {
+        guard isCertain else { return rows.rows.forEach { $0.row.setUncertain() } }
+        let restore = rows.rows.map { row, contents in row.setSaved(contents) }
+        watch.transactionEnd.afterTransaction(of: db, onRollback: { _ in restore.forEach { $0() } })
     }
 }
 
