@@ -14,9 +14,9 @@
     /// }
     /// ```
     /// An attribute is optional if the type of the property is optional, or if the attribute is part of the primary
-    /// key. The initial value of a variable is the default value of the attribute. An enumeration with raw values is
-    /// stored as its raw value. Other `Codable` types are stored as JSON. Computed, lazy and static properties, and
-    /// constants with an initial value, are not attributes.
+    /// key. The initial value of a variable is the default value of the attribute, unless it differs each time, such as
+    /// `UUID()`. An enumeration with raw values is stored as its raw value. Other `Codable` types are stored as JSON.
+    /// Computed, lazy and static properties, and constants with an initial value, are not attributes.
     ///
     /// The primary key consists of the properties in the argument `primaryKey`, or else of the properties with
     /// `@PrimaryKey`. Without such properties, the primary key is the property `id`, or else `remoteID`.

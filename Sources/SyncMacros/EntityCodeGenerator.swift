@@ -77,7 +77,7 @@
             } else if entity.keyNames.contains(property.name) {
                 arguments.append("isKey: true")
             }
-            if let value = property.initialValue, !value.is(NilLiteralExprSyntax.self) {
+            if let value = property.constantValue, !value.is(NilLiteralExprSyntax.self) {
                 arguments.append("default: \(value.trimmedDescription)")
             }
             let transformers = property.arguments("Transformer").map(\.expression.trimmedDescription)

@@ -142,6 +142,15 @@
             }
         }
 
+        /// The initial value, if it is the same each time; nil for values such as `UUID()` or `Date()`. A model has one
+        /// default for all rows.
+        var constantValue: ExprSyntax? {
+            guard let initialValue else { return nil }
+            let finder = VaryingValueFinder(typeOfValue: type)
+            finder.walk(initialValue)
+            return finder.isVarying ? nil : initialValue
+        }
+
         private static func type(of literal: ExprSyntax) -> String? {
             if literal.is(IntegerLiteralExprSyntax.self) { return "Int" }
             if literal.is(FloatLiteralExprSyntax.self) { return "Double" }
@@ -227,6 +236,40 @@
         var storedKeyColumn: String {
             let said = arguments("Relationship").first { $0.label?.text == "column" }?.expression
             return said?.as(StringLiteralExprSyntax.self)?.representedLiteralValue ?? keyColumn
+        }
+    }
+
+    /// Finds values that differ each time: `UUID()`, `Date()`, `Date.now`, random values, and calls of functions.
+    private final class VaryingValueFinder: SyntaxVisitor {
+        private(set) var isVarying = false
+        private let typeOfValue: String?
+
+        /// - Parameter typeOfValue: The type that `.init()` creates.
+        init(typeOfValue: String?) {
+            self.typeOfValue = typeOfValue
+            super.init(viewMode: .sourceAccurate)
+        }
+
+        override func visit(_ member: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
+            let name = member.declName.baseName.text
+            if name == "now" || name.hasPrefix("random") { isVarying = true }
+            return .visitChildren
+        }
+
+        override func visit(_ call: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+            var type: String?
+            if let member = call.calledExpression.as(MemberAccessExprSyntax.self) {
+                let name = member.declName.baseName.text
+                type = name == "init" ? member.base?.trimmedDescription ?? typeOfValue : name
+            } else if let reference = call.calledExpression.as(DeclReferenceExprSyntax.self) {
+                type = reference.baseName.text
+                if type?.first?.isLowercase == true { isVarying = true }
+            } else if call.calledExpression.is(ClosureExprSyntax.self) {
+                isVarying = true
+            }
+            let name = type?.split(separator: ".").last?.filter { $0 != "?" }
+            if call.arguments.isEmpty, ["UUID", "Date"].contains(name) { isVarying = true }
+            return .visitChildren
         }
     }
 

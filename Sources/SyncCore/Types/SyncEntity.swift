@@ -307,6 +307,21 @@ extension SyncModel.Attribute {
             column: column)
         check(CodedFitting<Value>(), .json)
     }
+
+    /// An initializer that cannot be called, so that the compiler reports a property that cannot be stored.
+    @available(
+        *, unavailable,
+        message: "the type of the property cannot be stored; make it 'Codable', or mark the property with '@Transient'"
+    )
+    @_disfavoredOverload
+    public init<Value>(
+        _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
+        default defaultValue: Value? = nil, transformers: [String] = [], isExported: Bool = true,
+        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
+        column: String? = nil
+    ) {
+        self.init(name, .json)
+    }
 }
 
 // MARK: - SyncModel.Relationship+Types

@@ -70,8 +70,8 @@ extension DataStack {
     ///   - change: A function that changes properties. It must not change the primary key.
     /// - Returns: The changes; nil if no row has the key.
     /// - Throws: The errors of ``fetch(_:id:including:)`` and ``save(_:)-(Value)``, and the errors of `change`.
-    ///   ``SyncError`` `invalidOption` if `change` changes the primary key. If the call throws an error, it writes
-    ///   nothing.
+    ///   ``SyncError`` `invalidOption` if `change` changes the primary key, or sets a list that is not loaded to an
+    ///   empty list although rows are stored in it. If the call throws an error, it writes nothing.
     @discardableResult
     public func update<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...,

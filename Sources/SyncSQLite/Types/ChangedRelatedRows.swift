@@ -47,6 +47,7 @@ struct ChangedRelatedRows {
         guard let relationship = entity.relationship(named: name) else { return all }
         guard let base, let fetched = base.related[name] else {
             guard isPartial, relationship.isToMany else { return all }
+            if related.isEmpty, replacesLists { try checkIsEmpty(relationship) }
             return try merged(related, [], relationship) ?? all
         }
         let known = Set(fetched)
@@ -59,6 +60,17 @@ struct ChangedRelatedRows {
             return changed.isEmpty ? nil : try merged(changed, known, relationship) ?? changed.map(RelatedRow.value)
         }
         return try merged(related, known, relationship) ?? all
+    }
+
+    /// Checks that a list that is not loaded can be set to an empty list: no row is stored in it.
+    private func checkIsEmpty(_ relationship: CompiledRelationship) throws {
+        guard owner != .null, let storedOwner = try keys.row(owner, of: entity),
+            try !keys.stack.fetchRelated(relationship.name, of: storedOwner, in: keys.db).isEmpty
+        else { return }
+        throw SyncError(
+            .invalidOption,
+            "the list '\(relationship.name)' is not loaded, so its rows cannot be removed; fetch it with 'including:'",
+            entity: entity.name, path: relationship.name)
     }
 
     // MARK: Lists

@@ -191,6 +191,16 @@ public struct EntityRowEncoder {
             entity: entity, path: attribute)
     }
 
+    /// Fails, because no attribute can have the value. With this method, the compiler reports a property that cannot be
+    /// stored only once.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch`.
+    @_disfavoredOverload
+    public mutating func set<Value>(_ attribute: String, to value: Value, in column: String? = nil) throws {
+        throw SyncError(
+            .typeMismatch, "\(Value.self) is not an attribute type", entity: entity, path: attribute)
+    }
+
     /// Encodes the foreign key of a to-one relationship.
     ///
     /// If the foreign key is in the table of the related row, GRDB does not write the key, and a sync takes nil to mean
@@ -327,6 +337,15 @@ public struct EntityRowDecoder {
         throw SyncError(
             .typeMismatch, "\(Value.self) is not an attribute type; '\(column)' must be a relationship",
             entity: entity, path: column)
+    }
+
+    /// Fails, because no column can contain the value. With this method, the compiler reports a property that cannot be
+    /// stored only once.
+    ///
+    /// - Throws: ``SyncError`` `typeMismatch`.
+    @_disfavoredOverload
+    public func value<Value>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
+        throw SyncError(.typeMismatch, "\(Value.self) is not an attribute type", entity: entity, path: column)
     }
 
     private func jsonValue<Value: Decodable>(_ column: String) throws -> Value {

@@ -1,4 +1,4 @@
-// Ten properties are wrong. '.ci/check-macros' compiles this file and compares the errors with Relationships.txt: one for
+// Twelve properties are wrong. '.ci/check-macros' compiles this file and compares the errors with Relationships.txt: one for
 // each wrong property.
 import Foundation
 import Sync
@@ -17,6 +17,9 @@ import Sync
     var company: Company?
     var notes: [Note] = []
     @Stored(as: .json) var copies: [Note]?
+    var color: Color
+    var past: [Color]?
+    @Transient var shade: Color?
 }
 
 @Entity struct Note: Codable, Hashable {
@@ -36,6 +39,10 @@ import Sync
 }
 
 enum Role: String, Codable { case guest, member }
+
+struct Color {
+    var red: Int
+}
 
 struct Address: Codable {
     var city: String

@@ -309,6 +309,21 @@ struct FetchedListTests {
         #expect(try await contents() == "b a d | Y")
     }
 
+    @Test("A list that is not loaded cannot be set to an empty list")
+    func clearsUnloadedList() async throws {
+        let error = await #expect(throws: SyncError.self) {
+            try await stack.update(Basket.self, id: 1) { basket in
+                basket.name = "z"
+                basket.labels = []
+            }
+        }
+        #expect(error?.code == .invalidOption && error?.path == "labels" && error?.entity == "Basket")
+        #expect(try await stack.fetch(Basket.self, id: 1)?.name == "n")
+        try await stack.update(Basket.self, id: 2) { $0.labels = [] }
+        try await stack.update(Basket.self, id: 1, including: \.labels) { $0.labels = [] }
+        #expect(try await contents() == "a b c | ")
+    }
+
     @Test("A fetched value that was deleted meanwhile is saved with its whole lists")
     func savesDeletedValue() async throws {
         var held = try await basket()

@@ -166,6 +166,24 @@ struct FetchedValueTests {
         try await expect(level: 2, stage: .open)
     }
 
+    @Test("After a save in the caller's transaction, a value that is set back is written")
+    func savesAfterTransactionOfCaller() async throws {
+        var held = try await job()
+        held.level = 2
+        let values = [held]
+        try await stack.write { [stack] db in
+            try stack.save(values, in: db)
+            var again = values[0]
+            again.level = 1
+            try stack.save([again], in: db)
+            try stack.save(values, in: db)
+        }
+        try await expect(level: 2, stage: .open)
+        held.level = 1
+        try await stack.save(held)
+        try await expect(level: 1, stage: .open)
+    }
+
     @Test("A value that GRDB wrote is saved whole")
     func savesAfterRecordWrite() async throws {
         var held = try await job()

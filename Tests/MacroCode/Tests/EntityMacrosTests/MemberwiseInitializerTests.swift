@@ -76,4 +76,28 @@ struct MemberwiseInitializerTests {
     func unwrittenType() throws {
         #expect(try signature("@Entity struct A { var id: Int; var token = UUID() }") == "init(id: Int) {")
     }
+
+    @Test(
+        "An initial value that differs each time is no default of the model",
+        arguments: [
+            ("UUID", "UUID()", false), ("UUID?", ".init()", false), ("Date", "Foundation.Date()", false),
+            ("Date", "Date.init()", false), ("Date", ".now", false), ("Date", "Date.now.addingTimeInterval(60)", false),
+            ("Int", ".random(in: 1...6)", false), ("String", "UUID().uuidString", false), ("Int", "next()", false),
+            ("[UUID]", "[UUID()]", false), ("Int", "{ 3 }()", false), ("Place", "Place(id: UUID())", false),
+            ("Int", "-3", true), ("Role", ".guest", true), ("Role", "Role.other(\"x\")", true),
+            ("Place", "Place()", true),
+            ("Place", ".init(street: \"Elm\")", true), ("[String]", "[String]()", true), ("[Int]", "[1, 2]", true),
+            ("URL", "URL(string: \"https://example.com\")!", true), ("Date", "Date(timeIntervalSince1970: 0)", true),
+            ("Set<Int>?", "Set<Int>()", true), ("String", "\"now\"", true),
+        ])
+    func defaultsOfModel(type: String, value: String, isConstant: Bool) throws {
+        let source = "@Entity struct A { var id: Int; var a: \(type) = \(value) }"
+        let file = Parser.parse(source: source)
+        let declaration = try #require(file.statements.first?.item.as(StructDeclSyntax.self))
+        let node = try #require(declaration.attributes.first?.as(AttributeSyntax.self))
+        let entity = try #require(EntityDeclaration(declaration, node))
+        let members = EntityCodeGenerator(entity).members.joined()
+        #expect(members.contains("default: \(value)") == isConstant)
+        #expect(try signature(source)?.contains("a: \(type) = \(value)") == true)
+    }
 }
