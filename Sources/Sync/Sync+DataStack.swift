@@ -168,12 +168,22 @@ extension Sync {
         if case .automatic = options.payloadKind { options.payloadKind = .delta }
         var result = try await stack.publishing { [options] stack, db in
             // The keys of new rows and the former keys of rows are known only inside the transaction.
-            let payload = try stack.payload(of: values, in: db, replacesLists: true)
-            let result = try changes(
-                payload.json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
-                options: options, in: db)
+            let (payloads, rows) = try stack.payloads(of: values, in: db, replacesLists: true)
+            var result = try changes(
+                payloads[0].json, inEntity: Value.entityName, stack: stack, predicate: predicate,
+                operations: operations, options: options, in: db)
+            let root = result.root
+            var related = options
+            related.payloadKind = .delta
+            for payload in payloads.dropFirst() {
+                result.merge(
+                    try changes(
+                        payload.json, inEntity: payload.entity, stack: stack, operations: operations, options: related,
+                        in: db))
+            }
+            result.root = root
             let isComplete = operations == .all && predicate == nil && result.diagnostics.isEmpty
-            stack.recordSave(of: payload.rows, isCertain: isComplete, in: db)
+            stack.recordSave(of: rows, isCertain: isComplete, in: db)
             return result
         }
         if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {

@@ -170,23 +170,36 @@ extension DataStack {
     ) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let payload = try payload(of: values, in: db, replacesLists: replacesLists)
+        let (payloads, rows) = try payloads(of: values, in: db, replacesLists: replacesLists)
+        var result = try write(payloads[0], in: db, isOwn: isOwn, replacesLists: replacesLists)
+        let root = result.root
+        for payload in payloads.dropFirst() {
+            result.merge(try write(payload, in: db, isOwn: isOwn, replacesLists: replacesLists))
+        }
+        result.root = root
+        recordSave(of: rows, isCertain: isOwn, in: db)
+        return result
+    }
+
+    private func write(
+        _ payload: ValuePayload, in db: Database, isOwn: Bool, replacesLists: Bool
+    ) throws -> SyncResult {
+        let entity = try model.compiled.entity(named: payload.entity)
         var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
-        options.types = [Value.self]
+        options.types = [payload.type]
         let builder = try PayloadGraphBuilder(
             inEntity: entity.name, of: model, parent: nil, operations: replacesLists ? .all : .allButDelete,
             options: options)
         let mapped = try builder.map(payload.json)
         let writer = SQLiteWriter(stack: self, db: db, isOwn: isOwn)
-        let result = try writer.transaction(SyncRequest(options: options)) { session in
+        return try writer.transaction(SyncRequest(options: options)) { session in
             let result = try session.apply(mapped)
-            guard result.root.inserted + result.root.matched == values.count - result.duplicateRecordCount else {
+            let storedCount = result.root.inserted + result.root.matched
+            guard storedCount == payload.recordCount - result.duplicateRecordCount else {
                 throw result.rejection(of: entity)
             }
             return result
         }
-        recordSave(of: payload.rows, isCertain: isOwn, in: db)
-        return result
     }
 
     private func update<Value: EntityRecord>(

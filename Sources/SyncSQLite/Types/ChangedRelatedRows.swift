@@ -4,19 +4,29 @@ import SyncStore
 
 /// A related row of a value that is saved or synced.
 enum RelatedRow {
-    /// A loaded row.
+    /// A row of the app, which is linked, and inserted or updated.
     case value(any EntityRecord)
-    /// A row that only the store has in the list. Its link and its place stay.
+    /// A row whose link and place stay.
     case stored(SyncRow)
 }
 
-/// The related rows that the sync of a value writes or links: what the app changed since they were fetched or saved.
+/// A value whose row is saved, and the contents to compare the value with.
+struct ChangedValue {
+    let value: any EntityRecord
+    /// The contents as they were fetched or last saved with the owner of the value; nil for those that the value knows.
+    let base: RowContents?
+}
+
+/// The related rows that a save of a value links or writes.
 ///
-/// The sync of a fetched value must not write values or links back that others changed meanwhile. So it combines three
-/// states of a list: as it was fetched or last saved, as the app left it, and as it is stored.
+/// The save of a fetched value must not write values or links back that others changed meanwhile. So it combines three
+/// states of a list: as it was fetched or last saved, as the app left it, and as it is stored. If the app changed a row
+/// of the list, but not the list, only the row is saved.
 struct ChangedRelatedRows {
-    /// The rows by the name of the relationship. Relationships without changes are left out.
+    /// The rows of each relationship whose links the app changed, by the name of the relationship.
     private(set) var rows: [String: [RelatedRow]] = [:]
+    /// The stored rows that the app changed and whose links it kept. They are saved as values of their own.
+    private(set) var changed: [ChangedValue] = []
 
     private let owner: JSONValue
     private let base: RowContents?
@@ -34,13 +44,13 @@ struct ChangedRelatedRows {
     ) throws {
         (self.owner, self.base, self.entity) = (owner, base, entity)
         (self.keys, self.replacesLists) = (keys, replacesLists)
-        for (name, related) in given.related {
-            rows[name] = try changedRows(related, name, isPartial: given.partial.contains(name))
+        for (name, related) in given.related.sorted(by: { $0.key < $1.key }) {
+            rows[name] = try linkedRows(related, name, isPartial: given.partial.contains(name))
         }
     }
 
-    /// Returns the rows of a relationship; nil if it has no changes.
-    private func changedRows(
+    /// Returns the rows of a relationship; nil if the app did not change its links.
+    private mutating func linkedRows(
         _ related: [any EntityRecord], _ name: String, isPartial: Bool
     ) throws -> [RelatedRow]? {
         let all = related.map(RelatedRow.value)
@@ -48,18 +58,25 @@ struct ChangedRelatedRows {
         guard let base, let fetched = base.related[name] else {
             guard isPartial, relationship.isToMany else { return all }
             if related.isEmpty, replacesLists { try checkIsEmpty(relationship) }
-            return try merged(related, [], relationship) ?? all
+            return try mergedList(related, [], relationship) ?? all
         }
-        let known = Set(fetched)
-        let changed = try related.filter { row in
-            try row.syncID == .null || !known.contains(row.syncID) || !row.isUnchanged(in: keys.stack.identity)
+        let destination = keys.stack.model.compiled.entities[relationship.destination]
+        let known = Dictionary(fetched.map { ($0.key, $0) }) { first, _ in first }
+        var kept: Set<JSONValue> = []
+        for row in related {
+            guard let contents = known[row.syncID], row.syncID != .null else { continue }
+            if try row.isUnchanged(since: contents) {
+                kept.insert(row.syncID)
+            } else if try keys.isStored(row.syncID, of: destination) {
+                kept.insert(row.syncID)
+                changed.append(ChangedValue(value: row, base: contents))
+            }
         }
-        if base.isCertain, changed.isEmpty, related.map(\.syncID) == fetched { return nil }
+        if base.isCertain, kept.count == related.count, related.map(\.syncID) == fetched.map(\.key) { return nil }
         guard relationship.isToMany else { return all }
-        if !relationship.relationship.isOrdered, !replacesLists {
-            return changed.isEmpty ? nil : try merged(changed, known, relationship) ?? changed.map(RelatedRow.value)
-        }
-        return try merged(related, known, relationship) ?? all
+        return try mergedList(related, kept, relationship, fetched.map(\.key))
+            ?? related.filter { replacesLists || relationship.relationship.isOrdered || !kept.contains($0.syncID) }
+            .map(RelatedRow.value)
     }
 
     /// Checks that a list that is not loaded can be set to an empty list: no row is stored in it.
@@ -78,33 +95,47 @@ struct ChangedRelatedRows {
     /// Combines a list with the stored list. Returns nil if the owner is not stored, or if the related rows cannot be
     /// found by one key attribute.
     ///
-    /// - Parameter known: The keys of the rows that were fetched or last saved.
-    private func merged(
-        _ related: [any EntityRecord], _ known: Set<JSONValue>, _ relationship: CompiledRelationship
+    /// - Parameters:
+    ///   - kept: The keys of the rows that the app kept in the list and that are stored.
+    ///   - fetched: The keys of the list as it was fetched or last saved.
+    private func mergedList(
+        _ related: [any EntityRecord], _ kept: Set<JSONValue>, _ relationship: CompiledRelationship,
+        _ fetched: [JSONValue] = []
     ) throws -> [RelatedRow]? {
         let destination = keys.stack.model.compiled.entities[relationship.destination]
         guard destination.keySlot != nil, owner != .null, let storedOwner = try keys.row(owner, of: entity) else {
             return nil
         }
         let stored = try keys.stack.fetchRelated(relationship.name, of: storedOwner, in: keys.db)
-        let storedKeys = Set(stored.map(\.key.json))
+        let storedRows = Dictionary(stored.map { ($0.key.json, $0) }) { first, _ in first }
+        func currentKey(_ key: JSONValue) throws -> JSONValue { try keys.currentKey(key, of: destination) }
         var list: [(key: JSONValue, row: RelatedRow)] = []
         for row in related {
-            let key = try keys.currentKey(row.syncID, of: destination)
-            // An unchanged row that is not stored in the list is in another list now, or was deleted.
-            let isRemoved =
-                try known.contains(row.syncID) && !storedKeys.contains(key) && base?.isCertain == true
-                && row.isUnchanged(in: keys.stack.identity)
-            if !isRemoved { list.append((key, .value(row))) }
+            let key = try currentKey(row.syncID)
+            if !kept.contains(row.syncID) {
+                list.append((key, .value(row)))
+            } else if let storedRow = storedRows[key] {
+                list.append((key, .stored(storedRow)))
+            } else if base?.isCertain == false {
+                // A save of the app may have removed the row from the list, and may have been rolled back.
+                list.append((key, .value(row)))
+            }
         }
         let isOrdered = relationship.relationship.isOrdered
-        if !isOrdered, !replacesLists { return list.map(\.row) }
+        if !isOrdered, !replacesLists { return list.map(\.row).filter(\.isValue) }
         let listed = Set(list.map(\.key))
-        let replaced = try replacesLists ? Set(known.map { try keys.currentKey($0, of: destination) }) : []
-        let others = stored.filter { !listed.contains($0.key.json) && !replaced.contains($0.key.json) }
+        let former = try fetched.map(currentKey)
+        let removed = Set(former).subtracting(listed)
+        let others = try stored.filter { row in
+            let key = row.key.json
+            if listed.contains(key) || replacesLists && removed.contains(key) { return false }
+            return try !keys.added.contains(key, of: destination)
+        }
         let order = stored.map(\.key.json)
-        let kept = list.map(\.key).filter(storedKeys.contains)
-        guard isOrdered, kept == order.filter(listed.contains) else {
+        // The app moved no row if its list has the fetched order. A list that was not fetched has the stored order.
+        let inStore = list.map(\.key).filter { storedRows[$0] != nil }
+        let unmoved = (former.isEmpty ? order : former).filter(Set(inStore).contains)
+        guard isOrdered, inStore.filter(Set(unmoved).contains) == unmoved else {
             return list.map(\.row) + others.map(RelatedRow.stored)
         }
         return woven(list, others, order)
@@ -128,5 +159,12 @@ struct ChangedRelatedRows {
             }
         }
         return (following[nil] ?? []) + order.flatMap { key in (rows[key].map { [$0] } ?? []) + (following[key] ?? []) }
+    }
+}
+
+extension RelatedRow {
+    fileprivate var isValue: Bool {
+        if case .value = self { return true }
+        return false
     }
 }

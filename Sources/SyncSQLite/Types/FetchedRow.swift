@@ -25,7 +25,7 @@ public struct FetchedRow: Sendable {
             case .fetched(let value): try RowContents(value)
             case .saved(let contents): contents
             }
-        row.isCertain = isCertain
+        if !isCertain { row.setUncertain() }
         return row
     }
 
@@ -76,25 +76,39 @@ struct RowContents: Sendable {
     /// The primary key as JSON.
     let key: JSONValue
     /// Whether the store had these contents. False after a write that may have been rolled back.
-    var isCertain = true
-    /// The primary keys of the loaded related rows, by the name of the relationship.
-    private(set) var related: [String: [JSONValue]]
+    private(set) var isCertain = true
+    /// The contents of the loaded related rows, by the name of the relationship.
+    private(set) var related: [String: [RowContents]]
     /// The values in the order of the type's attributes.
     private let attributes: [EntityRowEncoder.Attribute]
     private let references: [EntityRowEncoder.Reference]
 
-    init(_ value: any EntityRecord) throws { self.init(try EntityRowEncoder(encoding: value), key: value.syncID) }
+    init(_ value: any EntityRecord) throws { try self.init(EntityRowEncoder(encoding: value), key: value.syncID) }
 
-    init(_ row: EntityRowEncoder, key: JSONValue) {
+    init(_ row: EntityRowEncoder, key: JSONValue) throws {
         self.key = key
         (attributes, references) = (row.attributes, row.references)
-        related = row.related.mapValues { $0.map(\.syncID) }
+        related = try row.related.mapValues { try $0.map { try RowContents($0) } }
+    }
+
+    mutating func setUncertain() {
+        isCertain = false
+        related = related.mapValues { rows in
+            rows.map { row in
+                var row = row
+                row.setUncertain()
+                return row
+            }
+        }
     }
 
     /// Returns the contents with the related rows of other contents, for a save that keeps rows that a list omits.
     func addingRelated(of other: RowContents?) -> RowContents {
         var contents = self
-        contents.related.merge(other?.related ?? [:]) { $0 + Set($1).subtracting($0) }
+        contents.related.merge(other?.related ?? [:]) { own, others in
+            let keys = Set(own.map(\.key))
+            return own + others.filter { !keys.contains($0.key) }
+        }
         return contents
     }
 
@@ -121,15 +135,17 @@ extension EntityRowEncoder.Attribute {
 }
 
 extension EntityRecord {
-    /// Returns whether the value and its loaded related rows are as they were fetched or last saved.
-    func isUnchanged(in store: StoreIdentity) throws -> Bool {
+    /// Returns whether the value and its loaded related rows have these contents.
+    func isUnchanged(since contents: RowContents) throws -> Bool {
         let row = try EntityRowEncoder(encoding: self)
-        guard let contents = try syncFetchedRow.contents(in: store), contents.isCertain, contents.key == syncID,
+        guard contents.isCertain, contents.key == syncID,
             contents.unchangedAttributes(of: row).count == row.attributes.count,
-            row.references.allSatisfy(contents.has),
-            row.related.mapValues({ $0.map(\.syncID) }) == contents.related
+            row.references.allSatisfy(contents.has), row.related.count == contents.related.count
         else { return false }
-        return try row.related.values.joined().allSatisfy { try $0.isUnchanged(in: store) }
+        return try row.related.allSatisfy { name, rows in
+            guard let known = contents.related[name], known.count == rows.count else { return false }
+            return try zip(rows, known).allSatisfy { try $0.isUnchanged(since: $1) }
+        }
     }
 }
 

@@ -20,19 +20,21 @@ struct TypedSource: ExportSource {
     let keys: SavedKeys
     /// Whether the lists of the values replace the stored links.
     let replacesLists: Bool
-    /// The rows that were encoded.
-    let encoded = EncodedRows()
+    let encoded: EncodedRows
 
     /// Returns a row without the values and links that are as they were fetched or last saved.
     ///
+    /// - Parameter contents: The contents to compare the value with; nil for those that the value knows.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `typeMismatch`.
-    func row<Value: EntityRecord>(_ value: Value) throws -> ExportRow {
+    func row<Value: EntityRecord>(_ value: Value, since contents: RowContents? = nil) throws -> ExportRow {
         let entity = try model.entity(named: Value.entityName)
         let given = try EntityRowEncoder(encoding: value)
-        let base = try keys.base(of: value, entity)
-        let related = try ChangedRelatedRows(given, of: value.syncID, since: base, entity, keys, replacesLists).rows
-        let contents = RowContents(given, key: value.syncID)
-        encoded.append(value.syncFetchedRow, replacesLists ? contents : contents.addingRelated(of: base))
+        let base = try keys.base(of: value, since: contents, entity)
+        let changes = try ChangedRelatedRows(given, of: value.syncID, since: base, entity, keys, replacesLists)
+        let related = changes.rows
+        let saved = try RowContents(given, key: value.syncID)
+        encoded.append(value.syncFetchedRow, replacesLists ? saved : saved.addingRelated(of: base))
+        encoded.append(changes.changed)
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         for attribute in given.attributes {
             let name = attribute.name
@@ -131,6 +133,7 @@ struct TypedSource: ExportSource {
 struct SavedKeys {
     let stack: DataStack
     let db: Database
+    let added: AddedRows
 
     /// Returns a key for a new row whose value has none.
     func temporaryKey(of entity: CompiledEntity) throws -> StoredValue? {
@@ -152,12 +155,20 @@ struct SavedKeys {
 
     /// Returns the contents of a row, as its value was fetched or last saved. Returns nil if all values must be written,
     /// because the value was not fetched from this store, has another key, or is no longer stored.
-    func base<Value: EntityRecord>(of value: Value, _ entity: CompiledEntity) throws -> RowContents? {
-        guard let contents = try value.syncFetchedRow.contents(in: stack.identity),
-            contents.key == value.syncID, let key = stack.model.compiled.rowKey(value.syncID, of: entity),
-            try stack.isStored(key, of: entity, in: db)
+    ///
+    /// - Parameter contents: The contents to use; nil for those that the value knows.
+    func base<Value: EntityRecord>(
+        of value: Value, since contents: RowContents?, _ entity: CompiledEntity
+    ) throws -> RowContents? {
+        guard let contents = try contents ?? value.syncFetchedRow.contents(in: stack.identity),
+            contents.key == value.syncID, try isStored(value.syncID, of: entity)
         else { return nil }
         return contents
+    }
+
+    func isStored(_ key: JSONValue, of entity: CompiledEntity) throws -> Bool {
+        guard let key = stack.model.compiled.rowKey(key, of: entity) else { return false }
+        return try stack.isStored(key, of: entity, in: db)
     }
 
     /// Returns the row with a key; nil if no row has it.
@@ -192,25 +203,50 @@ extension DataStack {
         }
     }
 
-    /// Returns values and their loaded related rows as a JSON payload, without what is as it was fetched or last saved.
+    /// Returns values and their loaded related rows as JSON payloads, without what is as it was fetched or last saved.
+    ///
+    /// The first payload has the values. The others have related rows that the app changed without changing their
+    /// links.
     ///
     /// - Parameter replacesLists: Whether the lists of the values replace the stored links.
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
-    package func payload<Value: EntityRecord>(
+    package func payloads<Value: EntityRecord>(
         of values: [Value], in db: Database, replacesLists: Bool
-    ) throws -> (json: JSONValue, rows: EncodedRows) {
+    ) throws -> (payloads: [ValuePayload], rows: EncodedRows) {
+        let encoded = EncodedRows()
+        let keys = SavedKeys(stack: self, db: db, added: AddedRows(values, self))
+        let source = TypedSource(
+            model: model.compiled, keys: keys, replacesLists: replacesLists, encoded: encoded)
+        var payloads = [try payload(Value.self, values.map { ChangedValue(value: $0, base: nil) }, source)]
+        while let changed = encoded.takeChanged() {
+            payloads.append(try payload(ofTypeOf: changed[0].value, changed, source))
+        }
+        return (payloads, encoded)
+    }
+
+    private func payload<Value: EntityRecord>(
+        ofTypeOf first: Value, _ values: [ChangedValue], _ source: TypedSource
+    ) throws -> ValuePayload {
+        try payload(Value.self, values, source)
+    }
+
+    private func payload<Value: EntityRecord>(
+        _ type: Value.Type, _ values: [ChangedValue], _ source: TypedSource
+    ) throws -> ValuePayload {
         var options = ExportOptions()
         options.exportsAll = true
         if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
             throw SyncError(.typeMismatch, omission.message, entity: Value.entityName)
         }
-        let source = TypedSource(
-            model: model.compiled, keys: SavedKeys(stack: self, db: db), replacesLists: replacesLists)
         let entity = try model.compiled.entity(named: Value.entityName)
         var exporter = RecordExporter(model: model, options: options, source: source)
-        let records = try values.map { try exporter.record(try source.row($0), of: entity) }
-        return (.array(records), source.encoded)
+        let records = try values.compactMap { changed in
+            try (changed.value as? Value).map { value in
+                try exporter.record(try source.row(value, since: changed.base), of: entity)
+            }
+        }
+        return ValuePayload(type: type, json: .array(records), recordCount: records.count)
     }
 
     /// Records that rows were written, so that a later save of their values writes what changed since.
@@ -224,9 +260,69 @@ extension DataStack {
     }
 }
 
-/// The rows that are encoded for a payload, with their contents.
+/// Values of a Swift type as JSON.
+package struct ValuePayload {
+    let type: any EntityRecord.Type
+    package let json: JSONValue
+    let recordCount: Int
+
+    package var entity: String { type.entityName }
+}
+
+/// The rows that are encoded for payloads, with their contents.
 package final class EncodedRows {
     private(set) var rows: [(row: FetchedRow, contents: RowContents)] = []
+    /// The rows that are still to be encoded as values of their own.
+    private var changed: [ChangedValue] = []
 
     func append(_ row: FetchedRow, _ contents: RowContents) { rows.append((row, contents)) }
+
+    func append(_ values: [ChangedValue]) { changed += values }
+
+    /// Removes and returns changed values of one type; nil if there are none.
+    func takeChanged() -> [ChangedValue]? {
+        guard let first = changed.first else { return nil }
+        let taken = changed.filter { type(of: $0.value) == type(of: first.value) }
+        changed.removeAll { type(of: $0.value) == type(of: first.value) }
+        return taken
+    }
+}
+
+/// The rows that the app added to relationships of the values of one save.
+///
+/// A row of a one-to-many relationship has one owner. So a list that omits the row must not keep it.
+final class AddedRows {
+    private let values: [any EntityRecord]
+    private let stack: DataStack
+    /// The keys by the table of the rows.
+    private lazy var keys: Result<[TableID: Set<JSONValue>], any Error> = Result { try findKeys() }
+
+    init(_ values: [any EntityRecord], _ stack: DataStack) { (self.values, self.stack) = (values, stack) }
+
+    func contains(_ key: JSONValue, of entity: CompiledEntity) throws -> Bool {
+        try keys.get()[entity.table]?.contains(key) ?? false
+    }
+
+    private func findKeys() throws -> [TableID: Set<JSONValue>] {
+        var found: [TableID: Set<JSONValue>] = [:]
+        for value in values {
+            try add(value, since: value.syncFetchedRow.contents(in: stack.identity), to: &found)
+        }
+        return found
+    }
+
+    private func add(
+        _ value: any EntityRecord, since base: RowContents?, to found: inout [TableID: Set<JSONValue>]
+    ) throws {
+        for (name, rows) in try EntityRowEncoder(encoding: value).related {
+            let known = Dictionary(base?.related[name]?.map { ($0.key, $0) } ?? []) { first, _ in first }
+            for row in rows {
+                if known[row.syncID] == nil {
+                    let table = try stack.model.compiled.entity(named: type(of: row).entityName).table
+                    found[table, default: []].insert(row.syncID)
+                }
+                try add(row, since: known[row.syncID] ?? row.syncFetchedRow.contents(in: stack.identity), to: &found)
+            }
+        }
+    }
 }

@@ -206,26 +206,6 @@ struct FetchedValueTests {
         try await expect(level: 2, stage: .open)
     }
 
-    @Test("A fetched row that is added to another value is linked, and only its changes are written")
-    func linksFetchedRow() async throws {
-        let stack = try DataStack.inMemory(SyncModel(Team.self, Player.self))
-        let json: JSONValue = [["id": 1, "players": [["id": 7, "name": "Ann", "score": 1]]], ["id": 2]]
-        try await Sync.changes(json, inEntity: "Team", stack: stack)
-        var player = try #require(try await stack.fetch(Player.self, id: 7))
-        var team = try #require(try await stack.fetch(Team.self, id: 2, including: \.players))
-        try await Sync.update(id: 7, with: ["name": "Anna"], inEntity: "Player", stack: stack)
-        player.score = 2
-        team.players.append(player)
-        try await stack.save(team)
-        let found = try #require(try await stack.fetch(Team.self, id: 2, including: \.players)).players
-        #expect(found.map(\.name) == ["Anna"] && found.map(\.score) == [2])
-        // The row is moved back by a list whose row was fetched before.
-        team = try #require(try await stack.fetch(Team.self, id: 1, including: \.players))
-        team.players.append(player)
-        try await stack.save(team)
-        #expect(try await stack.fetch(Player.self, id: 7)?.teamID == 1)
-    }
-
     @Test("The state takes no part in comparisons")
     func comparesProperties() async throws {
         let fetched = try await job()
@@ -236,70 +216,5 @@ struct FetchedValueTests {
         #expect(FetchedRow().hashValue == fetched.syncFetchedRow.hashValue)
         let json = try JSONEncoder().encode([fetched.syncFetchedRow])
         #expect(try JSONDecoder().decode([FetchedRow].self, from: json).count == 1)
-    }
-}
-
-private struct Team: EntityRecord {
-    var id: Int
-    var _players = RelatedRows<Player>()
-    var players: [Player] {
-        get { _players.rows ?? [] }
-        set { _players.rows = newValue }
-    }
-    var syncFetchedRow = FetchedRow()
-
-    static var syncEntity: SyncModel.Entity {
-        SyncModel.Entity(
-            entityName, attributes: [.init("id", Int.self, isKey: true)],
-            relationships: [.init("players", to: Player.self, many: true, inverse: "team")])
-    }
-    static var syncProperties: [PartialKeyPath<Team>: SyncProperty] {
-        [\.id: "id", \.players: SyncProperty("players", to: Player.self)]
-    }
-    typealias SyncKey = Int
-    var syncKey: Int? { id }
-    var syncID: JSONValue { Self.syncID(of: id) }
-
-    init(entityRow row: EntityRowDecoder) throws { id = try row.value("id") }
-    func encode(into row: inout EntityRowEncoder) throws {
-        try row.set("id", to: id)
-        row.setRelated("players", to: _players)
-    }
-    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { _players.load(rows) }
-}
-
-private struct Player: EntityRecord {
-    var id: Int
-    var name: String
-    var score: Int
-    var teamID: Int?
-    var syncFetchedRow = FetchedRow()
-
-    static var syncEntity: SyncModel.Entity {
-        SyncModel.Entity(
-            entityName,
-            attributes: [
-                .init("id", Int.self, isKey: true), .init("name", String.self), .init("score", Int.self),
-            ],
-            relationships: [.init("team", to: Team.self, inverse: "players")])
-    }
-    static var syncProperties: [PartialKeyPath<Player>: SyncProperty] {
-        [\.id: "id", \.name: "name", \.score: "score", \.teamID: SyncProperty("team", to: Team.self)]
-    }
-    typealias SyncKey = Int
-    var syncKey: Int? { id }
-    var syncID: JSONValue { Self.syncID(of: id) }
-
-    init(entityRow row: EntityRowDecoder) throws {
-        id = try row.value("id")
-        name = try row.value("name")
-        score = try row.value("score")
-        teamID = try row.value("teamID")
-    }
-    func encode(into row: inout EntityRowEncoder) throws {
-        try row.set("id", to: id)
-        try row.set("name", to: name)
-        try row.set("score", to: score)
-        row.setForeignKey("team", to: teamID, in: "teamID")
     }
 }
