@@ -183,7 +183,7 @@ extension Sync {
             }
             result.root = root
             let isComplete = operations == .all && predicate == nil && result.diagnostics.isEmpty
-            stack.recordSave(of: rows, isCertain: isComplete, in: db)
+            try stack.recordSave(of: rows, isCertain: isComplete, in: db)
             return result
         }
         if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {

@@ -177,7 +177,7 @@ extension DataStack {
             result.merge(try write(payload, in: db, isOwn: isOwn, replacesLists: replacesLists))
         }
         result.root = root
-        recordSave(of: rows, isCertain: isOwn, in: db)
+        try recordSave(of: rows, isCertain: isOwn, in: db)
         return result
     }
 

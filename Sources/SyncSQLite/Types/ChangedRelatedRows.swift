@@ -61,7 +61,7 @@ struct ChangedRelatedRows {
             return try mergedList(related, [], relationship) ?? all
         }
         let destination = keys.stack.model.compiled.entities[relationship.destination]
-        let known = Dictionary(fetched.map { ($0.key, $0) }) { first, _ in first }
+        let known = Dictionary(fetched.rows.map { ($0.key, $0) }) { first, _ in first }
         var kept: Set<JSONValue> = []
         for row in related {
             guard let contents = known[row.syncID], row.syncID != .null else { continue }
@@ -72,9 +72,9 @@ struct ChangedRelatedRows {
                 changed.append(ChangedValue(value: row, base: contents))
             }
         }
-        if base.isCertain, kept.count == related.count, related.map(\.syncID) == fetched.map(\.key) { return nil }
+        if fetched.isCertain, kept.count == related.count, related.map(\.syncID) == fetched.keys { return nil }
         guard relationship.isToMany else { return all }
-        return try mergedList(related, kept, relationship, fetched.map(\.key))
+        return try mergedList(related, kept, relationship, fetched)
             ?? related.filter { replacesLists || relationship.relationship.isOrdered || !kept.contains($0.syncID) }
             .map(RelatedRow.value)
     }
@@ -97,10 +97,10 @@ struct ChangedRelatedRows {
     ///
     /// - Parameters:
     ///   - kept: The keys of the rows that the app kept in the list and that are stored.
-    ///   - fetched: The keys of the list as it was fetched or last saved.
+    ///   - fetched: The list as it was fetched or last saved; nil if it is not known.
     private func mergedList(
         _ related: [any EntityRecord], _ kept: Set<JSONValue>, _ relationship: CompiledRelationship,
-        _ fetched: [JSONValue] = []
+        _ fetched: RowContents.Related? = nil
     ) throws -> [RelatedRow]? {
         let destination = keys.stack.model.compiled.entities[relationship.destination]
         guard destination.keySlot != nil, owner != .null, let storedOwner = try keys.row(owner, of: entity) else {
@@ -116,7 +116,7 @@ struct ChangedRelatedRows {
                 list.append((key, .value(row)))
             } else if let storedRow = storedRows[key] {
                 list.append((key, .stored(storedRow)))
-            } else if base?.isCertain == false {
+            } else if fetched?.isCertain == false {
                 // A save of the app may have removed the row from the list, and may have been rolled back.
                 list.append((key, .value(row)))
             }
@@ -124,17 +124,17 @@ struct ChangedRelatedRows {
         let isOrdered = relationship.relationship.isOrdered
         if !isOrdered, !replacesLists { return list.map(\.row).filter(\.isValue) }
         let listed = Set(list.map(\.key))
-        let former = try fetched.map(currentKey)
-        let removed = Set(former).subtracting(listed)
+        let order = stored.map(\.key.json)
+        let former = try fetched?.keys.map(currentKey) ?? order
+        let removed = fetched == nil ? [] : Set(former).subtracting(listed)
         let others = try stored.filter { row in
             let key = row.key.json
             if listed.contains(key) || replacesLists && removed.contains(key) { return false }
             return try !keys.added.contains(key, of: destination)
         }
-        let order = stored.map(\.key.json)
         // The app moved no row if its list has the fetched order. A list that was not fetched has the stored order.
         let inStore = list.map(\.key).filter { storedRows[$0] != nil }
-        let unmoved = (former.isEmpty ? order : former).filter(Set(inStore).contains)
+        let unmoved = former.filter(Set(inStore).contains)
         guard isOrdered, inStore.filter(Set(unmoved).contains) == unmoved else {
             return list.map(\.row) + others.map(RelatedRow.stored)
         }

@@ -73,8 +73,8 @@ extension EntityRecord {
     public func encode(to container: inout PersistenceContainer) throws {
         var values = EntityRowEncoder(of: Self.self)
         try encode(into: &values)
-        // GRDB is about to write the value.
-        syncFetchedRow.setUncertain()
+        // GRDB writes the value, and the caller may roll the write back.
+        try syncFetchedRow.addPossible(RowContents(values, key: syncID))
         for (column, value) in try values.columns { container[column] = value }
         try RecordRow.complete(&container, Self.self, values)
     }

@@ -3,66 +3,72 @@ import SyncCore
 
 /// The row of a value, as the value was fetched or last saved. A save writes only what differs from it.
 ///
-/// `@Entity` stores it in ``EntityRecord/syncFetchedRow``. All copies of a fetched value share one state. The state takes
-/// no part in the comparison, the hash value and the encoding of a value.
+/// `@Entity` stores it in ``EntityRecord/syncFetchedRow``. All copies of a value share one state. The state takes no part
+/// in the comparison, the hash value and the encoding of a value.
 public struct FetchedRow: Sendable {
-    private let state: State?
+    private let state: State
 
-    /// Creates the state of a value that was not fetched. A save writes all attributes of the value.
-    public init() { state = nil }
+    /// Creates the state of a value that was neither fetched nor saved. A save writes all attributes of the value.
+    public init() { state = State() }
 
     /// - Parameters:
     ///   - value: The fetched value with its loaded related rows. Its own state must be empty.
     ///   - store: The store that contains the row.
-    init(_ value: any EntityRecord, in store: StoreIdentity) { state = State(value, store) }
+    init(_ value: any EntityRecord, in store: StoreIdentity) { state = State(.fetched(value), store) }
 
-    /// Returns the contents of the row; nil if the value was not fetched, or was fetched from another store.
+    /// Returns the contents of the row; nil if the value was neither fetched from this store nor saved in it.
     func contents(in store: StoreIdentity) throws -> RowContents? {
-        guard let state, state.store === store else { return nil }
-        let (contents, isCertain) = State.lock.withLock { (state.contents, state.isCertain) }
-        var row =
-            switch contents {
-            case .fetched(let value): try RowContents(value)
-            case .saved(let contents): contents
-            }
-        if !isCertain { row.setUncertain() }
-        return row
+        guard let known = state.known, known.store === store else { return nil }
+        return try known.contents.row
     }
 
-    /// Records that the value was written, but that the write may be rolled back.
-    func setUncertain() {
-        guard let state else { return }
-        State.lock.withLock { state.isCertain = false }
-    }
-
-    /// Records that the value was saved.
+    /// Sets the contents that were saved.
     ///
     /// - Returns: A function that undoes the change.
-    func setSaved(_ contents: RowContents) -> @Sendable () -> Void {
-        guard let state else { return {} }
-        return State.lock.withLock {
-            let (formerContents, wasCertain) = (state.contents, state.isCertain)
-            (state.contents, state.isCertain) = (.saved(contents), true)
-            return { State.lock.withLock { (state.contents, state.isCertain) = (formerContents, wasCertain) } }
-        }
+    func setSaved(_ contents: RowContents, in store: StoreIdentity) -> @Sendable () -> Void {
+        let former = state.known
+        state.known = (.saved(contents), store)
+        return { [state] in state.known = former }
+    }
+
+    /// Adds contents that the row may have now, because a caller may roll the write back. A save then also writes what
+    /// differs from them.
+    func addPossible(_ contents: @autoclosure () throws -> RowContents) throws {
+        guard let known = state.known else { return }
+        state.known = (.saved(try known.contents.row.common(with: contents())), known.store)
     }
 
     private enum Contents: Sendable {
         /// The fetched value with its loaded related rows.
         case fetched(any EntityRecord)
         case saved(RowContents)
+
+        var row: RowContents {
+            get throws {
+                switch self {
+                case .fetched(let value): try RowContents(value)
+                case .saved(let contents): contents
+                }
+            }
+        }
     }
 
-    /// `@unchecked Sendable`: the variables are only accessed while `lock` is held.
+    /// `@unchecked Sendable`: the variable is only accessed while `lock` is held.
     private final class State: @unchecked Sendable {
-        /// The lock of all states. A lock in each state would make each fetched value larger.
-        static let lock = NSLock()
+        typealias Known = (contents: Contents, store: StoreIdentity)
 
-        let store: StoreIdentity
-        var contents: Contents
-        var isCertain = true
+        /// The lock of all states. A lock in each state would make each value larger.
+        private static let lock = NSLock()
+        private var current: Known?
 
-        init(_ value: any EntityRecord, _ store: StoreIdentity) { (contents, self.store) = (.fetched(value), store) }
+        /// The contents of the row, and the store that contains it; nil if the value was neither fetched nor saved.
+        var known: Known? {
+            get { Self.lock.withLock { current } }
+            set { Self.lock.withLock { current = newValue } }
+        }
+
+        init() {}
+        init(_ contents: Contents, _ store: StoreIdentity) { current = (contents, store) }
     }
 }
 
@@ -73,54 +79,65 @@ final class StoreIdentity: Sendable {}
 
 /// The attributes and links of a value.
 struct RowContents: Sendable {
+    /// The loaded rows of a relationship.
+    struct Related: Sendable {
+        var rows: [RowContents]
+        /// Whether the relationship had just these rows. False after a write that may have been rolled back.
+        var isCertain = true
+
+        var keys: [JSONValue] { rows.map(\.key) }
+    }
+
     /// The primary key as JSON.
     let key: JSONValue
-    /// Whether the store had these contents. False after a write that may have been rolled back.
-    private(set) var isCertain = true
-    /// The contents of the loaded related rows, by the name of the relationship.
-    private(set) var related: [String: [RowContents]]
-    /// The values in the order of the type's attributes.
-    private let attributes: [EntityRowEncoder.Attribute]
-    private let references: [EntityRowEncoder.Reference]
+    /// The loaded related rows by the name of the relationship.
+    private(set) var related: [String: Related]
+    /// The values in the order of the type's attributes; nil for a value that is not certain.
+    private var attributes: [EntityRowEncoder.Attribute?]
+    /// The certain links of to-one relationships.
+    private var references: [EntityRowEncoder.Reference]
 
     init(_ value: any EntityRecord) throws { try self.init(EntityRowEncoder(encoding: value), key: value.syncID) }
 
     init(_ row: EntityRowEncoder, key: JSONValue) throws {
         self.key = key
         (attributes, references) = (row.attributes, row.references)
-        related = try row.related.mapValues { try $0.map { try RowContents($0) } }
-    }
-
-    mutating func setUncertain() {
-        isCertain = false
-        related = related.mapValues { rows in
-            rows.map { row in
-                var row = row
-                row.setUncertain()
-                return row
-            }
-        }
+        related = try row.related.mapValues { Related(rows: try $0.map { try RowContents($0) }) }
     }
 
     /// Returns the contents with the related rows of other contents, for a save that keeps rows that a list omits.
     func addingRelated(of other: RowContents?) -> RowContents {
         var contents = self
         contents.related.merge(other?.related ?? [:]) { own, others in
-            let keys = Set(own.map(\.key))
-            return own + others.filter { !keys.contains($0.key) }
+            let keys = Set(own.keys)
+            return Related(rows: own.rows + others.rows.filter { !keys.contains($0.key) }, isCertain: own.isCertain)
+        }
+        return contents
+    }
+
+    /// Returns the contents that are the same in other contents of the row.
+    func common(with other: RowContents) -> RowContents {
+        var contents = self
+        contents.attributes = zip(attributes, other.attributes).map { own, others in
+            own.flatMap { own in others.map(own.isSame) == true ? own : nil }
+        }
+        contents.references.removeAll { !other.has($0) }
+        contents.related.merge(other.related) { own, others in
+            guard own.keys == others.keys else { return Related(rows: own.rows, isCertain: false) }
+            let rows = zip(own.rows, others.rows).map { $0.common(with: $1) }
+            return Related(rows: rows, isCertain: own.isCertain && others.isCertain)
         }
         return contents
     }
 
     /// Returns the attributes of a row that have the same values.
     func unchangedAttributes(of row: EntityRowEncoder) -> [EntityRowEncoder.Attribute] {
-        guard isCertain, row.attributes.count == attributes.count else { return [] }
-        return zip(row.attributes, attributes).filter { $0.isSame(as: $1) }.map(\.0)
+        zip(row.attributes, attributes).compactMap { given, own in own.map(given.isSame) == true ? given : nil }
     }
 
     /// Returns whether the row had this link.
     func has(_ reference: EntityRowEncoder.Reference) -> Bool {
-        isCertain && references.contains { $0.column == reference.column && $0.key == reference.key }
+        references.contains { $0.column == reference.column && $0.key == reference.key }
     }
 }
 
@@ -138,13 +155,15 @@ extension EntityRecord {
     /// Returns whether the value and its loaded related rows have these contents.
     func isUnchanged(since contents: RowContents) throws -> Bool {
         let row = try EntityRowEncoder(encoding: self)
-        guard contents.isCertain, contents.key == syncID,
+        guard contents.key == syncID,
             contents.unchangedAttributes(of: row).count == row.attributes.count,
             row.references.allSatisfy(contents.has), row.related.count == contents.related.count
         else { return false }
         return try row.related.allSatisfy { name, rows in
-            guard let known = contents.related[name], known.count == rows.count else { return false }
-            return try zip(rows, known).allSatisfy { try $0.isUnchanged(since: $1) }
+            guard let known = contents.related[name], known.isCertain, known.rows.count == rows.count else {
+                return false
+            }
+            return try zip(rows, known.rows).allSatisfy { try $0.isUnchanged(since: $1) }
         }
     }
 }
@@ -165,7 +184,7 @@ extension FetchedRow: CustomReflectable {
 }
 
 extension FetchedRow: Codable {
-    /// Creates the state of a value that was not fetched.
+    /// Creates the state of a value that was neither fetched nor saved.
     public init(from decoder: any Decoder) throws { self.init() }
 
     /// Encodes nothing.
@@ -176,7 +195,7 @@ extension FetchedRow: Codable {
 // member for the state.
 
 extension KeyedDecodingContainer {
-    /// Returns the state of a value that was not fetched.
+    /// Returns the state of a value that was neither fetched nor saved.
     public func decode(_ type: FetchedRow.Type, forKey key: Key) throws -> FetchedRow { FetchedRow() }
 }
 

@@ -253,9 +253,9 @@ extension DataStack {
     ///
     /// - Parameter isCertain: Whether all contents are stored if the transaction of the stack commits. False if the
     ///   caller may roll back the writes, or if the sync may have skipped some contents.
-    package func recordSave(of rows: EncodedRows, isCertain: Bool, in db: Database) {
-        guard isCertain else { return rows.rows.forEach { $0.row.setUncertain() } }
-        let restore = rows.rows.map { row, contents in row.setSaved(contents) }
+    package func recordSave(of rows: EncodedRows, isCertain: Bool, in db: Database) throws {
+        guard isCertain else { return try rows.rows.forEach { try $0.row.addPossible($0.contents) } }
+        let restore = rows.rows.map { row, contents in row.setSaved(contents, in: identity) }
         watch.transactionEnd.afterTransaction(of: db, onRollback: { _ in restore.forEach { $0() } })
     }
 }
@@ -315,7 +315,7 @@ final class AddedRows {
         _ value: any EntityRecord, since base: RowContents?, to found: inout [TableID: Set<JSONValue>]
     ) throws {
         for (name, rows) in try EntityRowEncoder(encoding: value).related {
-            let known = Dictionary(base?.related[name]?.map { ($0.key, $0) } ?? []) { first, _ in first }
+            let known = Dictionary(base?.related[name]?.rows.map { ($0.key, $0) } ?? []) { first, _ in first }
             for row in rows {
                 if known[row.syncID] == nil {
                     let table = try stack.model.compiled.entity(named: type(of: row).entityName).table

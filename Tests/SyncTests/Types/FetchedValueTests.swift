@@ -184,7 +184,58 @@ struct FetchedValueTests {
         try await expect(level: 1, stage: .open)
     }
 
-    @Test("A value that GRDB wrote is saved whole")
+    @Test("After a save in the caller's transaction, a save keeps values that others changed", arguments: [true, false])
+    func keepsChangesAfterTransactionOfCaller(isCommitted: Bool) async throws {
+        var held = try await job()
+        held.level = 2
+        let values = [held]
+        try? await stack.write { [stack] db in
+            try stack.save(values, in: db)
+            if !isCommitted { throw Failure() }
+        }
+        try await expect(level: isCommitted ? 2 : 1, stage: .open)
+        try await write(["stage": "done"])
+        held.place?.street = "Oak"
+        try await stack.save(held)
+        try await expect(level: 2, stage: .done)
+    }
+
+    @Test("A list that was saved in the caller's transaction is written again", arguments: [true, false])
+    func savesListAfterTransactionOfCaller(isCommitted: Bool) async throws {
+        var held = try await job()
+        let removed = held.tasks.rows?.removeLast()
+        let values = [held]
+        try? await stack.write { [stack] db in
+            try stack.save(values, in: db)
+            if !isCommitted { throw Failure() }
+        }
+        try await Sync.changes([held], stack: stack)
+        #expect(try await stack.fetch(Chore.self).map(\.text) == ["a"])
+        held.tasks.rows?.append(try #require(removed))
+        try await stack.save(held)
+        #expect(try await stack.fetch(Chore.self).map(\.text) == ["a", "b"])
+    }
+
+    @Test("A value that the app created and saved keeps what others changed after the save")
+    func savesCreatedValueTwice() async throws {
+        var created = Job(id: 5)
+        (created.level, created.stage) = (1, .open)
+        try await stack.save(created)
+        #expect(try await Sync.update(id: 5, with: ["stage": "done"], inEntity: "Job", stack: stack) != nil)
+        created.level = 2
+        try await stack.save(created)
+        let stored = try #require(try await stack.fetch(Job.self, id: 5))
+        #expect(stored.level == 2 && stored.stage == .done)
+        // Copies with other keys, and without keys, are rows of their own.
+        created.id = 6
+        try await stack.save(created)
+        #expect(try await stack.fetch(Job.self, id: 6)?.level == 2)
+        let other = try Self.emptyStack()
+        try await other.save(created)
+        #expect(try await other.fetch(Job.self, id: 6)?.stage == .open)
+    }
+
+    @Test("A value that GRDB wrote is written where it may differ")
     func savesAfterRecordWrite() async throws {
         var held = try await job()
         held.level = 2
