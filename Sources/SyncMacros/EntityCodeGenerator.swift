@@ -261,12 +261,7 @@
         }
 
         private func hasDefault(_ property: EntityProperty) -> Bool {
-            property.initialValue != nil || property.isRelationship
-                || property.variable.bindingSpecifier.text == "var" && isOptional(property.type)
-        }
-
-        private func isOptional(_ type: String?) -> Bool {
-            type.map { $0.hasSuffix("?") || $0.hasPrefix("Optional<") || $0.hasPrefix("Swift.Optional<") } ?? false
+            property.hasInitialValue || property.isRelationship
         }
 
         private func parameter(_ property: EntityProperty) -> Parameter? {

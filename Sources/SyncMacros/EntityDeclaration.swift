@@ -162,6 +162,13 @@
             return nil
         }
 
+        /// Whether the property has a value without an initializer that sets it.
+        var hasInitialValue: Bool {
+            if initialValue != nil { return true }
+            guard variable.bindingSpecifier.text == "var", let type else { return false }
+            return type.hasSuffix("?") || type.hasPrefix("Optional<") || type.hasPrefix("Swift.Optional<")
+        }
+
         // MARK: Macros of the property
 
         func attribute(_ name: String) -> AttributeSyntax? {

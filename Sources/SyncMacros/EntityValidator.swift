@@ -10,7 +10,8 @@
         init(_ entity: EntityDeclaration) { self.entity = entity }
 
         var diagnostics: [Diagnostic] {
-            keyProblems + entity.properties.flatMap(problems) + remoteKeyProblems
+            keyProblems + entity.properties.flatMap(problems) + entity.stored.flatMap(transientProblems)
+                + remoteKeyProblems
         }
 
         // MARK: The key
@@ -127,6 +128,14 @@
                 "Any", "AnyObject", "Character", "Substring", "Never", "AnyHashable", "UInt64", "UInt", "Float80",
             ]
             return others.contains(name) ? "'\(name)'" : nil
+        }
+
+        private func transientProblems(_ property: EntityProperty) -> [Diagnostic] {
+            guard property.isTransient, !property.hasInitialValue else { return [] }
+            return [
+                Diagnostic(
+                    node: property.binding.pattern, message: EntityDiagnostic.transientWithoutValue(property.name))
+            ]
         }
 
         private func setProblem(_ property: EntityProperty, _ set: NamedType) -> Diagnostic {
@@ -297,6 +306,7 @@
         case noType(String)
         case unfitType(String, String)
         case reservedName(String, String)
+        case transientWithoutValue(String)
         case set(String, array: String)
         case basicRelationship(String, String)
         case unfitRelationship(String, String)
@@ -316,6 +326,8 @@
             case .unfitType(let name, let type):
                 "'\(name)' cannot be stored: \(type) is neither a column type nor a JSON type"
             case .reservedName(let name, let reason): "'\(name)' is not a valid property name: \(reason)"
+            case .transientWithoutValue(let name):
+                "'\(name)' needs an initial value, because rows do not have the property"
             case .set(let name, let array): "'\(name)' cannot be a set, because a set has no order: use '\(array)'"
             case .basicRelationship(let name, let type):
                 "the relationship '\(name)' has the type \(type), which is not an entity: remove '@Relationship'"

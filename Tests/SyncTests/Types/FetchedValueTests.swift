@@ -184,7 +184,7 @@ struct FetchedValueTests {
         try await expect(level: 1, stage: .open)
     }
 
-    @Test("After a save in the caller's transaction, a save keeps values that others changed", arguments: [true, false])
+    @Test("After a save in the caller's transaction, a save keeps changes of others", arguments: [true, false])
     func keepsChangesAfterTransactionOfCaller(isCommitted: Bool) async throws {
         var held = try await job()
         held.level = 2
