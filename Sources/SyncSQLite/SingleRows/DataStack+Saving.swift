@@ -9,10 +9,10 @@ extension DataStack {
     /// ```swift
     /// try await stack.save(Project(id: 7, name: "Sync"))
     /// ```
-    /// If the stack fetched the value, the call writes the attributes and links that the app changed since the value was
-    /// fetched or last saved. What others changed meanwhile stays. If the app created the value, or if its row was
-    /// deleted, the call writes all attributes. The same applies to each loaded related row. A save inside a
-    /// transaction of the caller may be rolled back, so the next save of the value writes all attributes.
+    /// If the stack fetched or saved the value before, the call writes the attributes and links that the app changed
+    /// since. What others changed meanwhile stays. If the value is new, or if its row was deleted, the call writes all
+    /// attributes. The same applies to each loaded related row. A save inside a transaction of the caller may be rolled
+    /// back, so the next save writes what differs from the contents before or after it.
     ///
     /// If an integer or string primary key is nil, the call inserts a row with a temporary key. If a UUID primary key is
     /// nil, the call inserts a row with a random UUID. If an engine has replaced the temporary key of a value, the call
