@@ -6,35 +6,44 @@ import SyncCore
 /// `@Entity` stores it in ``EntityRecord/syncFetchedRow``. All copies of a value share one state. The state takes no part
 /// in the comparison, the hash value and the encoding of a value.
 public struct FetchedRow: Sendable {
-    private let state: State
+    /// Nil in the fetched value that a state contains, which would otherwise contain its own state.
+    private let state: State?
 
     /// Creates the state of a value that was neither fetched nor saved. A save writes all attributes of the value.
     public init() { state = State() }
 
-    /// - Parameters:
-    ///   - value: The fetched value with its loaded related rows. Its own state must be empty.
-    ///   - store: The store that contains the row.
-    init(_ value: any EntityRecord, in store: StoreIdentity) { state = State(.fetched(value), store) }
+    private init(_ state: State?) { self.state = state }
 
     /// Returns the contents of the row; nil if the value was neither fetched from this store nor saved in it.
     func contents(in store: StoreIdentity) throws -> RowContents? {
-        guard let known = state.known, known.store === store else { return nil }
+        guard let known = state?.known, known.store === store else { return nil }
         return try known.contents.row
+    }
+
+    /// Sets the contents that were fetched.
+    ///
+    /// - Parameters:
+    ///   - value: The fetched value with its loaded related rows.
+    ///   - store: The store that contains the row.
+    func setFetched(_ value: some EntityRecord, in store: StoreIdentity) {
+        var value = value
+        value.syncFetchedRow = FetchedRow(nil)
+        state?.known = (.fetched(value), store)
     }
 
     /// Sets the contents that were saved.
     ///
     /// - Returns: A function that undoes the change.
     func setSaved(_ contents: RowContents, in store: StoreIdentity) -> @Sendable () -> Void {
-        let former = state.known
-        state.known = (.saved(contents), store)
-        return { [state] in state.known = former }
+        let former = state?.known
+        state?.known = (.saved(contents), store)
+        return { [state] in state?.known = former }
     }
 
     /// Adds contents that the row may have now, because a caller may roll the write back. A save then also writes what
     /// differs from them.
     func addPossible(_ contents: @autoclosure () throws -> RowContents) throws {
-        guard let known = state.known else { return }
+        guard let state, let known = state.known else { return }
         state.known = (.saved(try known.contents.row.common(with: contents())), known.store)
     }
 
@@ -66,9 +75,6 @@ public struct FetchedRow: Sendable {
             get { Self.lock.withLock { current } }
             set { Self.lock.withLock { current = newValue } }
         }
-
-        init() {}
-        init(_ contents: Contents, _ store: StoreIdentity) { current = (contents, store) }
     }
 }
 

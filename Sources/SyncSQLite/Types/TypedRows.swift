@@ -146,8 +146,8 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 
     /// Returns the value of a row whose related rows are loaded. The value knows that it was fetched.
     private func fetched<Record: EntityRecord>(_ row: DecodedRow<Record>) -> Record? {
-        guard var value = row.value else { return nil }
-        value.syncFetchedRow = FetchedRow(value, in: stack.identity)
+        guard let value = row.value else { return nil }
+        value.syncFetchedRow.setFetched(value, in: stack.identity)
         return value
     }
 
