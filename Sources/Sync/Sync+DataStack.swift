@@ -168,22 +168,16 @@ extension Sync {
         if case .automatic = options.payloadKind { options.payloadKind = .delta }
         var result = try await stack.publishing { [options] stack, db in
             // The keys of new rows and the former keys of rows are known only inside the transaction.
-            let (payloads, rows) = try stack.payloads(of: values, in: db, replacesLists: true)
+            // A snapshot deletes the rows that it omits, so it has unchanged related rows too.
+            let payload = try stack.payload(
+                of: values, in: db, replacesLists: true,
+                isWhole: predicate != nil || options.payloadKind.isSnapshot)
             var result = try changes(
-                payloads[0].json, inEntity: Value.entityName, stack: stack, predicate: predicate,
-                operations: operations, options: options, in: db)
-            let root = result.root
-            var related = options
-            related.payloadKind = .delta
-            for payload in payloads.dropFirst() {
-                result.merge(
-                    try changes(
-                        payload.json, inEntity: payload.entity, stack: stack, operations: operations, options: related,
-                        in: db))
-            }
-            result.root = root
+                payload.json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
+                options: payload.options(options), in: db)
+            result.entity = Value.entityName
             let isComplete = operations == .all && predicate == nil && result.diagnostics.isEmpty
-            try stack.recordSave(of: rows, isCertain: isComplete, in: db)
+            try stack.recordSave(of: payload, isCertain: isComplete, in: db)
             return result
         }
         if operations.isDisjoint(with: [.insertRelationships, .updateRelationships, .deleteRelationships]) {

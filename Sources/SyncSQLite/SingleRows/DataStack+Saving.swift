@@ -170,29 +170,15 @@ extension DataStack {
     ) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let (payloads, rows) = try payloads(of: values, in: db, replacesLists: replacesLists)
-        var result = try write(payloads[0], in: db, isOwn: isOwn, replacesLists: replacesLists)
-        let root = result.root
-        for payload in payloads.dropFirst() {
-            result.merge(try write(payload, in: db, isOwn: isOwn, replacesLists: replacesLists))
-        }
-        result.root = root
-        try recordSave(of: rows, isCertain: isOwn, in: db)
-        return result
-    }
-
-    private func write(
-        _ payload: ValuePayload, in db: Database, isOwn: Bool, replacesLists: Bool
-    ) throws -> SyncResult {
-        let entity = try model.compiled.entity(named: payload.entity)
-        var options = SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil)
-        options.types = [payload.type]
+        let payload = try payload(of: values, in: db, replacesLists: replacesLists)
+        var options = payload.options(SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil))
+        options.types = payload.types
         let builder = try PayloadGraphBuilder(
             inEntity: entity.name, of: model, parent: nil, operations: replacesLists ? .all : .allButDelete,
             options: options)
         let mapped = try builder.map(payload.json)
         let writer = SQLiteWriter(stack: self, db: db, isOwn: isOwn)
-        return try writer.transaction(SyncRequest(options: options)) { session in
+        var result = try writer.transaction(SyncRequest(options: options)) { session in
             let result = try session.apply(mapped)
             let storedCount = result.root.inserted + result.root.matched
             guard storedCount == payload.recordCount - result.duplicateRecordCount else {
@@ -200,6 +186,9 @@ extension DataStack {
             }
             return result
         }
+        result.entity = entity.name
+        try recordSave(of: payload, isCertain: isOwn, in: db)
+        return result
     }
 
     private func update<Value: EntityRecord>(

@@ -57,10 +57,12 @@ struct ChangedRelatedRows {
         guard let relationship = entity.relationship(named: name) else { return all }
         guard let base, let fetched = base.related[name] else {
             guard isPartial, relationship.isToMany else { return all }
-            if related.isEmpty, replacesLists { try checkIsEmpty(relationship) }
+            if replacesLists, related.isEmpty || destination(of: relationship).keySlot == nil {
+                try checkIsEmpty(relationship)
+            }
             return try mergedList(related, [], relationship) ?? all
         }
-        let destination = keys.stack.model.compiled.entities[relationship.destination]
+        let destination = destination(of: relationship)
         let known = Dictionary(fetched.rows.map { ($0.key, $0) }) { first, _ in first }
         var kept: Set<JSONValue> = []
         for row in related {
@@ -72,21 +74,27 @@ struct ChangedRelatedRows {
                 changed.append(ChangedValue(value: row, base: contents))
             }
         }
-        if fetched.isCertain, kept.count == related.count, related.map(\.syncID) == fetched.keys { return nil }
+        let isStored = fetched.isCertain && !(replacesLists && !fetched.possible.isEmpty)
+        if isStored, kept.count == related.count, related.map(\.syncID) == fetched.keys { return nil }
         guard relationship.isToMany else { return all }
         return try mergedList(related, kept, relationship, fetched)
             ?? related.filter { replacesLists || relationship.relationship.isOrdered || !kept.contains($0.syncID) }
             .map(RelatedRow.value)
     }
 
-    /// Checks that a list that is not loaded can be set to an empty list: no row is stored in it.
+    private func destination(of relationship: CompiledRelationship) -> CompiledEntity {
+        keys.stack.model.compiled.entities[relationship.destination]
+    }
+
+    /// Checks that no row is stored in a list that is not loaded. Otherwise the list cannot be cleared, and cannot be
+    /// combined with the stored list if the keys of its rows are no single attributes.
     private func checkIsEmpty(_ relationship: CompiledRelationship) throws {
         guard owner != .null, let storedOwner = try keys.row(owner, of: entity),
             try !keys.stack.fetchRelated(relationship.name, of: storedOwner, in: keys.db).isEmpty
         else { return }
         throw SyncError(
             .invalidOption,
-            "the list '\(relationship.name)' is not loaded, so its rows cannot be removed; fetch it with 'including:'",
+            "the list '\(relationship.name)' is not loaded; to change its stored rows, fetch it with 'including:'",
             entity: entity.name, path: relationship.name)
     }
 
@@ -102,7 +110,7 @@ struct ChangedRelatedRows {
         _ related: [any EntityRecord], _ kept: Set<JSONValue>, _ relationship: CompiledRelationship,
         _ fetched: RowContents.Related? = nil
     ) throws -> [RelatedRow]? {
-        let destination = keys.stack.model.compiled.entities[relationship.destination]
+        let destination = destination(of: relationship)
         guard destination.keySlot != nil, owner != .null, let storedOwner = try keys.row(owner, of: entity) else {
             return nil
         }
@@ -116,46 +124,39 @@ struct ChangedRelatedRows {
                 list.append((key, .value(row)))
             } else if let storedRow = storedRows[key] {
                 list.append((key, .stored(storedRow)))
-            } else if fetched?.isCertain == false {
-                // A save of the app may have removed the row from the list, and may have been rolled back.
-                list.append((key, .value(row)))
             }
         }
         let isOrdered = relationship.relationship.isOrdered
         if !isOrdered, !replacesLists { return list.map(\.row).filter(\.isValue) }
         let listed = Set(list.map(\.key))
         let order = stored.map(\.key.json)
-        let former = try fetched?.keys.map(currentKey) ?? order
-        let removed = fetched == nil ? [] : Set(former).subtracting(listed)
+        let removed = try fetched.map { Set(try ($0.rows + $0.possible).map { try currentKey($0.key) }) } ?? []
         let others = try stored.filter { row in
             let key = row.key.json
             if listed.contains(key) || replacesLists && removed.contains(key) { return false }
-            return try !keys.added.contains(key, of: destination)
+            return try !keys.added.contains(key, to: relationship)
         }
-        // The app moved no row if its list has the fetched order. A list that was not fetched has the stored order.
-        let inStore = list.map(\.key).filter { storedRows[$0] != nil }
-        let unmoved = former.filter(Set(inStore).contains)
-        guard isOrdered, inStore.filter(Set(unmoved).contains) == unmoved else {
-            return list.map(\.row) + others.map(RelatedRow.stored)
-        }
+        // The app moved no row if the rows that it kept have the fetched order.
+        let keptKeys = list.filter { !$0.row.isValue }.map(\.key)
+        let unmoved = try fetched?.keys.map(currentKey).filter(Set(keptKeys).contains) ?? []
+        guard isOrdered, keptKeys == unmoved else { return list.map(\.row) + others.map(RelatedRow.stored) }
         return woven(list, others, order)
     }
 
-    /// Returns the rows in the stored order. A row that is not stored in the list follows the row that precedes it in
-    /// the list of the app. If the app has none of the stored rows, new rows come last.
+    /// Returns the rows in the stored order. A row that the app added follows the row that precedes it in the list of the
+    /// app. If the app has none of the stored rows, the added rows come last.
     private func woven(
         _ list: [(key: JSONValue, row: RelatedRow)], _ others: [SyncRow], _ order: [JSONValue]
     ) -> [RelatedRow] {
-        let stored = Set(order)
         var following: [JSONValue?: [RelatedRow]] = [:]
         var rows = Dictionary(others.map { ($0.key.json, RelatedRow.stored($0)) }) { first, _ in first }
-        var last = list.contains { stored.contains($0.key) } ? nil : order.last { rows[$0] != nil }
+        var last = list.contains { !$0.row.isValue } ? nil : order.last { rows[$0] != nil }
         for (key, row) in list {
-            if stored.contains(key) {
+            if row.isValue {
+                following[last, default: []].append(row)
+            } else {
                 rows[key] = row
                 last = key
-            } else {
-                following[last, default: []].append(row)
             }
         }
         return (following[nil] ?? []) + order.flatMap { key in (rows[key].map { [$0] } ?? []) + (following[key] ?? []) }

@@ -87,8 +87,12 @@ final class StoreIdentity: Sendable {}
 struct RowContents: Sendable {
     /// The loaded rows of a relationship.
     struct Related: Sendable {
+        /// The rows that the relationship had.
         var rows: [RowContents]
-        /// Whether the relationship had just these rows. False after a write that may have been rolled back.
+        /// The rows that the relationship may have had: rows that the app removed, whose link a save kept, and rows
+        /// whose link may have been rolled back.
+        var possible: [RowContents] = []
+        /// Whether the list of the app is stored. False after a write that may have been rolled back.
         var isCertain = true
 
         var keys: [JSONValue] { rows.map(\.key) }
@@ -115,8 +119,11 @@ struct RowContents: Sendable {
     func addingRelated(of other: RowContents?) -> RowContents {
         var contents = self
         contents.related.merge(other?.related ?? [:]) { own, others in
+            let former = Dictionary(others.rows.map { ($0.key, $0) }) { first, _ in first }
             let keys = Set(own.keys)
-            return Related(rows: own.rows + others.rows.filter { !keys.contains($0.key) }, isCertain: own.isCertain)
+            return Related(
+                rows: own.rows.map { $0.addingRelated(of: former[$0.key]) },
+                possible: (others.rows + others.possible).filter { !keys.contains($0.key) })
         }
         return contents
     }
@@ -129,9 +136,12 @@ struct RowContents: Sendable {
         }
         contents.references.removeAll { !other.has($0) }
         contents.related.merge(other.related) { own, others in
-            guard own.keys == others.keys else { return Related(rows: own.rows, isCertain: false) }
-            let rows = zip(own.rows, others.rows).map { $0.common(with: $1) }
-            return Related(rows: rows, isCertain: own.isCertain && others.isCertain)
+            let (known, keys) = (Dictionary(others.rows.map { ($0.key, $0) }) { first, _ in first }, Set(own.keys))
+            return Related(
+                rows: own.rows.compactMap { row in known[row.key].map { row.common(with: $0) } },
+                possible: own.possible + others.possible + own.rows.filter { known[$0.key] == nil }
+                    + others.rows.filter { !keys.contains($0.key) },
+                isCertain: own.isCertain && others.isCertain && own.keys == others.keys)
         }
         return contents
     }
@@ -141,9 +151,14 @@ struct RowContents: Sendable {
         zip(row.attributes, attributes).compactMap { given, own in own.map(given.isSame) == true ? given : nil }
     }
 
+    /// Returns the key of the row that a relationship linked; nil if it is not certain.
+    func key(of reference: EntityRowEncoder.Reference) -> StoredValue? {
+        references.first { $0.column == reference.column }?.key
+    }
+
     /// Returns whether the row had this link.
     func has(_ reference: EntityRowEncoder.Reference) -> Bool {
-        references.contains { $0.column == reference.column && $0.key == reference.key }
+        key(of: reference) == reference.key
     }
 }
 

@@ -63,7 +63,9 @@ struct TypedSource: ExportSource {
             // A row number has no meaning in JSON, so this reference is omitted.
             if reference.isRowNumber, !reference.key.isNull { continue }
             // GRDB does not read a key that is in the table of the related row, so nil does not mean that there is none.
-            let isUnknown = reference.key.isNull && related[reference.relationship] == nil
+            let isUnknown =
+                reference.key.isNull && related[reference.relationship] == nil
+                && base?.key(of: reference)?.isNull != false
             if isUnknown, entity.relationship(named: reference.relationship)?.end == .second { continue }
             let key = reference.key.jsonForm
             let current = try currentKey(key, entity.relationship(named: reference.relationship)?.destination)
@@ -134,6 +136,8 @@ struct SavedKeys {
     let stack: DataStack
     let db: Database
     let added: AddedRows
+    /// Whether all contents of a value are written, also if the value was fetched or saved before.
+    let ignoresFetchedRows: Bool
 
     /// Returns a key for a new row whose value has none.
     func temporaryKey(of entity: CompiledEntity) throws -> StoredValue? {
@@ -160,7 +164,7 @@ struct SavedKeys {
     func base<Value: EntityRecord>(
         of value: Value, since contents: RowContents?, _ entity: CompiledEntity
     ) throws -> RowContents? {
-        guard let contents = try contents ?? value.syncFetchedRow.contents(in: stack.identity),
+        guard !ignoresFetchedRows, let contents = try contents ?? value.syncFetchedRow.contents(in: stack.identity),
             contents.key == value.syncID, try isStored(value.syncID, of: entity)
         else { return nil }
         return contents
@@ -203,37 +207,40 @@ extension DataStack {
         }
     }
 
-    /// Returns values and their loaded related rows as JSON payloads, without what is as it was fetched or last saved.
+    /// Returns values and their loaded related rows as a JSON payload, without what is as it was fetched or last saved.
     ///
-    /// The first payload has the values. The others have related rows that the app changed without changing their
-    /// links.
+    /// Related rows that the app changed without changing their links are records of their own. They are in the same
+    /// payload, because a row that one list omits may be in another list.
     ///
-    /// - Parameter replacesLists: Whether the lists of the values replace the stored links.
+    /// - Parameters:
+    ///   - replacesLists: Whether the lists of the values replace the stored links.
+    ///   - isWhole: Whether the payload has all contents of the values.
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
-    package func payloads<Value: EntityRecord>(
-        of values: [Value], in db: Database, replacesLists: Bool
-    ) throws -> (payloads: [ValuePayload], rows: EncodedRows) {
-        let encoded = EncodedRows()
-        let keys = SavedKeys(stack: self, db: db, added: AddedRows(values, self))
+    package func payload<Value: EntityRecord>(
+        of values: [Value], in db: Database, replacesLists: Bool, isWhole: Bool = false
+    ) throws -> ValuePayload {
         let source = TypedSource(
-            model: model.compiled, keys: keys, replacesLists: replacesLists, encoded: encoded)
-        var payloads = [try payload(Value.self, values.map { ChangedValue(value: $0, base: nil) }, source)]
-        while let changed = encoded.takeChanged() {
-            payloads.append(try payload(ofTypeOf: changed[0].value, changed, source))
+            model: model.compiled,
+            keys: SavedKeys(stack: self, db: db, added: AddedRows(values, self), ignoresFetchedRows: isWhole),
+            replacesLists: replacesLists, encoded: EncodedRows())
+        var payload = ValuePayload(rows: source.encoded)
+        payload.append(try records(Value.self, values.map { ChangedValue(value: $0, base: nil) }, source), Value.self)
+        while let changed = source.encoded.takeChanged() {
+            try append(changed, like: changed[0].value, to: &payload, source)
         }
-        return (payloads, encoded)
+        return payload
     }
 
-    private func payload<Value: EntityRecord>(
-        ofTypeOf first: Value, _ values: [ChangedValue], _ source: TypedSource
-    ) throws -> ValuePayload {
-        try payload(Value.self, values, source)
+    private func append<Value: EntityRecord>(
+        _ changed: [ChangedValue], like first: Value, to payload: inout ValuePayload, _ source: TypedSource
+    ) throws {
+        payload.append(try records(Value.self, changed, source), Value.self)
     }
 
-    private func payload<Value: EntityRecord>(
+    private func records<Value: EntityRecord>(
         _ type: Value.Type, _ values: [ChangedValue], _ source: TypedSource
-    ) throws -> ValuePayload {
+    ) throws -> [JSONValue] {
         var options = ExportOptions()
         options.exportsAll = true
         if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
@@ -241,36 +248,63 @@ extension DataStack {
         }
         let entity = try model.compiled.entity(named: Value.entityName)
         var exporter = RecordExporter(model: model, options: options, source: source)
-        let records = try values.compactMap { changed in
+        return try values.compactMap { changed in
             try (changed.value as? Value).map { value in
                 try exporter.record(try source.row(value, since: changed.base), of: entity)
             }
         }
-        return ValuePayload(type: type, json: .array(records), recordCount: records.count)
     }
 
     /// Records that rows were written, so that a later save of their values writes what changed since.
     ///
     /// - Parameter isCertain: Whether all contents are stored if the transaction of the stack commits. False if the
     ///   caller may roll back the writes, or if the sync may have skipped some contents.
-    package func recordSave(of rows: EncodedRows, isCertain: Bool, in db: Database) throws {
-        guard isCertain else { return try rows.rows.forEach { try $0.row.addPossible($0.contents) } }
-        let restore = rows.rows.map { row, contents in row.setSaved(contents, in: identity) }
-        watch.transactionEnd.afterTransaction(of: db, onRollback: { _ in restore.forEach { $0() } })
+    package func recordSave(of payload: ValuePayload, isCertain: Bool, in db: Database) throws {
+        let rows = payload.rows.rows
+        guard isCertain else { return try rows.forEach { try $0.row.addPossible($0.contents) } }
+        let restore = rows.map { row, contents in row.setSaved(contents, in: identity) }
+        // A state that was set twice gets its first contents back.
+        watch.transactionEnd.afterTransaction(of: db, onRollback: { _ in restore.reversed().forEach { $0() } })
     }
 }
 
-/// Values of a Swift type as JSON.
+/// Values of Swift types as JSON.
 package struct ValuePayload {
-    let type: any EntityRecord.Type
-    package let json: JSONValue
-    let recordCount: Int
+    private var lists: [(type: any EntityRecord.Type, records: [JSONValue])] = []
+    fileprivate let rows: EncodedRows
 
-    package var entity: String { type.entityName }
+    fileprivate init(rows: EncodedRows) { self.rows = rows }
+
+    fileprivate mutating func append(_ records: [JSONValue], _ type: any EntityRecord.Type) {
+        if let index = lists.firstIndex(where: { $0.type.entityName == type.entityName }) {
+            lists[index].records += records
+        } else {
+            lists.append((type, records))
+        }
+    }
+
+    /// The records of the only entity, or an object with a list for each entity.
+    package var json: JSONValue {
+        if lists.count == 1 { return .array(lists[0].records) }
+        return .object(lists.enumerated().map { JSONValue.Member("\($0)", .array($1.records)) })
+    }
+
+    /// The Swift types of the records.
+    var types: [any SyncEntity.Type] { lists.map(\.type) }
+    var recordCount: Int { lists.reduce(0) { $0 + $1.records.count } }
+
+    /// Returns options for the lists of the payload.
+    package func options(_ options: SyncOptions) -> SyncOptions {
+        var options = options
+        if lists.count > 1 {
+            options.entities = lists.enumerated().map { PayloadList(path: "\($0)", entity: $1.type.entityName) }
+        }
+        return options
+    }
 }
 
-/// The rows that are encoded for payloads, with their contents.
-package final class EncodedRows {
+/// The rows that are encoded for a payload, with their contents.
+final class EncodedRows {
     private(set) var rows: [(row: FetchedRow, contents: RowContents)] = []
     /// The rows that are still to be encoded as values of their own.
     private var changed: [ChangedValue] = []
@@ -288,23 +322,22 @@ package final class EncodedRows {
     }
 }
 
-/// The rows that the app added to relationships of the values of one save.
+/// The rows that the app added to one-to-many relationships of the values of one save.
 ///
-/// A row of a one-to-many relationship has one owner. So a list that omits the row must not keep it.
+/// Such a row has one owner. So a list of the same relationship that omits the row must not keep it.
 final class AddedRows {
     private let values: [any EntityRecord]
     private let stack: DataStack
-    /// The keys by the table of the rows.
-    private lazy var keys: Result<[TableID: Set<JSONValue>], any Error> = Result { try findKeys() }
+    private lazy var keys: Result<[AssociationID: Set<JSONValue>], any Error> = Result { try findKeys() }
 
     init(_ values: [any EntityRecord], _ stack: DataStack) { (self.values, self.stack) = (values, stack) }
 
-    func contains(_ key: JSONValue, of entity: CompiledEntity) throws -> Bool {
-        try keys.get()[entity.table]?.contains(key) ?? false
+    func contains(_ key: JSONValue, to relationship: CompiledRelationship) throws -> Bool {
+        try keys.get()[relationship.link]?.contains(key) ?? false
     }
 
-    private func findKeys() throws -> [TableID: Set<JSONValue>] {
-        var found: [TableID: Set<JSONValue>] = [:]
+    private func findKeys() throws -> [AssociationID: Set<JSONValue>] {
+        var found: [AssociationID: Set<JSONValue>] = [:]
         for value in values {
             try add(value, since: value.syncFetchedRow.contents(in: stack.identity), to: &found)
         }
@@ -312,15 +345,17 @@ final class AddedRows {
     }
 
     private func add(
-        _ value: any EntityRecord, since base: RowContents?, to found: inout [TableID: Set<JSONValue>]
+        _ value: any EntityRecord, since base: RowContents?, to found: inout [AssociationID: Set<JSONValue>]
     ) throws {
+        let model = stack.model.compiled
+        let entity = try model.entity(named: type(of: value).entityName)
         for (name, rows) in try EntityRowEncoder(encoding: value).related {
+            guard let relationship = entity.relationship(named: name) else { continue }
+            let link = model[relationship.link]
+            let isOneToMany = relationship.isToMany && !(link.first.isToMany && link.second.isToMany)
             let known = Dictionary(base?.related[name]?.rows.map { ($0.key, $0) } ?? []) { first, _ in first }
             for row in rows {
-                if known[row.syncID] == nil {
-                    let table = try stack.model.compiled.entity(named: type(of: row).entityName).table
-                    found[table, default: []].insert(row.syncID)
-                }
+                if isOneToMany, known[row.syncID] == nil { found[relationship.link, default: []].insert(row.syncID) }
                 try add(row, since: known[row.syncID] ?? row.syncFetchedRow.contents(in: stack.identity), to: &found)
             }
         }

@@ -114,6 +114,60 @@ struct ChangedListRowTests {
         try await expect("e a b", in: 2)
     }
 
+    @Test("A row moves from a list to a list of a related row, and back", arguments: [true, false])
+    func movesBetweenLevels(editsRow: Bool) async throws {
+        // Club 8 has the player 1, whose team has the players 1 to 3.
+        try await stack.update(Club.self, id: 8, including: \.players.each?.team?.players) { club in
+            var moved = Player(id: 9, name: "new")
+            if let player = club.players[0].team?.players.remove(at: 1) { moved = player }
+            if editsRow { moved.score = 5 }
+            club.players.append(moved)
+        }
+        let moved = try #require(try await stack.fetch(Player.self, id: 2))
+        #expect(moved.name == "b" && moved.score == (editsRow ? 5 : nil))
+        #expect(try await stack.fetch(Club.self, id: 8, including: \.players)?.players.map(\.id).sorted() == [1, 2])
+    }
+
+    @Test("A row that is removed, saved and added again is in the list", arguments: [1, 2])
+    func addsRowAgain(owner: Int) async throws {
+        var (one, two) = (try await team(1), try await team(2))
+        let row = one.players.remove(at: 0)
+        if owner == 2 { two.players.append(row) }
+        try await stack.save([one, two])
+        two.players.removeAll { $0.id == row.id }
+        one.players.append(row)
+        try await stack.save([one, two])
+        #expect(try await stack.fetch(Player.self, id: 1)?.teamID == 1)
+        try await expect("b d a")
+    }
+
+    @Test("After a save in the caller's transaction, a save keeps what others did to the list")
+    func othersChangeListAfterTransaction() async throws {
+        var held = try await team()
+        held.players.append(Player(id: 7, name: "n"))
+        let values = [held]
+        _ = try await stack.write { [stack] db in try stack.save(values, in: db) }
+        try await update("Player", 2, ["team_id": 2])
+        try await Sync.delete(id: 3, inEntity: "Player", stack: stack)
+        held.name = "T"
+        try await stack.save(held)
+        try await expect("a n")
+        #expect(try await stack.count(Player.self) == 4)
+    }
+
+    @Test("Lists of different relationships, and many-to-many lists, keep their rows")
+    func addsToSeveralLists() async throws {
+        var (a, b) = (
+            try #require(try await stack.fetch(Player.self, id: 1)),
+            try #require(try await stack.fetch(Player.self, id: 2))
+        )
+        a.clubs.append(try #require(try await stack.fetch(Club.self, id: 1)))
+        b.clubs.append(try #require(try await stack.fetch(Club.self, id: 8)))
+        try await Sync.changes([a, b], stack: stack)
+        let clubs = try await stack.fetch(Player.self, orderedBy: "id", including: \.clubs).map { $0.clubs.map(\.id) }
+        #expect(clubs.map { $0.sorted() } == [[1, 8, 9], [8], [], []])
+    }
+
     @Test("Two rows are exchanged between two loaded lists")
     func exchangesRows() async throws {
         var (one, two) = (try await team(1), try await team(2))
@@ -191,7 +245,7 @@ private struct Team: EntityRecord {
     }
     static var syncProperties: [PartialKeyPath<Team>: SyncProperty] {
         [
-            \.id: "id", \.players: SyncProperty("players", to: Player.self),
+            \.id: "id", \.players: SyncProperty("players", to: Player.self, inOptional: \Team?.?.players),
             \.players.each: SyncProperty("players", to: Player.self, inOptional: \Team?.?.players.each),
             \.club: SyncProperty("club", to: Club.self),
         ]
@@ -222,6 +276,14 @@ private struct Player: EntityRecord {
     var name: String
     var score: Int?
     var teamID: Int?
+    var _team = RelatedRows<Team>()
+    var team: Team? {
+        get { _team.row(withKey: teamID) }
+        set {
+            _team.rows = newValue.map { [$0] } ?? []
+            teamID = newValue?.syncKey
+        }
+    }
     var _clubs = RelatedRows<Club>()
     var clubs: [Club] {
         get { _clubs.rows ?? [] }
@@ -242,7 +304,8 @@ private struct Player: EntityRecord {
     }
     static var syncProperties: [PartialKeyPath<Player>: SyncProperty] {
         [
-            \.id: "id", \.name: "name", \.score: "score", \.teamID: SyncProperty("team", to: Team.self),
+            \.id: "id", \.name: "name", \.score: "score",
+            \.team: SyncProperty("team", to: Team.self, inOptional: \Player?.?.team),
             \.clubs: SyncProperty("clubs", to: Club.self, inOptional: \Player?.?.clubs),
         ]
     }
@@ -262,14 +325,22 @@ private struct Player: EntityRecord {
         try row.set("name", to: name)
         try row.set("score", to: score)
         row.setForeignKey("team", to: teamID, in: "teamID")
+        row.setRelated("team", to: _team, withKey: teamID)
         row.setRelated("clubs", to: _clubs)
     }
-    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { _clubs.load(rows) }
+    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) {
+        if relationship == "team" { _team.load(rows) } else { _clubs.load(rows) }
+    }
 }
 
 private struct Club: EntityRecord {
     var id: Int
     var name: String
+    var _players = RelatedRows<Player>()
+    var players: [Player] {
+        get { _players.rows ?? [] }
+        set { _players.rows = newValue }
+    }
     var syncFetchedRow = FetchedRow()
 
     static var syncEntity: SyncModel.Entity {
@@ -277,7 +348,12 @@ private struct Club: EntityRecord {
             entityName, attributes: [.init("id", Int.self, isKey: true), .init("name", String.self)],
             relationships: [.init("players", to: Player.self, many: true, inverse: "clubs")])
     }
-    static var syncProperties: [PartialKeyPath<Club>: SyncProperty] { [\.id: "id", \.name: "name"] }
+    static var syncProperties: [PartialKeyPath<Club>: SyncProperty] {
+        [
+            \.id: "id", \.name: "name", \.players: SyncProperty("players", to: Player.self),
+            \.players.each: SyncProperty("players", to: Player.self, inOptional: \Club?.?.players.each),
+        ]
+    }
     typealias SyncKey = Int
     var syncKey: Int? { id }
     var syncID: JSONValue { Self.syncID(of: id) }
@@ -289,5 +365,7 @@ private struct Club: EntityRecord {
     func encode(into row: inout EntityRowEncoder) throws {
         try row.set("id", to: id)
         try row.set("name", to: name)
+        row.setRelated("players", to: _players)
     }
+    mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { _players.load(rows) }
 }

@@ -257,6 +257,25 @@ struct FetchedValueTests {
         try await expect(level: 2, stage: .open)
     }
 
+    @Test("A snapshot of fetched values is written whole")
+    func snapshotOfValues() async throws {
+        let held = try await [job(), #require(stack.fetch(Job.self, id: 2))]
+        try await write(["stage": "done"])
+        try await Sync.changes(held, stack: stack, options: SyncOptions(payloadKind: .snapshot))
+        try await expect(level: 1, stage: .open)
+        #expect(try await stack.count(Chore.self) == 2)
+    }
+
+    @Test("A row with a composite key cannot be appended to a list that is not loaded")
+    func appendsToUnloadedCompositeList() async throws {
+        var held = try #require(try await stack.fetch(Job.self, id: 1))
+        held.tasks.rows = [Chore(job: 1, number: 3)]
+        let value = held
+        let error = await #expect(throws: SyncError.self) { try await Sync.changes([value], stack: stack) }
+        #expect(error?.code == .invalidOption && error?.path == "tasks")
+        #expect(try await stack.count(Chore.self) == 2)
+    }
+
     @Test("The state takes no part in comparisons")
     func comparesProperties() async throws {
         let fetched = try await job()

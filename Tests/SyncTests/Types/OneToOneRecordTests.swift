@@ -40,6 +40,7 @@ private struct Pass: EntityRecord, Equatable {
     var number: String?
     var holderID: Int?
     var holder = RelatedRows<Holder>()
+    var syncFetchedRow = FetchedRow()
 
     static var syncEntity: SyncModel.Entity {
         SyncModel.Entity(
@@ -109,6 +110,15 @@ struct OneToOneRecordTests {
         var pass = Pass(id: 10, number: "c")
         pass.holder.rows = []
         try await stack.save(pass)
+        #expect(try await links(stack) == [nil, nil])
+    }
+
+    @Test("A key that was fetched and is set to nil at the end without the foreign key removes the link")
+    func nilRemovesFetchedLink() async throws {
+        let stack = try await stack()
+        try await stack.update(Pass.self, id: 10) { $0.number = "c" }
+        #expect(try await links(stack) == [10, nil])
+        try await stack.update(Pass.self, id: 10) { $0.holderID = nil }
         #expect(try await links(stack) == [nil, nil])
     }
 

@@ -52,7 +52,7 @@ struct Job: EntityRecord, Equatable {
         try row.set("stage", to: stage)
         try row.set("level", to: level)
         try row.set("place", to: place)
-        row.setRelated("tasks", to: tasks.rows)
+        row.setRelated("tasks", to: tasks)
     }
 
     mutating func setRelated(_ rows: [any EntityRecord], for relationship: String) { tasks.load(rows) }
