@@ -102,7 +102,7 @@ package struct LinkAssertions: Sendable {
     /// - Parameter countsPending: Whether assertions that reference a missing row by ID count.
     package func replacedEnds(countsPending: Bool) -> (first: ReplacedEnd, second: ReplacedEnd) {
         var ends = (first: replacedEndWithAssertions(.first), second: replacedEndWithAssertions(.second))
-        guard !link.first.isToMany || !link.second.isToMany else { return ends }
+        guard !link.isManyToMany else { return ends }
         for assertion in batch.assertions where records.effect(of: assertion) == .full {
             guard countsPending || isPossible(assertion) else { continue }
             // If the target is missing or of the wrong entity, the assertion replaces only the links of the row that

@@ -258,6 +258,7 @@ package struct CompiledAssociation: Sendable {
 
     package func side(_ end: End) -> Role { end == .first ? first : second }
     package var isOneToOne: Bool { !first.isToMany && !second.isToMany }
+    package var isManyToMany: Bool { first.isToMany && second.isToMany }
 }
 
 /// A primary key that is not a single attribute. The table of the entity has a surrogate key.

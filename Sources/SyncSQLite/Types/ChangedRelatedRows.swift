@@ -74,12 +74,10 @@ struct ChangedRelatedRows {
                 changed.append(ChangedValue(value: row, base: contents))
             }
         }
-        let isStored = fetched.isCertain && !(replacesLists && !fetched.possible.isEmpty)
-        if isStored, kept.count == related.count, related.map(\.syncID) == fetched.keys { return nil }
+        let isKnown = fetched.isCertain && !(replacesLists && !fetched.possible.isEmpty)
+        if isKnown, kept.count == related.count, related.map(\.syncID) == fetched.keys { return nil }
         guard relationship.isToMany else { return all }
-        return try mergedList(related, kept, relationship, fetched)
-            ?? related.filter { replacesLists || relationship.relationship.isOrdered || !kept.contains($0.syncID) }
-            .map(RelatedRow.value)
+        return try mergedList(related, kept, relationship, fetched) ?? all
     }
 
     private func destination(of relationship: CompiledRelationship) -> CompiledEntity {
@@ -110,6 +108,9 @@ struct ChangedRelatedRows {
         _ related: [any EntityRecord], _ kept: Set<JSONValue>, _ relationship: CompiledRelationship,
         _ fetched: RowContents.Related? = nil
     ) throws -> [RelatedRow]? {
+        let isOrdered = relationship.relationship.isOrdered
+        // Without an order, the links of other rows stay.
+        if !isOrdered, !replacesLists { return related.filter { !kept.contains($0.syncID) }.map(RelatedRow.value) }
         let destination = destination(of: relationship)
         guard destination.keySlot != nil, owner != .null, let storedOwner = try keys.row(owner, of: entity) else {
             return nil
@@ -126,8 +127,6 @@ struct ChangedRelatedRows {
                 list.append((key, .stored(storedRow)))
             }
         }
-        let isOrdered = relationship.relationship.isOrdered
-        if !isOrdered, !replacesLists { return list.map(\.row).filter(\.isValue) }
         let listed = Set(list.map(\.key))
         let order = stored.map(\.key.json)
         let removed = try fetched.map { Set(try ($0.rows + $0.possible).map { try currentKey($0.key) }) } ?? []

@@ -166,8 +166,7 @@ final class AddedRows {
         let entity = try model.entity(named: type(of: value).entityName)
         for (name, rows) in try EntityRowEncoder(encoding: value).related {
             guard let relationship = entity.relationship(named: name) else { continue }
-            let link = model[relationship.link]
-            let isOneToMany = relationship.isToMany && !(link.first.isToMany && link.second.isToMany)
+            let isOneToMany = relationship.isToMany && !model[relationship.link].isManyToMany
             let known = Dictionary(base?.related[name]?.rows.map { ($0.key, $0) } ?? []) { first, _ in first }
             for row in rows {
                 if isOneToMany, known[row.syncID] == nil { found[relationship.link, default: []].insert(row.syncID) }

@@ -32,6 +32,18 @@ struct FetchedValueTests {
         #expect(try await Sync.update(id: 1, with: values, inEntity: "Job", stack: stack) != nil)
     }
 
+    /// Saves a value in a transaction of the caller, which is committed or rolled back.
+    private func saveInTransaction(_ job: Job, isCommitted: Bool) async throws {
+        do {
+            try await stack.write { [stack] db in
+                try stack.save([job], in: db)
+                if !isCommitted { throw Failure() }
+            }
+        } catch is Failure {
+            #expect(!isCommitted)
+        }
+    }
+
     private func expect(level: Int8, stage: Stage, in stack: DataStack? = nil) async throws {
         let job = try #require(try await (stack ?? self.stack).fetch(Job.self, id: 1))
         #expect(job.level == level && job.stage == stage, "level \(job.level ?? -1), stage \(job.stage ?? .open)")
@@ -149,12 +161,7 @@ struct FetchedValueTests {
         var held = try await job()
         held.level = 2
         let values = [held]
-        await #expect(throws: Failure.self) {
-            try await stack.write { [stack] db in
-                try stack.save(values, in: db)
-                throw Failure()
-            }
-        }
+        try await saveInTransaction(held, isCommitted: false)
         try await stack.write { [stack] db in
             try db.inSavepoint {
                 try stack.save(values, in: db)
@@ -188,11 +195,7 @@ struct FetchedValueTests {
     func keepsChangesAfterTransactionOfCaller(isCommitted: Bool) async throws {
         var held = try await job()
         held.level = 2
-        let values = [held]
-        try? await stack.write { [stack] db in
-            try stack.save(values, in: db)
-            if !isCommitted { throw Failure() }
-        }
+        try await saveInTransaction(held, isCommitted: isCommitted)
         try await expect(level: isCommitted ? 2 : 1, stage: .open)
         try await write(["stage": "done"])
         held.place?.street = "Oak"
@@ -204,11 +207,7 @@ struct FetchedValueTests {
     func savesListAfterTransactionOfCaller(isCommitted: Bool) async throws {
         var held = try await job()
         let removed = held.tasks.rows?.removeLast()
-        let values = [held]
-        try? await stack.write { [stack] db in
-            try stack.save(values, in: db)
-            if !isCommitted { throw Failure() }
-        }
+        try await saveInTransaction(held, isCommitted: isCommitted)
         try await Sync.changes([held], stack: stack)
         #expect(try await stack.fetch(Chore.self).map(\.text) == ["a"])
         held.tasks.rows?.append(try #require(removed))
