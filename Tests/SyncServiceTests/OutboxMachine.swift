@@ -39,6 +39,8 @@ enum OutboxState: String, Sendable, CaseIterable {
 enum OutboxEvent: String, Sendable, CaseIterable {
     // Local writes
     case insert, edit, delete
+    /// The user discarded the change.
+    case discard
     /// A pull returned a new version of the row, without a conflict.
     case pullRecord
     /// A pull returned a tombstone of the row, and the deletion was applied.
@@ -53,7 +55,7 @@ enum OutboxEvent: String, Sendable, CaseIterable {
     /// Whether the event is the outcome of a request.
     var isOutcome: Bool {
         switch self {
-        case .insert, .edit, .delete, .pullRecord, .pullDeletion, .prepare: false
+        case .insert, .edit, .delete, .discard, .pullRecord, .pullDeletion, .prepare: false
         case .applied, .conflict, .notFound, .rejected, .rejectedAfterRetry, .failing, .postponed, .inDoubt, .unknown,
             .accepted, .notListed:
             true
@@ -76,24 +78,25 @@ enum OutboxMachine {
         ],
         .create: [
             .edit: .create, .delete: .absent, .pullRecord: .update, .pullDeletion: .create, .prepare: .createSent,
+            .discard: .absent,
         ],
         .createSent: [
             .edit: .createSentEdited, .delete: .createSentDeleted, .pullRecord: .createSentPulled,
             .applied: .synced, .conflict: .update, .notFound: .createBlocked,
             .rejected: .createBlocked, .failing: .createBlocked, .postponed: .create, .inDoubt: .create,
-            .unknown: .createUncertain, .accepted: .createUncertain,
+            .unknown: .createUncertain, .accepted: .createUncertain, .discard: .createSentDeleted,
         ],
         .createSentEdited: [
             .edit: .createSentEdited, .delete: .createSentDeleted, .pullRecord: .createSentPulled,
             .applied: .update, .conflict: .update, .notFound: .create,
             .rejected: .create, .failing: .create, .postponed: .create, .inDoubt: .create,
-            .unknown: .createUncertain, .accepted: .createUncertain,
+            .unknown: .createUncertain, .accepted: .createUncertain, .discard: .createSentDeleted,
         ],
         .createSentPulled: [
             .edit: .createSentPulled, .delete: .createSentDeleted, .pullRecord: .createSentPulled,
             .applied: .synced, .conflict: .update, .notFound: .update, .rejected: .update,
             .failing: .update, .postponed: .update, .inDoubt: .update, .unknown: .createSentPulled,
-            .accepted: .createSentPulled,
+            .accepted: .createSentPulled, .discard: .createSentPulled,
         ],
         .createSentDeleted: [
             .insert: .createSentEdited, .pullRecord: .createSentDeleted, .applied: .delete,
@@ -105,14 +108,14 @@ enum OutboxMachine {
             .applied: .synced, .conflict: .update, .notFound: .createBlocked, .rejected: .createBlocked,
             .rejectedAfterRetry: .createUncertainBlocked, .failing: .createBlocked, .postponed: .create,
             .inDoubt: .create, .unknown: .createUncertain, .accepted: .createUncertain,
-            .notListed: .createUncertainBlocked,
+            .notListed: .createUncertainBlocked, .discard: .createUncertainDeleted,
         ],
         .createUncertainBlocked: [
             .edit: .createUncertain, .delete: .createUncertainDeleted, .pullRecord: .update, .pullDeletion: .absent,
             .applied: .synced, .conflict: .update, .notFound: .createBlocked, .rejected: .createBlocked,
             .rejectedAfterRetry: .createUncertainBlocked, .failing: .createBlocked, .postponed: .createBlocked,
             .inDoubt: .createBlocked, .unknown: .createUncertainBlocked, .accepted: .createUncertainBlocked,
-            .notListed: .createUncertainBlocked,
+            .notListed: .createUncertainBlocked, .discard: .createUncertainDeleted,
         ],
         .createUncertainDeleted: [
             .insert: .createUncertain, .pullRecord: .delete, .pullDeletion: .absent, .applied: .delete,
@@ -121,44 +124,48 @@ enum OutboxMachine {
             .accepted: .createUncertainDeleted, .notListed: .absent,
         ],
         .createBlocked: [
-            .edit: .create, .delete: .absent, .pullRecord: .update, .pullDeletion: .createBlocked,
+            .edit: .create, .delete: .absent, .pullRecord: .update, .pullDeletion: .createBlocked, .discard: .absent,
         ],
         .update: [
             .edit: .update, .delete: .delete, .pullRecord: .update, .pullDeletion: .absent, .prepare: .updateSent,
+            .discard: .synced,
         ],
         .updateSent: [
             .edit: .updateSentEdited, .delete: .updateSentDeleted, .pullRecord: .updateSent, .applied: .synced,
             .conflict: .update, .notFound: .updateBlocked, .rejected: .updateBlocked,
             .failing: .updateBlocked, .postponed: .update, .inDoubt: .update, .unknown: .updateSent,
+            .discard: .updateSentEdited,
         ],
         .updateSentEdited: [
             .edit: .updateSentEdited, .delete: .updateSentDeleted, .pullRecord: .updateSentEdited,
             .applied: .update, .conflict: .update, .notFound: .update, .rejected: .update,
             .failing: .update, .postponed: .update, .inDoubt: .update, .unknown: .updateSentEdited,
+            .discard: .updateSentEdited,
         ],
         .updateSentDeleted: [
             .insert: .updateSentEdited, .pullRecord: .updateSentDeleted, .applied: .delete,
             .conflict: .delete, .notFound: .delete, .rejected: .delete, .failing: .delete, .postponed: .delete,
-            .inDoubt: .delete, .unknown: .updateSentDeleted,
+            .inDoubt: .delete, .unknown: .updateSentDeleted, .discard: .updateSentEdited,
         ],
         .updateBlocked: [
-            .edit: .update, .delete: .delete, .pullRecord: .update, .pullDeletion: .absent,
+            .edit: .update, .delete: .delete, .pullRecord: .update, .pullDeletion: .absent, .discard: .synced,
         ],
         .delete: [
-            .insert: .update, .pullRecord: .delete, .pullDeletion: .absent, .prepare: .deleteSent,
+            .insert: .update, .pullRecord: .delete, .pullDeletion: .absent, .prepare: .deleteSent, .discard: .synced,
         ],
         .deleteSent: [
             .insert: .deleteSentInserted, .pullRecord: .deleteSent, .applied: .absent,
             .conflict: .delete, .notFound: .deleteBlocked, .rejected: .deleteBlocked, .failing: .deleteBlocked,
-            .postponed: .delete, .inDoubt: .delete, .unknown: .deleteSent,
+            .postponed: .delete, .inDoubt: .delete, .unknown: .deleteSent, .discard: .deleteSentInserted,
         ],
         .deleteSentInserted: [
             .edit: .deleteSentInserted, .delete: .deleteSent, .pullRecord: .deleteSentInserted,
             .applied: .create, .conflict: .update, .notFound: .update, .rejected: .update,
             .failing: .update, .postponed: .update, .inDoubt: .update, .unknown: .deleteSentInserted,
+            .discard: .deleteSentInserted,
         ],
         .deleteBlocked: [
-            .insert: .update, .pullRecord: .delete, .pullDeletion: .absent,
+            .insert: .update, .pullRecord: .delete, .pullDeletion: .absent, .discard: .synced,
         ],
     ]
 

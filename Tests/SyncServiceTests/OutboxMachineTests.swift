@@ -135,6 +135,7 @@ private struct OutboxRow {
         case .insert: try await write("INSERT INTO Task (id, title) VALUES (1, 'inserted \(version)')")
         case .edit: try await write("UPDATE Task SET title = 'edited \(version)'")
         case .delete: try await write("DELETE FROM Task")
+        case .discard: try await store.discardChange(of: "Task", key: 1)
         case .pullRecord: try await pull(record)
         case .pullDeletion:
             try await pull(RemoteRecord(id: 1, record: nil))

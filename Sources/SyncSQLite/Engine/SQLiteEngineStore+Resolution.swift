@@ -2,7 +2,7 @@ import GRDB
 package import SyncCore
 import SyncStore
 
-// Decisions of users: they resolve open conflicts, and restore rows that the service deleted.
+// Decisions of users: they resolve open conflicts, discard local changes, and restore rows that the service deleted.
 extension SQLiteEngineStore {
     package func resolve(_ entity: String, key: JSONValue, field: String?, keeping side: SyncConflict.Side) async throws
     {
@@ -14,16 +14,70 @@ extension SQLiteEngineStore {
             let log = ConflictLog(db)
             let conflicts = try log.open(of: key, table, name)
             guard !conflicts.isEmpty else { throw try nothingOpen(own, key, name, table, in: db) }
-            for conflict in conflicts {
-                if let here = try log.value(of: conflict.field, table, key) {
-                    try log.show(here, in: conflict.id)
-                    if side == .local { try unlinkOthers(from: here, conflict.field, key, table, in: db) }
-                }
-                if side == .remote { try setToRemote(conflict.remote, conflict.field, key, table, in: db) }
-                try log.close(conflict.id, side == .local ? .local : .remote, .resolved)
-            }
+            for conflict in conflicts { try resolve(conflict, keeping: side, key, table, in: db) }
             try EngineLedger(db).endConflict(key, table)
         }
+    }
+
+    private func resolve(
+        _ conflict: ConflictLog.OpenConflict, keeping side: SyncConflict.Side, _ key: DatabaseValue,
+        _ table: TrackedTable, in db: Database
+    ) throws {
+        let log = ConflictLog(db)
+        if let here = try log.value(of: conflict.field, table, key) {
+            try log.show(here, in: conflict.id)
+            if side == .local { try unlinkOthers(from: here, conflict.field, key, table, in: db) }
+        }
+        if side == .remote { try setToRemote(conflict.remote, conflict.field, key, table, in: db) }
+        try log.close(conflict.id, side == .local ? .local : .remote, .resolved)
+    }
+
+    package func discardChange(of entity: String, key: JSONValue) async throws {
+        let table = try table(entity)
+        let own = try rowKey(key, table)
+        try await transaction { [self] db, _ in
+            let ledger = EngineLedger(db)
+            guard let key = try table.key.engineKey(of: own, in: db), let change = try ledger.change(of: key, table)
+            else {
+                throw SyncError(.rowNotFound, "\(rowName(own, table)) has no pending change", entity: entity)
+            }
+            switch change.kind {
+            case .create: _ = try stack.delete(entity, id: own.recordKey(table.key.type).json, in: db)
+            case .update: try revert(key, table, in: db)
+            case .delete:
+                guard try ledger.isKnown(key, table) else {
+                    throw SyncError(
+                        .rowNotFound,
+                        "\(rowName(own, table)) was deleted before the service confirmed that it has the row", entity: entity
+                    )
+                }
+                try insert(own, ledger.bases(of: key, table).mapValues(\.value), table, in: db)
+                // An update without values resolves the pending references to the row.
+                _ = try stack.update(entity, id: own.recordKey(table.key.type).json, with: [:], in: db)
+                if let key = try table.key.engineKey(of: own, in: db) { try revert(key, table, in: db) }
+            }
+        }
+    }
+
+    /// Resets the edited fields of a row to their base values, as a local edit. The change of the row is deleted, unless
+    /// a request of it has no outcome yet, or a field cannot have its base value.
+    private func revert(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
+        let ledger = EngineLedger(db)
+        for conflict in try ConflictLog(db).open(of: key, table, nil) {
+            try resolve(conflict, keeping: .remote, key, table, in: db)
+        }
+        guard let edited = try table.fieldReader.values(of: key, in: db) else { return }
+        var row = try RowMerge(key, table, edited, nil, nil, syncedColumns: [], clock: 0, self, db)
+        try row.revert()
+        guard try ledger.keysWithRequests(among: [key], table).isEmpty, let values = try table.fieldReader.values(of: key, in: db) else {
+            return
+        }
+        _ = try DirtyFields(table, self, db).dirty(of: key, values, ledger.bases(of: key, table))
+        try ledger.finishMerge(key, table)
+    }
+
+    private func rowName(_ key: RowKey, _ table: TrackedTable) -> String {
+        "\(table.entity.name) \(key.recordKey(table.key.type).description)"
     }
 
     private func rowKey(_ key: JSONValue, _ table: TrackedTable) throws -> RowKey {
@@ -38,7 +92,7 @@ extension SQLiteEngineStore {
         _ own: RowKey, _ key: DatabaseValue, _ field: String?, _ table: TrackedTable, in db: Database
     ) throws -> SyncError {
         let winner = try ConflictLog(db).lastWinner(of: key, table, field)
-        let row = "\(table.entity.name) \(own.recordKey(table.key.type).description)"
+        let row = rowName(own, table)
         let what = winner.map { "is already resolved: the \($0 == "remote" ? "remote" : "local") value is kept" }
         return SyncError(
             .rowNotFound, what.map { "the conflict of \(row) \($0)" } ?? "no conflict of \(row)",
@@ -106,21 +160,7 @@ extension SQLiteEngineStore {
             }
             let values = Dictionary(lines.map { ($0.field, $0.value) }) { first, _ in first }
             let free = try freeKey(own, table, in: db)
-            let parts = try table.key.values(of: free, in: db)
-            let rest = table.columns.filter { column in
-                values[column.name] != nil && !parts.contains { $0.column == column.name }
-            }
-            let names = (parts.map(\.column) + rest.map(\.name)).map(\.quoted).joined(separator: ", ")
-            var arguments = parts.map(\.value)
-            for column in rest {
-                let value = try currentReference(values[column.name] ?? .null, in: column, db)
-                arguments.append(try isThere(value, column, in: db) ? value : .null)
-            }
-            try db.run(
-                """
-                INSERT INTO \(table.sql) (\(names))
-                VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
-                """, list: arguments)
+            try insert(free, values, table, in: db)
             for joinTable in table.joinTables {
                 try restore(
                     LinkedRowList.keys(values[joinTable.field] ?? .null), joinTable,
@@ -134,6 +174,24 @@ extension SQLiteEngineStore {
             }
             try ConflictLog(db).setRestored(lines.map(\.id))
         }
+    }
+
+    /// Inserts a row. A reference to a row that is not stored becomes null.
+    private func insert(
+        _ key: RowKey, _ values: [String: DatabaseValue], _ table: TrackedTable, in db: Database
+    ) throws {
+        let parts = try table.key.values(of: key, in: db)
+        let rest = table.columns.filter { column in
+            values[column.name] != nil && !parts.contains { $0.column == column.name }
+        }
+        let names = (parts.map(\.column) + rest.map(\.name)).map(\.quoted).joined(separator: ", ")
+        var arguments = parts.map(\.value)
+        for column in rest {
+            let value = try currentReference(values[column.name] ?? .null, in: column, db)
+            arguments.append(try isThere(value, column, in: db) ? value : .null)
+        }
+        let marks = arguments.map { _ in "?" }.joined(separator: ", ")
+        try db.run("INSERT INTO \(table.sql) (\(names)) VALUES (\(marks))", list: arguments)
     }
 
     /// Restores a list, without rows that are no longer stored.

@@ -300,6 +300,24 @@ extension SyncEngine {
         )
     }
 
+    /// Discards a blocked change. See ``discardChange(of:key:)-(String,_)``.
+    public func discard(_ change: BlockedChange) async throws {
+        try await discardChange(of: change.entity, key: change.key.json)
+    }
+
+    /// Discards the pending change of a row, blocked or not, so that the row is again as the service last sent it.
+    ///
+    /// The call deletes a new row, and inserts a deleted row again. Of an edited row, it resets the edited attributes and
+    /// links. Other rows stay as they are, also those that a delete rule deleted or changed with the row. If a request
+    /// of the change has no outcome yet, the service may apply it. Then the next push sends the former values.
+    ///
+    /// - Parameter key: The primary key of the row.
+    /// - Throws: ``SyncError`` `rowNotFound` if the row has no pending change, or was deleted before the service
+    ///   confirmed that it has the row; `unknownEntity`; `databaseError` if a constraint rejects the former values.
+    public func discardChange(of entity: String, key: JSONValue) async throws {
+        try await store.discardChange(of: entity, key: key)
+    }
+
     /// Restores the row of a conflict, which the engine deleted after a remote deletion. See
     /// ``restoreDeleted(_:key:)``.
     public func restoreDeleted(_ conflict: SyncConflict) async throws {

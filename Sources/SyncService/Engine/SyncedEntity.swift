@@ -287,6 +287,13 @@ extension SyncEngine {
         try await resolve(
             Value.entityName, key: key.storedValue.jsonForm, field: field.map(Value.modelPath), keeping: side)
     }
+
+    /// Discards the pending change of a row. See ``discardChange(of:key:)-(String,_)``.
+    public nonisolated(nonsending) func discardChange<Value: SyncEntity>(
+        of type: Value.Type, key: some AttributeValue
+    ) async throws {
+        try await discardChange(of: Value.entityName, key: key.storedValue.jsonForm)
+    }
 }
 
 // MARK: - SyncedEntity+Types

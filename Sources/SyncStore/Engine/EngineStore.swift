@@ -200,6 +200,13 @@ package protocol EngineStore: PullStore {
     /// Resolves the open conflict of a field, or all open conflicts of a row if `field` is nil.
     func resolve(_ entity: String, key: JSONValue, field: String?, keeping side: SyncConflict.Side) async throws
 
+    /// Discards the pending change of a row: deletes a new row, resets the fields of an edited row to their base values,
+    /// or inserts a deleted row again.
+    ///
+    /// - Throws: ``SyncError`` `rowNotFound` if the row has no pending change, or was deleted before the service
+    ///   confirmed that it has the row.
+    func discardChange(of entity: String, key: JSONValue) async throws
+
     /// Inserts a row again that was deleted because the service deleted it. The row gets the values in the conflict
     /// log.
     ///

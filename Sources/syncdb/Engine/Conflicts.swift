@@ -76,10 +76,11 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "resolve",
-        abstract: "Resolve an open conflict: keep the local or the remote value.",
+        abstract: "Resolve an open conflict or a blocked change: keep the local or the remote value.",
         discussion: """
-            'syncdb conflicts' lists the open conflicts. --take local also restores a row that the service deleted while it \
-            had local changes; the next sync sends it as a new row.
+            'syncdb conflicts' lists the open conflicts, 'syncdb status' the blocked changes. --take remote discards a blocked \
+            change. --take local also restores a row that the service deleted while it had local changes; the next sync \
+            sends it as a new row.
 
             Example: syncdb resolve -d app.sqlite -c service.json \\
               --entity Task --key 7 --take remote
@@ -137,6 +138,13 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
                 throw error
             }
             return try await show(key, stack, "restored the row; the next sync sends it as a new row", isRestored: true)
+        } catch let error as SyncError where error.code == .rowNotFound && take == .remote && domain == nil {
+            let blocked = try await engine.blockedChanges().first {
+                $0.entity == entity && ($0.key.description == self.key || $0.key.json == key)
+            }
+            guard let blocked else { throw error }
+            try await engine.discard(blocked)
+            return try await show(key, stack, "discarded the blocked change", isRestored: false)
         }
         let kept: TerminalText =
             domain == nil && fields.count > 1
