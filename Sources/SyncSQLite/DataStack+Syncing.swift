@@ -51,7 +51,7 @@ extension DataStack {
         let end: Database.TransactionCompletion = isDryRun ? .rollback : .commit
         do {
             if db.isInsideTransaction {
-                try DeferredForeignKeys.during(db, hasExistingTables) {
+                try DeferredForeignKeys.during(db, isAppDatabase) {
                     try nested(db, endingWith: end, isOwn: isOwn, body)
                 }
             } else if isAppDatabase || !isDryRun {
@@ -112,7 +112,7 @@ extension DataStack {
             // A store that was opened for reading still has triggers of earlier versions of Sync. A dry run would fire
             // them.
             if end == .rollback { try RetiredTables.drop(in: db) }
-            if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+            if isAppDatabase { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
             try body(visit)
             return end
         }

@@ -184,7 +184,7 @@ public final class DataStack: Sendable {
     /// Deletes all rows of all entities, in the current transaction.
     func deleteAllRows(in db: Database) throws {
         try watch.check(db)
-        if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+        if isAppDatabase { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
         // The engine must not send these deletions to the service.
         try EngineSchema.removingEntries(in: db) {
             for statement in DeleteAllSQL(layout, hasExistingTables: hasExistingTables).statements {

@@ -201,6 +201,8 @@ struct DiagnosticPrinter {
         case .inconsistentRecords: "Inconsistent records"
         case .duplicateKeys: "Duplicate keys"
         case .danglingLinks: "Dangling links"
+        case .foreignKeyAction: "Foreign keys of tables outside the model"
+        case .deniedDeletion: "Denied deletions"
         case .integrityViolation: "Integrity violations"
         case .invalidModel: "Problems of the model"
         case .tableChange: "Changed tables"

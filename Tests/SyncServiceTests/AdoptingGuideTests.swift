@@ -34,6 +34,15 @@ func syncWithNulls(_ json: Data, _ stack: DataStack, in db: Database) throws {
     try Sync.changes(records.map { nulls.merging($0) { $1 } }, inEntity: "BlogPost", stack: stack, in: db)
 }
 
+/// Deletes the rows of a local table that reference posts to be deleted, and syncs.
+func syncPosts(_ json: Data, _ stack: DataStack, in db: Database) throws {
+    let plan = try Sync.plan(json, inEntity: "BlogPost", stack: stack, in: db)
+    for key in plan["BlogPost"].deleted {
+        try db.execute(sql: "DELETE FROM visits WHERE post_id = ?", arguments: [key.json.int])
+    }
+    try Sync.changes(json, inEntity: "BlogPost", stack: stack, in: db)
+}
+
 // MARK: - Tests
 
 /// The code and the rules of `Docs/AdoptingInAnApp.md` about existing tables.
@@ -172,5 +181,26 @@ struct AdoptingGuideTests {
             try DataStack(model: SyncModel(schemaData: Data(model.utf8)), existingTablesIn: queue)
         }
         #expect(error.code == .incompatibleTables && !error.fixes.isEmpty)
+    }
+
+    @Test("Rows of a local table are deleted before the posts that they reference")
+    func localTable() throws {
+        let two = Data(#"[{"id": 1, "title": "a"}, {"id": 2, "title": "b"}]"#.utf8)
+        let one = Data(#"[{"id": 1, "title": "a"}]"#.utf8)
+        try queue.write { db in
+            try sync(two, stack, in: db)
+            try db.execute(
+                sql: """
+                    CREATE TABLE visits (id INTEGER PRIMARY KEY, post_id INTEGER NOT NULL REFERENCES blog_posts);
+                    INSERT INTO visits VALUES (7, 2), (8, 1)
+                    """)
+        }
+        try queue.write { db in
+            let error = #expect(throws: SyncError.self) { try sync(one, stack, in: db) }
+            #expect(error?.message == "cannot delete BlogPost 2: visits row 7 references it by post_id")
+            try syncPosts(one, stack, in: db)
+            #expect(try Int.fetchAll(db, sql: "SELECT id FROM visits") == [8])
+            #expect(try BlogPost.fetchCount(db) == 1)
+        }
     }
 }

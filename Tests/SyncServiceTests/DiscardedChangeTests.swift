@@ -86,7 +86,9 @@ struct DiscardedChangeTests {
         let device = try Device(service, Device.impatient)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
-        await service.setFault { request, _ in if case .push = request { .failsAfterApply } else { .failsBeforeApply } }
+        await service.setFault { request, _ in
+            if case .push = request { .failsAfterApply } else { .failsBeforeApply }
+        }
         await #expect(throws: SyncError.self) { try await device.engine.push() }
         await service.setFault(nil)
         #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
@@ -131,7 +133,8 @@ struct DiscardedChangeTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("Discarding the change of a list restores its order, also after the row is deleted", arguments: [false, true])
+    @Test(
+        "Discarding the change of a list restores its order, also after the row is deleted", arguments: [false, true])
     func order(isDeleted: Bool) async throws {
         let many = "\"Tag\", \"many\": true"
         let service = await Self.service()

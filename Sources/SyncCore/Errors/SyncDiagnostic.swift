@@ -57,6 +57,12 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         case duplicateKeys
         /// The store has links to rows that do not exist. A sync that reports this diagnostic has removed the links.
         case danglingLinks
+        /// The deletion of rows also deleted or changed rows of a table that is not in the model, by a foreign key with
+        /// `ON DELETE CASCADE`, `SET NULL` or `SET DEFAULT`. ``SyncDiagnostic/path`` names the foreign key.
+        case foreignKeyAction
+        /// A row of a table that is not in the model references a row to be deleted, so the sync will throw
+        /// ``SyncError`` `deletionDenied`. Only a plan reports this diagnostic.
+        case deniedDeletion
         /// SQLite reports that the database is damaged.
         case integrityViolation
         /// The model is inconsistent.

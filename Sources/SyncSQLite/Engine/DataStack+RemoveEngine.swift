@@ -23,7 +23,7 @@ extension DataStack {
                 try watch.check(db)
                 guard let names = try EngineSchema.names(in: db) else { return }
                 _ = try EngineTableCheck.located(in: db) { try LeaseStore.acquire(UUID().uuidString, in: db) }
-                try DeferredForeignKeys.during(db, hasExistingTables) {
+                try DeferredForeignKeys.during(db, isAppDatabase) {
                     try EngineSchema.removeTriggers(from: db)
                     if deletingRows { try deleteRowsInStep(db) }
                     let others = ["sync_engine", "sync_entity", "sync_lease", names.captureOff]

@@ -48,7 +48,8 @@ extension SQLiteEngineStore {
                 guard try ledger.isKnown(key, table) else {
                     throw SyncError(
                         .rowNotFound,
-                        "\(rowName(own, table)) was deleted before the service confirmed that it has the row", entity: entity
+                        "\(rowName(own, table)) was deleted before the service confirmed that it has the row",
+                        entity: entity
                     )
                 }
                 try insert(own, ledger.bases(of: key, table).mapValues(\.value), table, in: db)
@@ -59,8 +60,8 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Resets the edited fields of a row to their base values, as a local edit. The change of the row is deleted, unless
-    /// a request of it has no outcome yet, or a field cannot have its base value.
+    /// Resets the edited fields of a row to their base values, as a local edit. The change of the row is deleted, unless a
+    /// request of it has no outcome yet, or a field cannot have its base value.
     private func revert(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let ledger = EngineLedger(db)
         for conflict in try ConflictLog(db).open(of: key, table, nil) {
@@ -69,7 +70,9 @@ extension SQLiteEngineStore {
         guard let edited = try table.fieldReader.values(of: key, in: db) else { return }
         var row = try RowMerge(key, table, edited, nil, nil, syncedColumns: [], clock: 0, self, db)
         try row.revert()
-        guard try ledger.keysWithRequests(among: [key], table).isEmpty, let values = try table.fieldReader.values(of: key, in: db) else {
+        guard try ledger.keysWithRequests(among: [key], table).isEmpty,
+            let values = try table.fieldReader.values(of: key, in: db)
+        else {
             return
         }
         _ = try DirtyFields(table, self, db).dirty(of: key, values, ledger.bases(of: key, table))

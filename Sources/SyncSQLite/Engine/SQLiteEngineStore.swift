@@ -120,7 +120,7 @@ package struct SQLiteEngineStore: EngineStore {
         keepsMemory: Bool = false, hasLease: Bool = false,
         _ body: @escaping @Sendable (Database, _ start: StoreMonitor.Moment) throws -> T
     ) async throws -> T {
-        let (watch, hasExistingTables, layout) = (stack.watch, stack.hasExistingTables, stack.layout)
+        let (watch, isAppDatabase, layout) = (stack.watch, stack.isAppDatabase, stack.layout)
         return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
@@ -128,7 +128,7 @@ package struct SQLiteEngineStore: EngineStore {
                     if !hasLease { try checkIdentity(in: db) }
                     let start = try StoreMonitor.Moment(db)
                     let result = try memory.during(db, since: start, isPreserved: keepsMemory, watch.transactionEnd) {
-                        try DeferredForeignKeys.during(db, hasExistingTables) { try body(db, start) }
+                        try DeferredForeignKeys.during(db, isAppDatabase) { try body(db, start) }
                     }
                     // SQLite would reject the commit, without the name of the table.
                     if DeferredForeignKeys.areBroken(db) { try ForeignKeyViolations(db, layout).refuse() }

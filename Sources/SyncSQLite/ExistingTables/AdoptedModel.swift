@@ -32,8 +32,16 @@ package struct AdoptedModel: Sendable {
             try reader.read { db in
                 var draft = try IntrospectedTables(tables, in: db)
                 let model = try draft.model()
-                return (model, draft.notes.map { "\($0.path): \($0.message)" + ($0.fixSQL.map { "\n\($0)" } ?? "") })
+                return (model, Self.texts(of: draft.notes))
             }
+        }
+    }
+
+    /// Returns the notes as text. Of notes with the same SQL, the last one has it.
+    private static func texts(of notes: [SyncDiagnostic]) -> [String] {
+        let last = Dictionary(notes.indices.compactMap { index in notes[index].fixSQL.map { ($0, index) } }) { $1 }
+        return notes.enumerated().map { index, note in
+            "\(note.path): \(note.message)" + (note.fixSQL.flatMap { last[$0] == index ? "\n\($0)" : nil } ?? "")
         }
     }
 
@@ -150,9 +158,7 @@ struct IntrospectedTables {
             }
             let model = try SyncModel(entities: entities)
             let keys = draft.keyColumns
-            let problems = try TableCompatibilityCheck.problems(model, in: db, readsValues: true) { table, column in
-                Self.droppable(column, of: table, keys) == nil
-            }
+            let problems = try TableCompatibilityCheck.problems(model, in: db, readsValues: true)
             if problems.isEmpty { return model }
             let before = excludedColumns
             for found in problems { exclude(found, keys, before) }
@@ -212,7 +218,9 @@ struct IntrospectedTables {
         let lacksSubject = column != nil && found.problem.message.first?.isNumber != true
         if let column = Self.droppable(found.column, of: table, keys) {
             excludedColumns[table.name, default: []].insert(column.name.foldedForSQL)
-            addNote(found.problem.path, "the column is excluded: \(lacksSubject ? "it " : "")\(found.problem.message)")
+            addNote(
+                found.problem.path, "the column is excluded: \(lacksSubject ? "it " : "")\(found.problem.message)",
+                found.problem.fixSQL)
         } else {
             tables.removeAll { $0.name == table.name }
             addNote(

@@ -13,7 +13,6 @@ struct TableCompatibilityCheck {
     private var problems: [TableIncompatibilities.Found] = []
     /// The problems of tables whose fixes look values up in other tables. They are reported last.
     private var lookups: [TableIncompatibilities.Found] = []
-    private let needsSQL: (ExistingTable, String?) -> Bool
 
     /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities.
     static func check(_ model: SyncModel, in db: Database, readsValues: Bool) throws {
@@ -28,15 +27,11 @@ struct TableCompatibilityCheck {
     }
 
     /// Returns all incompatibilities.
-    ///
-    /// - Parameter needsSQL: Returns whether to add SQL to the problems of a column, or of the whole table if the
-    ///   column is nil.
     static func problems(
-        _ model: SyncModel, in db: Database, readsValues: Bool,
-        mending needsSQL: @escaping (ExistingTable, String?) -> Bool = { _, _ in true }
+        _ model: SyncModel, in db: Database, readsValues: Bool
     ) throws -> [TableIncompatibilities.Found] {
         let layout = StoreLayout(model.compiled, hasExistingTables: true)
-        var check = TableCompatibilityCheck(layout, db, readsValues, needsSQL)
+        var check = TableCompatibilityCheck(layout, db, readsValues)
         for hierarchy in model.compiled.hierarchies {
             check.tables[hierarchy.id] = try ExistingTable(layout[hierarchy.id].name, in: db)
         }
@@ -45,11 +40,8 @@ struct TableCompatibilityCheck {
         return check.problems + check.lookups
     }
 
-    private init(
-        _ layout: StoreLayout, _ db: Database, _ readsValues: Bool,
-        _ needsSQL: @escaping (ExistingTable, String?) -> Bool
-    ) {
-        (self.layout, self.db, self.readsValues, self.needsSQL) = (layout, db, readsValues, needsSQL)
+    private init(_ layout: StoreLayout, _ db: Database, _ readsValues: Bool) {
+        (self.layout, self.db, self.readsValues) = (layout, db, readsValues)
     }
 
     // MARK: Entities
@@ -95,7 +87,7 @@ struct TableCompatibilityCheck {
     }
 
     private mutating func add(_ found: TableIncompatibilities) throws {
-        let all = try found.problems(db, needsSQL)
+        let all = try found.problems(db)
         if found.hasLookups { lookups += all } else { problems += all }
     }
 

@@ -303,13 +303,8 @@ struct TableIncompatibilities {
     }
 
     /// Returns all problems, in the order in which their statements must run.
-    ///
-    /// - Parameter needsSQL: Returns whether to add SQL to the problems of a column, or of the whole table if the
-    ///   column is nil.
-    func problems(_ db: Database, _ needsSQL: (ExistingTable, String?) -> Bool) throws -> [Found] {
-        func isFixed(_ column: String?) -> Bool {
-            needsSQL(table, column) && column.map { !meantColumns.contains($0) } ?? true
-        }
+    func problems(_ db: Database) throws -> [Found] {
+        func isFixed(_ column: String?) -> Bool { column.map { !meantColumns.contains($0) } ?? true }
         let fixes = entries.filter { isFixed($0.found.column) }.map(\.fix)
         let lookups = fixes.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
         let rebuilding = try rebuiltDefinition(fixes).map { try TableRebuild(table, $0, lookups, db).sql }

@@ -126,50 +126,6 @@ enum DatabaseErrorMapper {
     }
 }
 
-/// The first few dangling links of a store, and dangling foreign keys of other tables to rows of the store. Other
-/// violations in tables of the app are ignored.
-struct ForeignKeyViolations {
-    private static let shownCount = 5
-
-    private let locations: [String]
-
-    /// - Parameter isStrictlyOwn: Whether foreign keys of other tables to rows of the store are ignored too.
-    init(_ db: Database, _ layout: StoreLayout, ofOwnTables isStrictlyOwn: Bool = false) throws {
-        let own = Set((layout.tables.map(\.name) + layout.joinTables).map(\.foldedForSQL))
-        let rows = try Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")
-        var locations: [String] = []
-        while locations.count < Self.shownCount, let row = try rows.next() {
-            let table = row["table"] as String? ?? "?"
-            let leadsHere = own.contains((row["parent"] as String? ?? "").foldedForSQL)
-            guard own.contains(table.foldedForSQL) || leadsHere && !isStrictlyOwn else { continue }
-            locations.append(try Self.name(of: row["rowid"], in: table, db, layout) ?? "\(table)")
-        }
-        self.locations = locations
-    }
-
-    /// Returns the name of a row in errors: its entity and key, or its table and rowid if the table has no entity.
-    /// Returns nil if the row has no rowid.
-    private static func name(
-        of rowID: Int64?, in table: String, _ db: Database, _ layout: StoreLayout
-    ) throws -> String? {
-        guard let rowID else { return nil }
-        let hierarchy = layout.model.hierarchies.first { layout[$0.id].name.foldedForSQL == table.foldedForSQL }
-        guard let hierarchy else { return "\(table) row \(rowID)" }
-        let select = RecordSQL(layout.model.entities[hierarchy.root], layout)
-        let sql = "SELECT \(select.columns) FROM \(select.from) WHERE \(select.column("rowid")) = ?"
-        let record = try select.fetch(db, sql, [rowID]).first
-        return record.map { "\($0.entity) \($0.key)" } ?? "\(table) row \(rowID)"
-    }
-
-    /// - Throws: ``SyncError`` `databaseError` if there are any violations.
-    func refuse() throws {
-        guard !locations.isEmpty else { return }
-        throw SyncError(
-            .databaseError, "the transaction would leave dangling links: \(locations.joined(separator: ", "))",
-            underlyingError: DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY))
-    }
-}
-
 extension StoreLayout {
     /// The names of the join tables.
     var joinTables: [String] {

@@ -98,7 +98,8 @@ extension SQLiteSession {
         try KeyUpdate(layout, row, entity, db).rekey(to: key)
     }
 
-    package func delete(_ rows: [StoredRow]) throws {
+    package func delete(_ rows: [StoredRow]) throws -> [OutsideReferences] {
+        let references = try referencesFromOutside(to: rows)
         var deletions: [RawStatement?] = Array(repeating: nil, count: layout.tables.count)
         for row in rows {
             let rowSQL = rowSQL(row.table)
@@ -114,6 +115,47 @@ extension SQLiteSession {
             }
             if deletion.hasWrittenNothing { try checkMissing(row.table) { $0.bind(row.key, at: 1) } }
         }
+        return references
+    }
+
+    /// Returns the rows of tables outside the model that foreign keys will delete or change with the given rows.
+    private func referencesFromOutside(to rows: [StoredRow]) throws -> [OutsideReferences] {
+        let keys = rows.isEmpty ? [:] : try ForeignKeyList.of(db).outside(layout)
+        var found: [OutsideReferences] = []
+        for (table, keys) in keys {
+            let deleted = rows.filter { $0.table == table }
+            deletedKeys[table, default: []].formUnion(deleted.map(\.key))
+            for key in keys {
+                guard let effect = key.deleteAction.effect else { continue }
+                var references = OutsideReferences(
+                    table: key.table, columns: key.columnNames, effect: effect, target: table, count: 0)
+                let count = try RawStatement(db, countSQL(of: key, table))
+                for row in deleted {
+                    count.bind(row.key, at: 1)
+                    guard try count.step() else { continue }
+                    let found = Int(count.integer(0))
+                    count.reset()
+                    if found > 0, references.count == 0 { references.targetKey = row.key }
+                    references.count += found
+                }
+                if references.count > 0 { found.append(references) }
+            }
+        }
+        return found.sorted { ($0.table, $0.columns) < ($1.table, $1.columns) }
+    }
+
+    /// Returns the SQL that counts the rows that reference a row by a foreign key.
+    private func countSQL(of key: ForeignKey, _ table: TableID) -> String {
+        let rowSQL = rowSQL(table)
+        let isSame = key.columns.map { "p.\($0.referenced.quoted) = c.\($0.own.quoted)" }.joined(separator: " AND ")
+        return """
+            SELECT count(*) FROM \(rowSQL.table) AS p JOIN \(key.table.quoted) AS c ON \(isSame)
+            WHERE p.\(rowSQL.keyColumn) = ?
+            """
+    }
+
+    package func rowCount(ofTable name: String) throws -> Int {
+        try db.first(Int.self, "SELECT count(*) FROM \(name.quoted)") ?? 0
     }
 
     /// Checks that a row is not stored, after an update or deletion of it that wrote nothing. A trigger or a foreign key
@@ -382,5 +424,16 @@ struct BulkInsertion {
         if names.isEmpty { return false }
         guard names.allSatisfy({ $0.hasPrefix(EngineSchema.triggerPrefix) }) else { return true }
         return try !CaptureSuppression.writing.isSet(in: db)
+    }
+}
+
+extension ForeignKey.DeleteAction {
+    /// What the action does with the rows of its table; nil if it denies the deletion.
+    fileprivate var effect: OutsideReferences.Effect? {
+        switch self {
+        case .none, .restrict: nil
+        case .setNull, .setDefault: .changed
+        case .cascade: .deleted
+        }
     }
 }

@@ -33,6 +33,8 @@ package final class SQLiteSession {
     var validLinks = StoreMonitor.ValidLinks()
     /// By association, the rows that have no node, but that links reference. These rows may be missing from the store.
     var danglingCandidates: [AssociationID: DanglingCandidates] = [:]
+    /// The keys of the deleted rows of tables that tables outside the model reference.
+    var deletedKeys: [TableID: Set<RowKey>] = [:]
     /// Whether the caller's transaction already had unresolved foreign keys, which the caller must resolve.
     private var hadOpenLinks = false
 
@@ -64,6 +66,7 @@ extension SQLiteSession: StoreSession {
         self.steps = steps
         lookups = tables.map { NodeLookup($0.batch, testsStorageClass: layout.hasExistingTables) }
         danglingCandidates = [:]
+        deletedKeys = [:]
         hasReferences = try db.hasPendingReferences()
         hadOpenLinks = hasOpenLinks
         let start = try StoreMonitor.Moment(db)
@@ -98,9 +101,11 @@ extension SQLiteSession: StoreSession {
     package func reserveCapacity(forInserting count: Int) throws { try PageCache.grow(forInserting: count, db) }
 
     /// Checks foreign keys before the commit. The error of a failed commit would not name the violations.
-    package func checkLinks() throws {
-        guard hasOpenLinks else { return }
-        try ForeignKeyViolations(db, layout, ofOwnTables: hadOpenLinks).refuse()
+    package func checkLinks() throws -> [OutsideReferences] {
+        guard hasOpenLinks else { return [] }
+        let violations = try ForeignKeyViolations(db, layout, ofOwnTables: hadOpenLinks, deleted: deletedKeys)
+        try violations.refuse()
+        return violations.denied
     }
 
     private static let tablesPerNotice = 64

@@ -125,17 +125,17 @@ extension DataStack {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") {
             try database.write { db in
                 try watch.check(db)
-                return try DeferredForeignKeys.during(db, hasExistingTables) { try body(db) }
+                return try DeferredForeignKeys.during(db, isAppDatabase) { try body(db) }
             }
         }
     }
 
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        let (watch, hasExistingTables) = (watch, hasExistingTables)
+        let (watch, isAppDatabase) = (watch, isAppDatabase)
         return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") {
             try await database.write { db in
                 try watch.check(db)
-                return try DeferredForeignKeys.during(db, hasExistingTables) { try body(db) }
+                return try DeferredForeignKeys.during(db, isAppDatabase) { try body(db) }
             }
         }
     }

@@ -42,7 +42,7 @@ extension DataStack {
     /// Runs writes of a single row in a savepoint with deferred foreign keys, and returns their result. If they throw an
     /// error, they are rolled back.
     func savepoint<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
-        try DeferredForeignKeys.during(db, hasExistingTables) { try db.savepoint(body) }
+        try DeferredForeignKeys.during(db, isAppDatabase) { try db.savepoint(body) }
     }
 }
 

@@ -30,8 +30,9 @@ package protocol StoreSession: AnyObject {
 
     /// Checks that no link that the transaction wrote is dangling.
     ///
-    /// - Throws: ``SyncError`` `databaseError`, naming some dangling links.
-    func checkLinks() throws
+    /// - Returns: The foreign keys of tables outside the model that deny deletions of the sync.
+    /// - Throws: ``SyncError`` `databaseError`, naming some other dangling links.
+    func checkLinks() throws -> [OutsideReferences]
 
     /// Notifies observers, once the transaction is committed, that rows of these tables changed, and join rows if links
     /// changed. Also notifies observers of the tables that triggers and foreign-key actions may have written.
@@ -118,7 +119,12 @@ package protocol StoreSession: AnyObject {
 
     /// Deletes rows, in the given order: owned rows before their owners. Also deletes the join rows that still
     /// reference them, such as the reverse links of a symmetric association.
-    func delete(_ rows: [StoredRow]) throws
+    ///
+    /// - Returns: The rows of tables outside the model that foreign keys deleted or changed.
+    func delete(_ rows: [StoredRow]) throws -> [OutsideReferences]
+
+    /// Counts the rows of a table outside the model.
+    func rowCount(ofTable name: String) throws -> Int
 
     // MARK: Links
 

@@ -236,11 +236,85 @@ extension SyncTransaction {
             guard let found = try identities[row] else { continue }
             report.deleted(found, isRoot: deletionCandidates[row].isOmittedFromScope)
         }
-        try store.delete(closure.reversed())
+        for references in try store.delete(closure.reversed()) { add(references) }
         // Triggers of the engine log the pending references of deleted rows.
         try store.deletePendingReferences(of: closure)
         links.removeRows(closure)
         identities.recordDeleted(closure)
+    }
+}
+
+// MARK: - Tables outside the model
+
+extension SyncTransaction {
+    private mutating func add(_ references: OutsideReferences) {
+        if let index = outsideReferences.firstIndex(where: { $0.isSameForeignKey(as: references) }) {
+            outsideReferences[index].count += references.count
+        } else {
+            outsideReferences.append(references)
+        }
+    }
+
+    /// Reports the rows of tables outside the model that foreign keys deleted or changed, and those that deny the
+    /// deletion of a row. The result of a plan has the denials as diagnostics, so that its caller can resolve them.
+    ///
+    /// - Throws: ``SyncError`` `deletionDenied` if the sync is not a plan.
+    mutating func reportOutsideReferences(_ denied: [OutsideReferences]) throws {
+        if !request.isDryRun, let first = denied.first {
+            throw SyncError(
+                .deletionDenied, first.message(in: model), entity: name(of: first.target),
+                suggestion: OutsideReferences.suggestion)
+        }
+        for references in outsideReferences + denied {
+            report.add(
+                references.effect == .denied ? .deniedDeletion : .foreignKeyAction,
+                model[references.target].root, key: references.targetKey,
+                path: "tables.\(references.table).\(references.columns)", references.message(in: model),
+                suggestion: references.effect == .denied ? OutsideReferences.suggestion : nil)
+        }
+    }
+
+    /// Throws `deletionLimitExceeded` if foreign keys delete more rows of a table outside the model than the deletion
+    /// limit allows.
+    func checkOutsideDeletions(_ limit: DeletionLimit) throws {
+        let deletions = Dictionary(grouping: outsideReferences.filter { $0.effect == .deleted }, by: \.table)
+        for (table, references) in deletions.sorted(by: { $0.key < $1.key }) {
+            let deleted = references.reduce(0) { $0 + $1.count }
+            let before = try store.rowCount(ofTable: table) + deleted
+            let allowed = limit.allowed(of: before)
+            guard deleted > allowed else { continue }
+            throw SyncError(
+                .deletionLimitExceeded,
+                "foreign keys would delete \(deleted) of \(before) rows of the table \(table), more than the "
+                    + "\(allowed) allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
+                entity: name(of: references[0].target))
+        }
+    }
+
+    private func name(of table: TableID) -> String { model.entities[model[table].root].name }
+}
+
+extension OutsideReferences {
+    fileprivate static let suggestion =
+        "Delete or change these rows before the sync, or declare the foreign key with ON DELETE CASCADE or SET NULL."
+
+    fileprivate func message(in model: CompiledModel) -> String {
+        let rows = "\(count) row\(count == 1 ? "" : "s") of \(table), which is not in the model"
+        switch effect {
+        case .deleted: return "ON DELETE CASCADE of \(table).\(columns) deleted \(rows)"
+        case .changed: return "ON DELETE SET NULL or SET DEFAULT of \(table).\(columns) changed \(rows)"
+        case .denied:
+            let root = model.entities[model[target].root]
+            let key = targetKey.map { " \($0.recordKey(model.keyType(of: root.id)))" } ?? " rows"
+            let others: String
+            switch count {
+            case 1: others = ""
+            case 2: others = ", and 1 more row of \(table) references deleted rows"
+            default: others = ", and \(count - 1) more rows of \(table) reference deleted rows"
+            }
+            let verb = targetKey == nil ? "references them" : "references it"
+            return "cannot delete \(root.name)\(key): \(row) \(verb) by \(columns)\(others)"
+        }
     }
 }
 

@@ -186,6 +186,7 @@ extension SyncTransaction {
     /// Throws `deletionLimitExceeded` if the sync deletes more rows of an entity than the deletion limit allows.
     func checkDeletionLimit() throws {
         guard let limit = options.deletionLimit else { return }
+        try checkOutsideDeletions(limit)
         for (id, changes) in report.entities.enumerated() where changes.deletedCount > limit.alwaysAllowed {
             let deleted = changes.deletedCount
             let gone =

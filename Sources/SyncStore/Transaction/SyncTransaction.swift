@@ -33,6 +33,8 @@ struct SyncTransaction {
     var reordersJoinRows = false
     /// The links that this sync added because the rows of pending references arrived.
     var resolvedLinks: [ResolvedLink] = []
+    /// The rows of tables outside the model that foreign keys deleted or changed.
+    var outsideReferences: [OutsideReferences] = []
     /// The number of omitted rows of each entity that are not deleted, because a record with an unreadable key may
     /// describe them.
     var skippedDeletions: [Int: Int] = [:]
@@ -313,7 +315,7 @@ extension SyncTransaction {
         try reportRepairedRows()
         try countUpdatedRowsOnce()
         try writeLinks()
-        try store.checkLinks()
+        try reportOutsideReferences(store.checkLinks())
         try checkDeletionLimit()
         try store.end(awaits: !unresolvedLinks.isEmpty)
         if !request.isDryRun { try notifyObservers() }

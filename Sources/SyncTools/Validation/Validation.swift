@@ -73,7 +73,8 @@ extension SyncDiagnostic.Kind {
         case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart,
             .invalidRelationshipValue, .ignoredRelationship, .missingRequiredValue, .entityMismatch,
             .unknownDiscriminatorValue, .objectKeyMismatch, .inconsistentRecords, .duplicateKeys, .danglingLinks,
-            .integrityViolation, .invalidModel, .dataLoss, .incompatibleTable, .serviceError:
+            .foreignKeyAction, .deniedDeletion, .integrityViolation, .invalidModel, .dataLoss, .incompatibleTable,
+            .serviceError:
             true
         case .tableChange, .convertedKeyType, .unusedAttribute, .pendingReference, .ambiguousKey, .missingInverse,
             .missingTransformer, .notExported:

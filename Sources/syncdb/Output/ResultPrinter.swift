@@ -104,9 +104,12 @@ struct ResultPrinter {
         }
         return kept
             + listed(diagnostics, of: diagnostics.count + result.omittedDiagnosticCount) {
-                $0.kind == .danglingLinks
-                    ? "fixed: \($0.message) (entity \($0.entity ?? ""))"
-                    : "not stored: \($0.path): \($0.message) (entity \($0.entity ?? ""))"
+                switch $0.kind {
+                case .danglingLinks: "fixed: \($0.message) (entity \($0.entity ?? ""))"
+                case .foreignKeyAction: "also: \($0.message) (entity \($0.entity ?? ""))"
+                case .deniedDeletion: "denied: \($0.message) (entity \($0.entity ?? ""))"
+                default: "not stored: \($0.path): \($0.message) (entity \($0.entity ?? ""))"
+                }
             }
             + listed(result.pendingReferences) {
                 "pending: \($0.entity) \($0.key): the row \($0.target), referenced by '\($0.relationship)', is not stored yet"

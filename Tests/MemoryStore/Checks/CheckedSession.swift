@@ -49,7 +49,7 @@ package final class CheckedSession: StoreSession {
         try run { try session.reserveCapacity(forInserting: count) }
     }
 
-    package func checkLinks() throws { try run { try session.checkLinks() } }
+    package func checkLinks() throws -> [OutsideReferences] { try run { try session.checkLinks() } }
 
     package func notifyObservers(of tables: [ChangedTable], andLinks: Bool) throws {
         try run { try session.notifyObservers(of: tables, andLinks: andLinks) }
@@ -164,7 +164,9 @@ package final class CheckedSession: StoreSession {
         try run { try session.setKey(of: row, entity, to: key) }
     }
 
-    package func delete(_ rows: [StoredRow]) throws { try run { try session.delete(rows) } }
+    package func delete(_ rows: [StoredRow]) throws -> [OutsideReferences] { try run { try session.delete(rows) } }
+
+    package func rowCount(ofTable name: String) throws -> Int { try run { try session.rowCount(ofTable: name) } }
 
     // MARK: Links
 

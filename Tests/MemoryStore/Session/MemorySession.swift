@@ -36,7 +36,7 @@ extension MemorySession: StoreSession {
 
     package func reserveCapacity(forInserting count: Int) throws {}
 
-    package func checkLinks() throws {
+    package func checkLinks() throws -> [OutsideReferences] {
         for link in model.links {
             guard let key = contents.danglingLinks(link).first else { continue }
             let entity = model.entities[link.first.entity].name
@@ -45,7 +45,10 @@ extension MemorySession: StoreSession {
                 "the transaction would leave dangling links: \(key.first.recordKey(nil)) to \(key.second.recordKey(nil))",
                 entity: entity)
         }
+        return []
     }
+
+    package func rowCount(ofTable name: String) throws -> Int { 0 }
 
     package func notifyObservers(of tables: [ChangedTable], andLinks: Bool) throws {}
 
@@ -178,11 +181,12 @@ extension MemorySession: StoreSession {
         try contents.setKey(of: StoredRow(table: entity.table, key: row), entity, to: key)
     }
 
-    package func delete(_ rows: [StoredRow]) throws {
+    package func delete(_ rows: [StoredRow]) throws -> [OutsideReferences] {
         for row in rows {
             contents.removeJoinRows(of: row)
             contents.delete(row)
         }
+        return []
     }
 }
 

@@ -10,7 +10,10 @@ extension FakeStore {
     func begin(_ graph: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) { unexpected() }
     func end(awaits: Bool) { unexpected() }
     func reserveCapacity(forInserting count: Int) { unexpected() }
-    func checkLinks() { unexpected() }
+    func checkLinks() -> [OutsideReferences] {
+        unexpected()
+        return []
+    }
     func notifyObservers(of tables: [ChangedTable], andLinks: Bool) { unexpected() }
 
     func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) { unexpected() }
@@ -54,7 +57,14 @@ extension FakeStore {
     func update(_ nodes: [NodeID], _ table: SyncTable) { unexpected() }
 
     func setEntities(of rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) { unexpected() }
-    func delete(_ rows: [StoredRow]) { unexpected() }
+    func delete(_ rows: [StoredRow]) -> [OutsideReferences] {
+        unexpected()
+        return []
+    }
+    func rowCount(ofTable name: String) -> Int {
+        unexpected()
+        return 0
+    }
     func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) { unexpected() }
 
     func danglingLinks() -> [DanglingJoinRows] {

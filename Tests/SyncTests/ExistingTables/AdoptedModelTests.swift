@@ -55,6 +55,8 @@ struct AdoptedModelTests {
             #expect(adopted.notes.contains { $0.hasPrefix(remark) }, "\(remark)")
         }
         #expect(adopted.notes.count == 3)
+        let note = try #require(adopted.notes.first { $0.hasPrefix("tables.authors.score") })
+        #expect(note.contains("score TEXT"), "the note has no SQL that fixes the column: \(note)")
     }
 
     @Test("A model of existing tables opens them, also from its schema file, and is synced")

@@ -95,22 +95,4 @@ struct ConstraintTests {
         let error = try await description(#"[{"a": "x", "b": 2, "n": 100}]"#, "P", stack)
         #expect(error.hasSuffix(#"in the row "x", 2 of P"#))
     }
-
-    @Test("A foreign key failure names the row of the app that references the deleted row")
-    func failureNamesReferencingRow() async throws {
-        let queue = try AppTables.database()
-        let stack = try DataStack(model: AppTables.model(), existingTablesIn: queue)
-        try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
-        try await queue.write { db in
-            // A row of the app references post 2, which the sync deletes.
-            try db.execute(
-                sql: """
-                    CREATE TABLE extra (id INTEGER PRIMARY KEY, post INT REFERENCES blog_posts);
-                    INSERT INTO extra VALUES (1, 2)
-                    """)
-        }
-        let error = try await description(
-            #"[{"id": 1, "title": "x", "author": {"id": 7, "full_name": "Ada"}}]"#, "Post", stack)
-        #expect(error.contains("extra row 1"))
-    }
 }
