@@ -60,8 +60,8 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Resets the edited fields of a row to their base values, as a local edit. The change of the row is deleted, unless a
-    /// request of it has no outcome yet, or a field cannot have its base value.
+    /// Resets the edited fields of a row to their base values, as a local edit. The change of the row is deleted,
+    /// unless a request of it has no outcome yet, or a field cannot have its base value.
     private func revert(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let ledger = EngineLedger(db)
         for conflict in try ConflictLog(db).open(of: key, table, nil) {
