@@ -112,6 +112,27 @@ struct ServiceMessageTests {
         #expect(task?["initialSyncComplete"] == true)
     }
 
+    @Test("'resolve --take remote' discards a blocked change, and no change that the next sync sends")
+    func blockedChangeIsDiscarded() throws {
+        let setting = try Setting([Self.task(1)])
+        _ = try setting.run("sync")
+        let before = try setting.sandbox.query("SELECT * FROM Task")
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine'")
+        func resolve(_ side: String) throws -> Program.Run {
+            try setting.sandbox.run(
+                ["resolve", "-d", "app.sqlite", "-c", "service.json", "--entity", "Task", "--key", "1", "--take", side])
+        }
+        #expect(try resolve("remote").errors.contains("no conflict of Task 1"))
+        try setting.say([Self.task(1)], [.init("PATCH /tasks/1", ["status": 422, "body": ["message": "no"]])])
+        #expect(try setting.run("push").status == 4)
+        #expect(try resolve("local").errors.contains("no conflict of Task 1"))
+        let run = try resolve("remote")
+        #expect(run.output == "Task 1: discarded the blocked change\n", "\(run.errors)")
+        #expect(try setting.sandbox.query("SELECT * FROM Task") == before)
+        #expect(try setting.run("status").status == 0)
+        #expect(try setting.run("push").output == "nothing new\n")
+    }
+
     @Test("'pull' and 'status' count rows in conflict, not their values")
     func rowsInConflictAreCounted() throws {
         let setting = try Setting([Self.task(1), Self.task(2)], policy: "manual")
