@@ -32,6 +32,12 @@ func syncOnce(_ engine: SyncEngine) async throws {
     }
 }
 
+/// Adds a task that the service must accept before it is stored.
+func addTask(_ title: String, _ engine: SyncEngine) async throws {
+    try await engine.write(
+        remoteFirst: PushOperation(entity: "Task", kind: .create, record: ["title": .string(title)]))
+}
+
 /// Syncs, and returns the lines to show to the user.
 func syncAndReport(_ engine: SyncEngine) async throws -> [String] {
     let report = try await engine.sync()
@@ -258,6 +264,16 @@ struct TwoWayGuideTests {
         #expect(try await device.rows("SELECT name FROM Project") == ["Park"])
         let status = try await device.engine.status()
         #expect(status.map(\.openConflicts) == [0, 0] && status.map(\.blockedChanges) == [0, 1])
+    }
+
+    @Test("A task that the service must accept first is stored with the ID of the service, or not at all")
+    func remoteFirst() async throws {
+        let device = try device { $0.maxAttempts = 1 }
+        try await addTask("Mow", device.engine)
+        #expect(try await device.rows("SELECT id, title FROM Task") == ["1 Mow"])
+        await service.setFault { request, _ in if case .push = request { .refuse } else { nil } }
+        await #expect(throws: SyncError.self) { try await addTask("Sow", device.engine) }
+        #expect(try await device.rows("SELECT id, title FROM Task") == ["1 Mow"])
     }
 
     @Test("The defaults of retries are those of the page")

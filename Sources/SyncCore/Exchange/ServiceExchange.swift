@@ -141,13 +141,14 @@ public struct PushOperation: Sendable, Hashable {
     /// The idempotency key, which is the same for every attempt to send the change.
     public var idempotencyKey: String
 
-    /// Creates a change of one record.
+    /// Creates a change of one record. The default of `idempotencyKey` is a new key, so create the change once, and pass
+    /// it again to repeat it.
     ///
     /// - Parameter fieldPaths: The key paths of the changed values in the record; by default the top-level members of
     ///   the record. The change replaces each of these values as a whole.
     public init(
-        entity: String, kind: Kind, id: JSONValue?, record: JSONValue, fieldPaths: [[String]]? = nil, version: String?,
-        cursor: String? = nil, idempotencyKey: String
+        entity: String, kind: Kind, id: JSONValue? = nil, record: JSONValue = [:], fieldPaths: [[String]]? = nil,
+        version: String? = nil, cursor: String? = nil, idempotencyKey: String = UUID().uuidString
     ) {
         self.entity = entity
         self.kind = kind
