@@ -31,7 +31,7 @@ struct ChangedRelatedRows {
     private let owner: JSONValue
     private let base: RowContents?
     private let entity: CompiledEntity
-    private let keys: SavedKeys
+    private let context: SaveContext
     private let replacesLists: Bool
 
     /// - Parameters:
@@ -40,10 +40,10 @@ struct ChangedRelatedRows {
     ///   - replacesLists: Whether rows that the app removed from a list lose their link.
     init(
         _ given: EntityRowEncoder, of owner: JSONValue, since base: RowContents?, _ entity: CompiledEntity,
-        _ keys: SavedKeys, _ replacesLists: Bool
+        _ context: SaveContext, _ replacesLists: Bool
     ) throws {
         (self.owner, self.base, self.entity) = (owner, base, entity)
-        (self.keys, self.replacesLists) = (keys, replacesLists)
+        (self.context, self.replacesLists) = (context, replacesLists)
         for (name, related) in given.related.sorted(by: { $0.key < $1.key }) {
             rows[name] = try linkedRows(related, name, isPartial: given.partial.contains(name))
         }
@@ -69,7 +69,7 @@ struct ChangedRelatedRows {
             guard let contents = known[row.syncID], row.syncID != .null else { continue }
             if try row.isUnchanged(since: contents) {
                 kept.insert(row.syncID)
-            } else if try keys.isStored(row.syncID, of: destination) {
+            } else if try context.isStored(row.syncID, of: destination) {
                 kept.insert(row.syncID)
                 changed.append(ChangedValue(value: row, base: contents))
             }
@@ -81,14 +81,14 @@ struct ChangedRelatedRows {
     }
 
     private func destination(of relationship: CompiledRelationship) -> CompiledEntity {
-        keys.stack.model.compiled.entities[relationship.destination]
+        context.stack.model.compiled.entities[relationship.destination]
     }
 
     /// Checks that no row is stored in a list that is not loaded. Otherwise the list cannot be cleared, and cannot be
     /// combined with the stored list if the keys of its rows are no single attributes.
     private func checkIsEmpty(_ relationship: CompiledRelationship) throws {
-        guard owner != .null, let storedOwner = try keys.row(owner, of: entity),
-            try !keys.stack.fetchRelated(relationship.name, of: storedOwner, in: keys.db).isEmpty
+        guard owner != .null, let storedOwner = try context.row(owner, of: entity),
+            try !context.stack.fetchRelated(relationship.name, of: storedOwner, in: context.db).isEmpty
         else { return }
         throw SyncError(
             .invalidOption,
@@ -112,12 +112,12 @@ struct ChangedRelatedRows {
         // Without an order, the links of other rows stay.
         if !isOrdered, !replacesLists { return related.filter { !kept.contains($0.syncID) }.map(RelatedRow.value) }
         let destination = destination(of: relationship)
-        guard destination.keySlot != nil, owner != .null, let storedOwner = try keys.row(owner, of: entity) else {
+        guard destination.keySlot != nil, owner != .null, let storedOwner = try context.row(owner, of: entity) else {
             return nil
         }
-        let stored = try keys.stack.fetchRelated(relationship.name, of: storedOwner, in: keys.db)
+        let stored = try context.stack.fetchRelated(relationship.name, of: storedOwner, in: context.db)
         let storedRows = Dictionary(stored.map { ($0.key.json, $0) }) { first, _ in first }
-        func currentKey(_ key: JSONValue) throws -> JSONValue { try keys.currentKey(key, of: destination) }
+        func currentKey(_ key: JSONValue) throws -> JSONValue { try context.currentKey(key, of: destination) }
         var list: [(key: JSONValue, row: RelatedRow)] = []
         for row in related {
             let key = try currentKey(row.syncID)
@@ -133,7 +133,7 @@ struct ChangedRelatedRows {
         let others = try stored.filter { row in
             let key = row.key.json
             if listed.contains(key) || replacesLists && removed.contains(key) { return false }
-            return try !keys.added.contains(key, to: relationship)
+            return try !context.added.contains(key, to: relationship)
         }
         // The app moved no row if the rows that it kept have the fetched order.
         let keptKeys = list.filter { !$0.row.isValue }.map(\.key)

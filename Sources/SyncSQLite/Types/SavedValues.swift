@@ -16,8 +16,8 @@ struct TypedSource: ExportSource {
     }
 
     let model: CompiledModel
-    /// The keys of the rows of saved values.
-    let keys: SavedKeys
+    /// The transaction that saves the values.
+    let context: SaveContext
     /// Whether the lists of the values replace the stored links.
     let replacesLists: Bool
     let encoded: EncodedRows
@@ -29,8 +29,8 @@ struct TypedSource: ExportSource {
     func row<Value: EntityRecord>(_ value: Value, since contents: RowContents? = nil) throws -> ExportRow {
         let entity = try model.entity(named: Value.entityName)
         let given = try EntityRowEncoder(encoding: value)
-        let base = try keys.base(of: value, since: contents, entity)
-        let changes = try ChangedRelatedRows(given, of: value.syncID, since: base, entity, keys, replacesLists)
+        let base = try context.base(of: value, since: contents, entity)
+        let changes = try ChangedRelatedRows(given, of: value.syncID, since: base, entity, context, replacesLists)
         let related = changes.rows
         let saved = try RowContents(given, key: value.syncID)
         encoded.append(value.syncFetchedRow, replacesLists ? saved : saved.addingRelated(of: base))
@@ -74,7 +74,7 @@ struct TypedSource: ExportSource {
         var id = value.syncID
         if let slot = entity.keySlot {
             let isKeyed = model.rowKey(id, of: entity) != nil
-            if let saved = try isKeyed ? currentKey(id, entity.id) : keys.temporaryKey(of: entity) {
+            if let saved = try isKeyed ? currentKey(id, entity.id) : context.temporaryKey(of: entity) {
                 values[slot] = saved
                 id = saved.jsonForm
             }
@@ -93,7 +93,7 @@ struct TypedSource: ExportSource {
         var values = stored.values
         if let slot = entity.keySlot, let key = model.rowKey(stored.key.json, of: entity) {
             // A temporary key is not among the values of a row.
-            values[slot] = try keys.storedValue(key.databaseValue, of: entity) ?? .null
+            values[slot] = try context.storedValue(key.databaseValue, of: entity) ?? .null
         }
         return ExportRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: stored.key), key: stored.key,
@@ -103,7 +103,7 @@ struct TypedSource: ExportSource {
     /// Returns the current key of a row whose temporary key an engine replaced; nil for any other key.
     private func currentKey(_ key: JSONValue, _ entity: Int?) throws -> StoredValue? {
         guard let entity, let key = model.rowKey(key, of: model.entities[entity]) else { return nil }
-        return try keys.currentKey(key, of: model.entities[entity])
+        return try context.currentKey(key, of: model.entities[entity])
     }
 
     private func links(of row: ExportRow) -> Links? { row.group as? Links }
@@ -131,8 +131,8 @@ struct TypedSource: ExportSource {
     }
 }
 
-/// The keys of rows that are saved inside a transaction.
-struct SavedKeys {
+/// The transaction that saves values: reads the stored rows, and makes keys for new ones.
+struct SaveContext {
     let stack: DataStack
     let db: Database
     let added: AddedRows

@@ -37,7 +37,7 @@ extension DataStack {
     ) throws -> ValuePayload {
         let source = TypedSource(
             model: model.compiled,
-            keys: SavedKeys(stack: self, db: db, added: AddedRows(values, self), ignoresFetchedRows: isWhole),
+            context: SaveContext(stack: self, db: db, added: AddedRows(values, self), ignoresFetchedRows: isWhole),
             replacesLists: replacesLists, encoded: EncodedRows())
         var payload = ValuePayload(rows: source.encoded)
         payload.append(try records(Value.self, values.map { ChangedValue(value: $0, base: nil) }, source), Value.self)
