@@ -36,6 +36,8 @@ struct TypedSource: ExportSource {
         encoded.append(value.syncFetchedRow, replacesLists ? saved : saved.addingRelated(of: base))
         encoded.append(changes.changed)
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
+        // The model of the store may have attributes that the type does not have.
+        var omittedSlots = Set(values.indices).subtracting(entity.keySlots)
         for attribute in given.attributes {
             let name = attribute.name
             guard let slot = entity.slotByName[name] else {
@@ -48,9 +50,11 @@ struct TypedSource: ExportSource {
                     .typeMismatch, "\(attribute.value) cannot be written as JSON", entity: entity.name, path: name)
             }
             values[slot] = attribute.value
+            omittedSlots.remove(slot)
         }
-        let omittedSlots = base.map { base in
-            Set(base.unchangedAttributes(of: given).compactMap { entity.slotByName[$0.name] })
+        if let base {
+            let unchanged = base.unchangedAttributes(of: given).compactMap { entity.slotByName[$0.name] }
+            omittedSlots.formUnion(Set(unchanged).subtracting(entity.keySlots))
         }
         let relationships = given.references.map(\.relationship) + given.related.keys
         if let name = relationships.first(where: { entity.relationship(named: $0) == nil }) {
@@ -82,7 +86,7 @@ struct TypedSource: ExportSource {
         let key = model.rowKey(id, of: entity)?.recordKey(model.keyType(of: entity.id))
         return ExportRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
-            values: values, omitting: omittedSlots.map { $0.subtracting(entity.keySlots) },
+            values: values, omitting: omittedSlots,
             group: Links(references, related), index: 0)
     }
 

@@ -275,6 +275,40 @@ struct FetchedValueTests {
         #expect(try await stack.count(Chore.self) == 2)
     }
 
+    @Test("An attribute that the type lacks keeps its value, or gets its default", arguments: [true, false])
+    func attributeOutsideType(isSync: Bool) async throws {
+        var entities = [Job.syncEntity, Chore.syncEntity]
+        entities[0].attributes += [.init("code", .string), .init("rank", .integer, defaultValue: .integer(7))]
+        entities[1].attributes += [.init("code", .string)]
+        let stack = try DataStack.inMemory(SyncModel(entities: entities))
+        let json: JSONValue = [
+            ["id": 1, "code": "K", "rank": 3, "tasks": [["number": 1, "text": "a", "code": "C"]]]
+        ]
+        try await Sync.changes(json, inEntity: "Job", stack: stack)
+        func save(_ job: Job, _ options: SyncOptions = SyncOptions()) async throws {
+            _ = isSync ? try await Sync.changes([job], stack: stack, options: options) : try await stack.save(job)
+        }
+        func stored() async throws -> [String] {
+            let sql = "SELECT id, code, rank FROM Job UNION ALL SELECT number, code, text FROM Chore"
+            return try await stack.read { db in
+                try Row.fetchAll(db, sql: sql).map { $0.databaseValues.map(\.description).joined(separator: " ") }
+            }
+        }
+        var held = try #require(try await stack.fetch(Job.self, id: 1, including: \.tasks))
+        try await save(held)
+        #expect(try await stored() == [#"1 "K" 3"#, #"1 "C" "a""#])
+        held.level = 2
+        held.tasks.rows?[0].text = "b"
+        try await save(held)
+        #expect(try await stored() == [#"1 "K" 3"#, #"1 "C" "b""#])
+        try await save(Job(id: 1), SyncOptions(payloadKind: .snapshot))
+        #expect(try await stored().first == #"1 "K" 3"#)
+        try await stack.update(Job.self, id: 1) { $0.level = 4 }
+        #expect(try await stored().first == #"1 "K" 3"#)
+        try await save(Job(id: 2))
+        #expect(try await stored().contains("2 NULL 7"))
+    }
+
     @Test("The state takes no part in comparisons")
     func comparesProperties() async throws {
         let fetched = try await job()
