@@ -74,7 +74,7 @@ public final class DataStack: Sendable {
         transformers: TransformerPolicy = .required
     ) throws {
         try transformers.check(model)
-        self.init(try StoreFile(url).open(model, policy: migration))
+        self.init(try StoreFile(url).open(model, policy: migration).registering([], transformers))
     }
 
     /// Creates a store in a staged file. Close the stack before the file is published.

@@ -101,12 +101,12 @@ actor StoreCache {
 // MARK: - Stores
 
 /// Opens the store of a tenant in a pool with few connections.
-func openStore(_ file: URL, _ model: SyncModel) throws -> DataStack {
+func openStore(_ file: URL, _ model: SyncModel, migration: MigrationPolicy = .never) throws -> DataStack {
     var configuration = Configuration()
     configuration.maximumReaderCount = 2
     configuration.busyMode = .timeout(10)
     let pool = try DatabasePool(path: file.path, configuration: configuration)
-    return try DataStack(model: model, in: pool)
+    return try DataStack(model: model, in: pool, migration: migration)
 }
 
 /// Closes a store and its pool, so that only the `.sqlite` file remains.

@@ -5,6 +5,8 @@
 package struct ModelDifferences: Sendable {
     /// The differences, sorted by the name of the entity. Each path is a path in a schema file.
     package private(set) var problems: [SyncDiagnostic] = []
+    /// Whether the stored model has all that the given model has, and possibly more.
+    package private(set) var isStoredSuperset = true
 
     private let stored: CompiledModel
     private let given: CompiledModel
@@ -24,7 +26,7 @@ package struct ModelDifferences: Sendable {
                 compare("entities.\(name)", old.name, new.name)
                 compare(old, new)
                 compare("entities.\(name).primaryKey", key(old.name, stored.compiled), key(name, given.compiled))
-            case (_?, nil): add("entities.\(name)", "is in the store but not in the model")
+            case (_?, nil): addAddition("entities.\(name)")
             case (nil, _?): add("entities.\(name)", "is in the model but not in the store")
             case (nil, nil): break
             }
@@ -89,7 +91,7 @@ package struct ModelDifferences: Sendable {
                     let isName = before.0 == "entity" && after.1 == renamed(before.1)
                     if !isName { compare("\(path).\(place).\(before.0)", before.1, after.1) }
                 }
-            case (_?, nil): add("\(path).\(place)", "is in the store but not in the model")
+            case (_?, nil): addAddition("\(path).\(place)")
             case (nil, _?): add("\(path).\(place)", "is in the model but not in the store")
             case (nil, nil): break
             }
@@ -107,7 +109,13 @@ package struct ModelDifferences: Sendable {
         if old != new { add(path, "is \(old) in the store, \(new) in the model") }
     }
 
+    /// Adds a member that only the stored model has.
+    private mutating func addAddition(_ path: String) {
+        problems.append(SyncDiagnostic(.tableChange, path: path, message: "is in the store but not in the model"))
+    }
+
     private mutating func add(_ path: String, _ message: String) {
+        isStoredSuperset = false
         problems.append(SyncDiagnostic(.tableChange, path: path, message: message))
     }
 }

@@ -70,6 +70,11 @@ public struct SyncModel: Sendable, Hashable {
         return model
     }
 
+    /// Returns a copy of the model in which the transformers of another model are registered.
+    package func registering(transformersOf other: SyncModel) -> SyncModel {
+        registering(Array(other.registered.value.values))
+    }
+
     /// Returns a model of other entities, with the rules for JSON keys and the transformers of this model.
     ///
     /// - Throws: ``SyncError`` `invalidModel`.

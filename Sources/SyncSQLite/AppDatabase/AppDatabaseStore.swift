@@ -10,12 +10,16 @@ struct AppDatabaseStore {
 
     /// Creates the tables of a model, or migrates the tables of an earlier model to it. Existing tables are only
     /// checked.
-    func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
+    func open(_ given: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "cannot create the tables of the model in the database"
         let hasExistingTables = try DatabaseErrorMapper.mapped(.databaseError, message) {
             try writer.read(StoredModel.hasExistingTables)
         }
-        if hasExistingTables { return try ExistingTablesStore(writer: writer).open(model) }
+        if hasExistingTables { return try ExistingTablesStore(writer: writer).open(given) }
+        let model = try DatabaseErrorMapper.mapped(.databaseError, message) {
+            guard policy == .never else { return given }
+            return try writer.read { db in try StoredModel.modelWithoutMigration(given, in: db, or: .appDatabase) }
+        }
         let version = try DatabaseErrorMapper.mapped(.databaseError, message) {
             try writer.writeWithoutTransaction { db in
                 SQLFunctionInstaller.install(in: db)
@@ -202,7 +206,9 @@ extension DataStack {
         transformers: TransformerPolicy = .required
     ) throws {
         try transformers.check(model)
-        self.init(try AppDatabaseStore(writer: writer).open(model, policy: migration))
+        let store = try AppDatabaseStore(writer: writer).open(model, policy: migration)
+        try transformers.check(store.model)
+        self.init(store)
     }
 
     /// Creates the tables of a model in the caller's transaction. If the database already contains the tables of any

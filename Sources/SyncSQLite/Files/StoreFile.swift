@@ -42,7 +42,10 @@ package struct StoreFile {
         if FileStatus(at: path) == nil { try create(model) }
         try check()
         return try inspected { queue in
-            let kept = try read(queue) { db in try StoredModel.schema(db, or: .empty) }
+            let (kept, model) = try read(queue) { db in
+                let kept = try StoredModel.schema(db, or: .empty)
+                return (kept, policy == .never ? try StoredModel.modelWithoutMigration(model, in: db, or: .empty) : model)
+            }
             if let kept {
                 if try kept.needsMigration(to: model) { _ = try migrate(to: model, policy) }
                 try write(queue, fillLog)

@@ -346,8 +346,9 @@ public enum MigrationPolicy: Sendable, Hashable {
     case keepingData
     /// A migration deletes data that does not fit the new model.
     case allowingDataLoss
-    /// There is no migration: a store whose tables do not fit the model is an error (`modelMismatch`). For processes
-    /// that must not change the store of a later version.
+    /// There is no migration. If the stored model has all that the model has, and more, the stack uses the stored
+    /// model. So a process of a former version continues after another process has added attributes. Any other
+    /// difference of the tables is an error (`modelMismatch`). A store that does not exist is created.
     case never
 }
 

@@ -73,6 +73,15 @@ enum StoredModel {
         return Schema(text: schema)
     }
 
+    /// Returns the model with which a process that does not migrate opens a store: the stored model if it has all that
+    /// the given model has, and more. Otherwise returns the given model.
+    static func modelWithoutMigration(_ model: SyncModel, in db: Database, or empty: Empty) throws -> SyncModel {
+        guard let kept = try schema(db, or: empty), try kept.needsMigration(to: model) else { return model }
+        let stored = try kept.model()
+        guard ModelDifferences(stored: stored, given: model).isStoredSuperset else { return model }
+        return stored.registering(transformersOf: model)
+    }
+
     /// Migrates the tables to another model and stores that model, in one transaction. Existing tables are only
     /// checked.
     static func migrate(_ db: Database, to model: SyncModel, policy: MigrationPolicy) throws -> MigrationReport {
@@ -98,8 +107,10 @@ enum StoredModel {
     ) throws -> MigrationReport {
         if policy == .never {
             throw SyncError(
-                .modelMismatch, "the store has another model, and 'migration: .never' does not migrate it",
-                suggestion: "Open the store with the stored model, or migrate it in the process with the latest model.")
+                .modelMismatch,
+                "the store lacks members of the model, or has others, and 'migration: .never' does not migrate it",
+                problems: ModelDifferences(stored: kept, given: model).problems,
+                suggestion: "Migrate the store in the process with the latest model.")
         }
         let schema = Schema(model)
         try RetiredTables.drop(in: db)
