@@ -16,6 +16,7 @@ extension SyncTransaction {
         while !rowsToDelete.isEmpty {
             let closure = try closure(of: rowsToDelete)
             try checkDenyRules(closure)
+            try checkDeletionLimit(deleting: closure)
             try detach(closure)
             try delete(closure)
             deleted.formUnion(closure)

@@ -187,28 +187,41 @@ extension SyncTransaction {
     func checkDeletionLimit() throws {
         guard let limit = options.deletionLimit else { return }
         try checkOutsideDeletions(limit)
-        for (id, changes) in report.entities.enumerated() where changes.deletedCount > limit.alwaysAllowed {
-            let deleted = changes.deletedCount
-            let gone =
-                deleted - changes.insertedCount - (pagedImport?.changes.insertedCount(model.entities[id].name) ?? 0)
-            // In a large table, only as many rows are counted as are needed to allow the deletions.
-            let enough = limit.rows(allowing: deleted)
-            if let enough,
-                try deleted
-                    <= limit.allowed(of: gone + store.count(of: model.entities[id], upTo: enough.missing(from: gone)))
-            {
-                continue
-            }
-            let before = try gone + store.count(of: model.entities[id], upTo: nil)
-            let allowed = limit.allowed(of: before)
-            guard deleted > allowed else { continue }
-            let name = model.entities[id].name
-            throw SyncError(
-                .deletionLimitExceeded,
-                "the sync would delete \(deleted) of \(before) \(name) rows, more than the \(allowed) "
-                    + "allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
-                entity: name)
+        for (id, changes) in report.entities.enumerated() { try check(limit, changes.deletedCount, of: id) }
+    }
+
+    /// Throws `deletionLimitExceeded` before rows are deleted, because a deletion that is rolled back takes as long as
+    /// one that is committed. Rows whose entity is not known without reading them are only checked afterwards.
+    func checkDeletionLimit(deleting rows: [StoredRow]) throws {
+        guard let limit = options.deletionLimit, rows.count > limit.alwaysAllowed else { return }
+        var counts: [TableID: Int] = [:]
+        for row in rows { counts[row.table, default: 0] += 1 }
+        for (table, count) in counts.sorted(by: { $0.key.index < $1.key.index })
+        where model[table].entities.count == 1 {
+            let id = model[table].root
+            try check(limit, report.entities[id].deletedCount + count, of: id)
         }
+    }
+
+    /// - Parameter deleted: The number of rows of the entity that the sync has deleted or will delete.
+    private func check(_ limit: DeletionLimit, _ deleted: Int, of entity: Int) throws {
+        guard deleted > limit.alwaysAllowed else { return }
+        let (changes, name) = (report.entities[entity], model.entities[entity].name)
+        let inserted = changes.insertedCount + (pagedImport?.changes.insertedCount(name) ?? 0)
+        let gone = changes.deletedCount - inserted
+        // In a large table, only as many rows are counted as are needed to allow the deletions.
+        if let enough = limit.rows(allowing: deleted) {
+            let count = try store.count(of: model.entities[entity], upTo: enough.missing(from: gone))
+            if deleted <= limit.allowed(of: gone + count) { return }
+        }
+        let before = try gone + store.count(of: model.entities[entity], upTo: nil)
+        let allowed = limit.allowed(of: before)
+        guard deleted > allowed else { return }
+        throw SyncError(
+            .deletionLimitExceeded,
+            "the sync would delete \(deleted) of \(before) \(name) rows, more than the \(allowed) "
+                + "allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
+            entity: name)
     }
 }
 
