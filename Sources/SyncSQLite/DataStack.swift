@@ -156,7 +156,8 @@ public final class DataStack: Sendable {
     /// connections (`in: db`) still work.
     ///
     /// - Throws: ``SyncError`` `databaseBusy` if a connection of the stack is still in use. The stack then stays open,
-    ///   but the observations have ended.
+    ///   but the observations have ended. `databaseError` if the disk is full. The stack is then closed, and the newest
+    ///   rows are only in the `-wal` file: keep both files.
     public func close() throws {
         if isAppDatabase {
             database.endAccess()

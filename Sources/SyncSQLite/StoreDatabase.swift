@@ -162,24 +162,36 @@ package final class StoreDatabase: @unchecked Sendable {
 
     /// Waits for synchronous accesses, closes all connections and ends the observations.
     ///
-    /// - Throws: An error of GRDB if a connection is still in use. The database stays open then.
+    /// - Throws: An error of GRDB if a connection is still in use. The database stays open then. Also an error of GRDB
+    ///   if rows could not be moved from the write-ahead log to the file. The database is closed then.
     func close() throws {
         try closing.withLock {
-            let ended = state.withLock {
+            let (wasClosed, ended) = state.withLock {
+                let wasClosed = isClosed
                 isClosed = true
                 while pendingAccessCount > 0 { state.wait() }
                 defer { observations = [:] }
-                return observations
+                return (wasClosed, observations)
             }
             // GRDB stops observations on the connection, so stop them before it is closed.
             for observation in ended.values { observation.running.cancel() }
             defer { for observation in ended.values { observation.end(Self.closed) } }
+            let checkpoint = Result { if !wasClosed { try moveLogToFile() } }
             do {
                 try writer.close()
             } catch {
                 state.withLock { isClosed = false }
                 throw error
             }
+            try checkpoint.get()
+        }
+    }
+
+    /// Moves rows from the write-ahead log to the file. SQLite does so when the last connection closes, but ignores
+    /// errors, such as a full disk.
+    private func moveLogToFile() throws {
+        try writer.writeWithoutTransaction { db in
+            if !db.configuration.readonly { _ = try db.checkpoint(.passive) }
         }
     }
 

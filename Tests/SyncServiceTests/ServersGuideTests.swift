@@ -169,6 +169,23 @@ struct ServersGuideTests {
         try await stores.shutDown()
     }
 
+    @Test("A request that waits for an open store ends when its task is cancelled")
+    func cancelledWait() async throws {
+        try createFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stores = StoreCache(maximum: 1) { [model, folder] in
+            try openStore(folder.appendingPathComponent("\($0).sqlite"), model)
+        }
+        try await stores.withStore(of: "a") { _ in
+            let waiting = Task { try await stores.withStore(of: "b") { _ in } }
+            for _ in 0..<100 { await Task.yield() }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+        }
+        try await stores.withStore(of: "b") { _ in }
+        try await stores.shutDown()
+    }
+
     @Test("A shutdown cancels syncs that take too long, and closes the stores")
     func deadline() async throws {
         try createFolder()

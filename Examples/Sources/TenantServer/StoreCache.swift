@@ -33,7 +33,8 @@ actor StoreCache {
         while entries[tenant] == nil, entries.count + closing >= maximum {
             guard let oldest = entries.filter({ $0.value.leases == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
             else {
-                await withCheckedContinuation { waiters.append($0) }
+                await wait()
+                try Task.checkCancellation()
                 continue
             }
             try await close(oldest.key, oldest.value)
@@ -59,6 +60,16 @@ actor StoreCache {
         entry.leases -= 1
         entry.lastUse = .now
         resumeWaiters()
+    }
+
+    /// Waits until a store has no lease, or until the task is cancelled.
+    private func wait() async {
+        await withTaskCancellationHandler {
+            if Task.isCancelled { return }
+            await withCheckedContinuation { waiters.append($0) }
+        } onCancel: {
+            Task { await resumeWaiters() }
+        }
     }
 
     private func resumeWaiters() {
@@ -109,11 +120,14 @@ func openStore(_ file: URL, _ model: SyncModel, migration: MigrationPolicy = .ne
     return try DataStack(model: model, in: pool, migration: migration)
 }
 
-/// Closes a store and its pool, so that only the `.sqlite` file remains.
+/// Closes a store and its pool, so that only the `.sqlite` file remains. Throws if the disk is full: then the newest
+/// rows stay in the `-wal` file.
 func closeStore(_ stack: DataStack) throws {
     try stack.close()
     (stack.writer as? DatabasePool)?.invalidateReadOnlyConnections()
+    let checkpoint = Result { try stack.writer.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) } }
     try stack.writer.close()
+    try checkpoint.get()
 }
 
 /// Waits for the running syncs, cancels them after a time, and closes all stores.

@@ -44,7 +44,8 @@ package struct StoreFile {
         return try inspected { queue in
             let (kept, model) = try read(queue) { db in
                 let kept = try StoredModel.schema(db, or: .empty)
-                return (kept, policy == .never ? try StoredModel.modelWithoutMigration(model, in: db, or: .empty) : model)
+                guard policy == .never else { return (kept, model) }
+                return (kept, try StoredModel.modelWithoutMigration(model, in: db, or: .empty))
             }
             if let kept {
                 if try kept.needsMigration(to: model) { _ = try migrate(to: model, policy) }

@@ -101,7 +101,8 @@ extension SQLiteSession {
     package func delete(_ rows: [StoredRow]) throws -> [OutsideReferences] {
         let references = try referencesFromOutside(to: rows)
         var deletions: [RawStatement?] = Array(repeating: nil, count: layout.tables.count)
-        for row in rows {
+        for (index, row) in rows.enumerated() {
+            if index & 1023 == 1023 { try steps.check() }
             let rowSQL = rowSQL(row.table)
             let deletion =
                 try deletions[row.table.index]

@@ -550,7 +550,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("With the policy 'never', a store opens with a model that has no more than the stored one, and is not migrated")
+    @Test("With the policy 'never', a store opens with a model that the stored one contains, and is not migrated")
     func never() throws {
         func model(_ attributes: String) throws -> SyncModel {
             try SyncModel(

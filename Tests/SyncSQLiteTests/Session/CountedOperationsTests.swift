@@ -42,13 +42,12 @@ struct CountedOperationsTests {
     /// Syncs a payload, and returns the store operations that the sync used.
     private func operations(
         _ json: String, of entity: String, options: SyncOptions = SyncOptions(deletionLimit: nil),
-        predicate: RowPredicate? = nil
+        predicate: RowPredicate? = nil, _ conditions: SessionConditions = SessionConditions()
     ) throws -> (names: [String], result: SyncResult) {
         let staging = try PayloadGraphBuilder(
             inEntity: entity, of: stack.model, parent: nil, operations: .all, options: options)
         let payload = try staging.map(Data(json.utf8), options: options)
         return try stack.write { db in
-            let conditions = SessionConditions()
             let session = CheckedSession(
                 SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout), conditions)
             let request = SyncRequest(predicate: predicate, options: options)
@@ -139,6 +138,18 @@ struct CountedOperationsTests {
         #expect(result.entities["Note"]?.deletedCount == 2 * count)
         #expect(result.entities["Box"]?.deletedCount == 2 * count)
         #expect(names.count <= Self.limit, "\(names)")
+    }
+
+    @Test("A sync that exceeds the deletion limit deletes nothing before it fails")
+    func refusesBeforeDeleting() throws {
+        try fill(20)
+        let conditions = SessionConditions()
+        let error = #expect(throws: SyncError.self) {
+            try operations("[]", of: "Badge", options: SyncOptions(), conditions)
+        }
+        #expect(error?.code == .deletionLimitExceeded)
+        #expect(conditions.operations.contains("count(of:upTo:)"))
+        #expect(!conditions.operations.contains { $0.hasPrefix("delete(") }, "\(conditions.operations)")
     }
 
     @Test("Deleting rows in the scope of a condition takes few operations for any number of rows", arguments: sizes)
