@@ -99,11 +99,13 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
 
         // Store
 
-        /// A row cannot be deleted, because a relationship with the delete rule `deny` links the row to rows that stay.
-        /// Delete or unlink the linked rows first, or include the row in the payload.
+        /// A row cannot be deleted, because a relationship with the delete rule `deny` links the row to rows that stay,
+        /// or because a row of a table that is not in the model references it. Delete or unlink these rows first, or
+        /// include the row in the payload.
         case deletionDenied
-        /// The sync would delete more rows of an entity than the deletion limit allows. Check that the payload is
-        /// complete before you raise the limit.
+        /// The sync would delete more rows of an entity than the deletion limit allows, or foreign keys would delete
+        /// more rows of a table that is not in the model. Check that the payload is complete before you raise the
+        /// limit.
         case deletionLimitExceeded
         /// The model of the store differs from the given model. `problems` lists the data that a migration would lose,
         /// missing required values, or foreign keys of other tables that do not fit. If the list is empty, the message

@@ -256,7 +256,8 @@ package struct PayloadList: Sendable, Hashable {
 }
 
 /// The maximum number of rows of one entity that one sync may delete. Rows that are deleted because of delete rules or
-/// nested lists also count.
+/// nested lists also count. The limit also applies to each table that is not in the model, for the rows that its
+/// foreign keys delete.
 ///
 /// A sync that would delete more rows throws ``SyncError/Code/deletionLimitExceeded`` and deletes nothing. A sync with
 /// an invalid limit throws ``SyncError/Code/invalidOption``.
