@@ -13,6 +13,13 @@ struct ServersGuideTests {
 
     init() throws { model = try SyncModel(schemaData: Data(Self.schema.utf8)) }
 
+    /// Creates a cache of stores in the folder.
+    private func cache(maximum: Int) -> StoreCache {
+        StoreCache(maximum: maximum) { [model, folder] in
+            try openStore(folder.appendingPathComponent("\($0).sqlite"), model)
+        }
+    }
+
     private func createFolder() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
@@ -147,9 +154,7 @@ struct ServersGuideTests {
     func maximum() async throws {
         try createFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let stores = StoreCache(maximum: 2) { [model, folder] in
-            try openStore(folder.appendingPathComponent("\($0).sqlite"), model)
-        }
+        let stores = cache(maximum: 2)
         @Sendable func sync(_ tenant: String) async throws -> Int {
             try await stores.withStore(of: tenant) { [folder] stack in
                 try await Sync.insertOrUpdate(["id": 1], inEntity: "Product", stack: stack)
@@ -173,9 +178,7 @@ struct ServersGuideTests {
     func cancelledWait() async throws {
         try createFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let stores = StoreCache(maximum: 1) { [model, folder] in
-            try openStore(folder.appendingPathComponent("\($0).sqlite"), model)
-        }
+        let stores = cache(maximum: 1)
         try await stores.withStore(of: "a") { _ in
             let waiting = Task { try await stores.withStore(of: "b") { _ in } }
             for _ in 0..<100 { await Task.yield() }
@@ -190,9 +193,7 @@ struct ServersGuideTests {
     func deadline() async throws {
         try createFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let stores = StoreCache(maximum: 10) { [model, folder] in
-            try openStore(folder.appendingPathComponent("\($0).sqlite"), model)
-        }
+        let stores = cache(maximum: 10)
         let (started, start) = AsyncStream<Void>.makeStream()
         let syncs = Task { [page = page(1...3)] in
             while true {

@@ -26,7 +26,7 @@ package struct ModelDifferences: Sendable {
                 compare("entities.\(name)", old.name, new.name)
                 compare(old, new)
                 compare("entities.\(name).primaryKey", key(old.name, stored.compiled), key(name, given.compiled))
-            case (_?, nil): addAddition("entities.\(name)")
+            case (_?, nil): addStoredOnly("entities.\(name)")
             case (nil, _?): add("entities.\(name)", "is in the model but not in the store")
             case (nil, nil): break
             }
@@ -91,7 +91,7 @@ package struct ModelDifferences: Sendable {
                     let isName = before.0 == "entity" && after.1 == renamed(before.1)
                     if !isName { compare("\(path).\(place).\(before.0)", before.1, after.1) }
                 }
-            case (_?, nil): addAddition("\(path).\(place)")
+            case (_?, nil): addStoredOnly("\(path).\(place)")
             case (nil, _?): add("\(path).\(place)", "is in the model but not in the store")
             case (nil, nil): break
             }
@@ -110,7 +110,7 @@ package struct ModelDifferences: Sendable {
     }
 
     /// Adds a member that only the stored model has.
-    private mutating func addAddition(_ path: String) {
+    private mutating func addStoredOnly(_ path: String) {
         problems.append(SyncDiagnostic(.tableChange, path: path, message: "is in the store but not in the model"))
     }
 

@@ -12,14 +12,14 @@ struct AppDatabaseStore {
     /// checked.
     func open(_ given: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "cannot create the tables of the model in the database"
-        let hasExistingTables = try DatabaseErrorMapper.mapped(.databaseError, message) {
-            try writer.read(StoredModel.hasExistingTables)
+        let (hasExistingTables, model) = try DatabaseErrorMapper.mapped(.databaseError, message) {
+            try writer.read { db in
+                guard try !StoredModel.hasExistingTables(db) else { return (true, given) }
+                let kept = policy == .never ? try StoredModel.schema(db, or: .appDatabase) : nil
+                return (false, try kept?.modelWithoutMigration(given) ?? given)
+            }
         }
         if hasExistingTables { return try ExistingTablesStore(writer: writer).open(given) }
-        let model = try DatabaseErrorMapper.mapped(.databaseError, message) {
-            guard policy == .never else { return given }
-            return try writer.read { db in try StoredModel.modelWithoutMigration(given, in: db, or: .appDatabase) }
-        }
         let version = try DatabaseErrorMapper.mapped(.databaseError, message) {
             try writer.writeWithoutTransaction { db in
                 SQLFunctionInstaller.install(in: db)

@@ -42,11 +42,8 @@ package struct StoreFile {
         if FileStatus(at: path) == nil { try create(model) }
         try check()
         return try inspected { queue in
-            let (kept, model) = try read(queue) { db in
-                let kept = try StoredModel.schema(db, or: .empty)
-                guard policy == .never else { return (kept, model) }
-                return (kept, try StoredModel.modelWithoutMigration(model, in: db, or: .empty))
-            }
+            let kept = try read(queue) { db in try StoredModel.schema(db, or: .empty) }
+            let model = policy == .never ? try kept?.modelWithoutMigration(model) ?? model : model
             if let kept {
                 if try kept.needsMigration(to: model) { _ = try migrate(to: model, policy) }
                 try write(queue, fillLog)

@@ -32,18 +32,10 @@ struct ForeignKeyViolations {
             if let (parent, key) = key,
                 let reference = try Self.reference(row["rowid"], key, to: parent, deleted[parent] ?? [], db, layout)
             {
-                add(reference)
+                denied.add(reference)
             } else if locations.count < Self.shownCount {
                 locations.append(try Self.name(of: row["rowid"], in: table, db, layout) ?? "\(table)")
             }
-        }
-    }
-
-    private mutating func add(_ reference: OutsideReferences) {
-        if let index = denied.firstIndex(where: { $0.isSameForeignKey(as: reference) }) {
-            denied[index].count += 1
-        } else {
-            denied.append(reference)
         }
     }
 

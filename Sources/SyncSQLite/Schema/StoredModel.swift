@@ -37,6 +37,15 @@ enum StoredModel {
             if self == schema { return false }
             return try !ModelDifferences(stored: self.model(), given: schema.model()).problems.isEmpty
         }
+
+        /// Returns the model with which a process that does not migrate opens the store: the stored model if it has all
+        /// that the given model has, and more. Otherwise returns the given model.
+        func modelWithoutMigration(_ model: SyncModel) throws -> SyncModel {
+            guard try needsMigration(to: model) else { return model }
+            let stored = try self.model()
+            guard ModelDifferences(stored: stored, given: model).isStoredSuperset else { return model }
+            return stored.registering(transformersOf: model)
+        }
     }
 
     /// Returns the model of the store; nil if the database has no tables of a store and `empty` allows this.
@@ -71,15 +80,6 @@ enum StoredModel {
             )
         }
         return Schema(text: schema)
-    }
-
-    /// Returns the model with which a process that does not migrate opens a store: the stored model if it has all that
-    /// the given model has, and more. Otherwise returns the given model.
-    static func modelWithoutMigration(_ model: SyncModel, in db: Database, or empty: Empty) throws -> SyncModel {
-        guard let kept = try schema(db, or: empty), try kept.needsMigration(to: model) else { return model }
-        let stored = try kept.model()
-        guard ModelDifferences(stored: stored, given: model).isStoredSuperset else { return model }
-        return stored.registering(transformersOf: model)
     }
 
     /// Migrates the tables to another model and stores that model, in one transaction. Existing tables are only

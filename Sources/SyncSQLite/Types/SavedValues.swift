@@ -37,7 +37,7 @@ struct TypedSource: ExportSource {
         encoded.append(changes.changed)
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         // The model of the store may have attributes that the type does not have.
-        var omittedSlots = Set(values.indices).subtracting(entity.keySlots)
+        var omittedSlots = Set(values.indices)
         for attribute in given.attributes {
             let name = attribute.name
             guard let slot = entity.slotByName[name] else {
@@ -53,8 +53,7 @@ struct TypedSource: ExportSource {
             omittedSlots.remove(slot)
         }
         if let base {
-            let unchanged = base.unchangedAttributes(of: given).compactMap { entity.slotByName[$0.name] }
-            omittedSlots.formUnion(Set(unchanged).subtracting(entity.keySlots))
+            omittedSlots.formUnion(base.unchangedAttributes(of: given).compactMap { entity.slotByName[$0.name] })
         }
         let relationships = given.references.map(\.relationship) + given.related.keys
         if let name = relationships.first(where: { entity.relationship(named: $0) == nil }) {
@@ -86,8 +85,8 @@ struct TypedSource: ExportSource {
         let key = model.rowKey(id, of: entity)?.recordKey(model.keyType(of: entity.id))
         return ExportRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
-            values: values, omitting: omittedSlots,
-            group: Links(references, related), index: 0)
+            values: values, omitting: omittedSlots.subtracting(entity.keySlots), group: Links(references, related),
+            index: 0)
     }
 
     /// Returns a stored row with its key only, which links the row and changes nothing else.

@@ -33,7 +33,18 @@ package struct OutsideReferences: Sendable {
         (self.targetKey, self.row, self.count) = (targetKey, row, count)
     }
 
-    package func isSameForeignKey(as other: Self) -> Bool {
+    fileprivate func isSameForeignKey(as other: Self) -> Bool {
         table == other.table && columns == other.columns && target == other.target
+    }
+}
+
+extension [OutsideReferences] {
+    /// Adds rows. Rows that have the same foreign key are counted together.
+    package mutating func add(_ references: OutsideReferences) {
+        if let index = firstIndex(where: { $0.isSameForeignKey(as: references) }) {
+            self[index].count += references.count
+        } else {
+            append(references)
+        }
     }
 }

@@ -237,7 +237,7 @@ extension SyncTransaction {
             guard let found = try identities[row] else { continue }
             report.deleted(found, isRoot: deletionCandidates[row].isOmittedFromScope)
         }
-        for references in try store.delete(closure.reversed()) { add(references) }
+        for references in try store.delete(closure.reversed()) { outsideReferences.add(references) }
         // Triggers of the engine log the pending references of deleted rows.
         try store.deletePendingReferences(of: closure)
         links.removeRows(closure)
@@ -248,14 +248,6 @@ extension SyncTransaction {
 // MARK: - Tables outside the model
 
 extension SyncTransaction {
-    private mutating func add(_ references: OutsideReferences) {
-        if let index = outsideReferences.firstIndex(where: { $0.isSameForeignKey(as: references) }) {
-            outsideReferences[index].count += references.count
-        } else {
-            outsideReferences.append(references)
-        }
-    }
-
     /// Reports the rows of tables outside the model that foreign keys deleted or changed, and those that deny the
     /// deletion of a row. The result of a plan has the denials as diagnostics, so that its caller can resolve them.
     ///
@@ -275,24 +267,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Throws `deletionLimitExceeded` if foreign keys delete more rows of a table outside the model than the deletion
-    /// limit allows.
-    func checkOutsideDeletions(_ limit: DeletionLimit) throws {
-        let deletions = Dictionary(grouping: outsideReferences.filter { $0.effect == .deleted }, by: \.table)
-        for (table, references) in deletions.sorted(by: { $0.key < $1.key }) {
-            let deleted = references.reduce(0) { $0 + $1.count }
-            let before = try store.rowCount(ofTable: table) + deleted
-            let allowed = limit.allowed(of: before)
-            guard deleted > allowed else { continue }
-            throw SyncError(
-                .deletionLimitExceeded,
-                "foreign keys would delete \(deleted) of \(before) rows of the table \(table), more than the "
-                    + "\(allowed) allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
-                entity: name(of: references[0].target))
-        }
-    }
-
-    private func name(of table: TableID) -> String { model.entities[model[table].root].name }
+    func name(of table: TableID) -> String { model.entities[model[table].root].name }
 }
 
 extension OutsideReferences {

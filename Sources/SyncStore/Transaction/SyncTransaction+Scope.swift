@@ -215,13 +215,31 @@ extension SyncTransaction {
             if deleted <= limit.allowed(of: gone + count) { return }
         }
         let before = try gone + store.count(of: model.entities[entity], upTo: nil)
+        try check(limit, "the sync would delete", deleted, of: before, "\(name) rows", name)
+    }
+
+    /// Checks the rows of tables outside the model that foreign keys deleted.
+    private func checkOutsideDeletions(_ limit: DeletionLimit) throws {
+        let deletions = Dictionary(grouping: outsideReferences.filter { $0.effect == .deleted }, by: \.table)
+        for (table, references) in deletions.sorted(by: { $0.key < $1.key }) {
+            let deleted = references.reduce(0) { $0 + $1.count }
+            guard deleted > limit.alwaysAllowed else { continue }
+            let before = try store.rowCount(ofTable: table) + deleted
+            try check(
+                limit, "foreign keys would delete", deleted, of: before, "rows of the table \(table)",
+                name(of: references[0].target))
+        }
+    }
+
+    private func check(
+        _ limit: DeletionLimit, _ what: String, _ deleted: Int, of before: Int, _ rows: String, _ entity: String
+    ) throws {
         let allowed = limit.allowed(of: before)
         guard deleted > allowed else { return }
         throw SyncError(
             .deletionLimitExceeded,
-            "the sync would delete \(deleted) of \(before) \(name) rows, more than the \(allowed) "
-                + "allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
-            entity: name)
+            "\(what) \(deleted) of \(before) \(rows), more than the \(allowed) allowed; nothing was "
+                + (options.payloadKind.run == nil ? "written" : "deleted"), entity: entity)
     }
 }
 

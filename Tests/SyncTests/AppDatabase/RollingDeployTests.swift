@@ -11,10 +11,9 @@ struct RollingDeployTests {
             try SyncModel(
                 schemaData: Data(#"{"entities": {"User": {"attributes": {"id": "integer", \#(attributes)}}}}"#.utf8))
         }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("app.sqlite").path
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let file = folder.database.path
         let (old, new) = (try model(#""name": "string""#), try model(#""name": "string", "phone": "string""#))
         let first = try DataStack(model: old, in: DatabasePool(path: file), migration: .never)
         let migrating = try DataStack(model: new, in: DatabasePool(path: file))
