@@ -214,6 +214,6 @@ public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable, Coda
     /// log has the edits.
     case deleteWins
     /// The row stays on both sides. The side that deleted the row gets the row again, with all values of the other
-    /// side.
+    /// side. The deleted rows that a cascading delete rule connects with the row come back too.
     case editWins
 }

@@ -98,9 +98,9 @@ extension EngineLedger {
         return PendingChangeCounts(changes: try row.decode(atIndex: 0), deletions: try row.decode(atIndex: 1))
     }
 
-    /// Returns the keys of the locally deleted rows of each entity, by the number of the entity.
-    func deletedKeys() throws -> [Int: Set<BinaryComparedValue>] {
-        try db.rows("SELECT e, k FROM sync_outbox WHERE kind = 'delete'").reduce(into: [:]) { keys, row in
+    /// Returns the keys of the rows with a change of a kind, by the number of the entity.
+    func changedKeys(_ kind: PendingChange.Kind) throws -> [Int: Set<BinaryComparedValue>] {
+        try db.rows("SELECT e, k FROM sync_outbox WHERE kind = ?", kind.rawValue).reduce(into: [:]) { keys, row in
             keys[try row.decode(atIndex: 0), default: []].insert(row[1].exact)
         }
     }

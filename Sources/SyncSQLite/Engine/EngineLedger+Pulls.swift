@@ -125,9 +125,12 @@ extension EngineLedger {
         let time: Int64?
     }
 
-    func tombstones(of table: TrackedTable, _ source: Tombstone.Source) throws -> [Tombstone] {
-        try db.rows("SELECT id, time FROM sync_tombstone WHERE e = ? AND source = ?", table.number, source.rawValue).map
-        { Tombstone(id: try EngineTableCheck.json($0.decode(atIndex: 0)), time: try $0.decode(atIndex: 1)) }
+    /// Returns the tombstones of an entity. `source` is nil for all sources.
+    func tombstones(of table: TrackedTable, _ source: Tombstone.Source?) throws -> [Tombstone] {
+        try db.rows(
+            "SELECT id, time FROM sync_tombstone WHERE e = ? AND source = ifnull(?, source)", table.number,
+            source?.rawValue
+        ).map { Tombstone(id: try EngineTableCheck.json($0.decode(atIndex: 0)), time: try $0.decode(atIndex: 1)) }
     }
 
     func hasTombstones(of table: TrackedTable) throws -> Bool {

@@ -28,6 +28,17 @@ extension EngineLedger {
             """, ["e": table.number, "field": column.name, "owner": owner])
     }
 
+    /// Returns the locally deleted rows whose foreign key references a row at the service.
+    func deletedRows(
+        of table: TrackedTable, referencing owner: DatabaseValue, in column: TrackedTable.Column
+    ) throws -> [DatabaseValue] {
+        try db.values(
+            """
+            SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_outbox AS c ON c.e = b.e AND c.k = b.k
+            WHERE b.e = ?1 AND b.field = ?2 AND \(EngineSchema.isBase("b", "?3")) AND c.kind = 'delete'
+            """, table.number, column.name, owner)
+    }
+
     /// Returns the new rows that reference a row, also by a pending reference.
     func newRows(
         of table: TrackedTable, referencing owner: DatabaseValue, in column: TrackedTable.Column

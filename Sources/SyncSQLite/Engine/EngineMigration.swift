@@ -59,7 +59,7 @@ struct EngineMigration {
         guard try EngineSchema.names(in: db) != nil else { return }
         try EngineUpgrade.upgrade(in: db)
         let ledger = EngineLedger(db)
-        deleted = try ledger.deletedKeys()
+        deleted = try ledger.changedKeys(.delete)
         var registered: [Registered] = []
         for (number, name) in try ledger.entities() {
             guard let old = map.old.model.entityID(name).map({ map.old.model.entities[$0] }) else { continue }

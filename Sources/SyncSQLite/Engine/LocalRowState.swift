@@ -243,7 +243,8 @@ extension EngineLedger {
         /// The service applied a request. The next record of the row is merged, whatever its version.
         case sent(isCreated: Bool)
         /// The service returned a record of a locally deleted row, whose deletion is sent for the version of the record.
-        /// The row need not be known, since the response to its create may be lost.
+        /// The row need not be known, since the response to its create may be lost. The values of the record are not
+        /// stored.
         case pulledDeleted
 
         /// The assignments for a row that is already known.
@@ -261,7 +262,11 @@ extension EngineLedger {
                 version = coalesce(excluded.version, version), time = coalesce(excluded.time, time), origin = 'pulled',
                   trust = 'recheck', remote = coalesce(excluded.remote, remote)
                 """ + (isCreated ? ", heard = excluded.heard" : "")
-            case .pulledDeleted: "version = excluded.version, time = excluded.time"
+            case .pulledDeleted:
+                """
+                version = excluded.version, time = excluded.time,
+                  trust = iif(trust = 'current', 'recheck', trust)
+                """
             }
         }
     }

@@ -21,6 +21,7 @@ extension PageMerge {
             if comesBack { lost.append((try ConflictLog(db).deletedEdits(of: standing.key, table), resolution)) }
         }
         if comesBack {
+            deletedTogether += try CascadeLinks(engine, db).deletedRows(with: standing.key, of: table)
             try deleteState(standing.key)
         } else {
             // The next pull finds the same values again, and logs no second conflict.
@@ -31,6 +32,18 @@ extension PageMerge {
             try ledger.setKnownDeletion(of: standing.key, table)
         }
         return comesBack
+    }
+
+    /// Restores the rows that were deleted locally with the restored rows. `areReferenced`: whether to restore the rows
+    /// that the restored rows may reference, or the others.
+    mutating func undoDeletions(areReferenced: Bool) throws {
+        guard !deletedTogether.isEmpty else { return }
+        let referenced = Set(engine.parentsFirst.map(\.number).prefix { $0 != table.number })
+        let rows = deletedTogether.filter { referenced.contains($0.table) == areReferenced }
+        try CaptureSuppression.clearAll(in: db)
+        for row in rows { try engine.undoDeletion(of: row, in: db) }
+        try CaptureSuppression.writing.set(in: db)
+        for row in rows where row.table == table.number { entries.discard(row.key) }
     }
 
     /// Returns whether the pulled record of a locally deleted row has only base values and sent values.

@@ -19,13 +19,15 @@ struct PageMerge {
         /// Whether a row keeps its known version if its record has none. The service then rejects a change of the row if
         /// it has another version.
         var keepsVersions = false
+        /// The rows without a record that are created again. See ``CascadeLinks/restoredRows()``.
+        var restoredRows: Set<TrackedRow> = []
     }
 
     let engine: SQLiteEngineStore
     let table: TrackedTable
     let options: Options
     private let clock: Int64
-    private let entries: RowEntries
+    let entries: RowEntries
     let db: Database
     var ledger: EngineLedger { EngineLedger(db) }
     var outcome = SyncReport()
@@ -34,6 +36,8 @@ struct PageMerge {
     private var preexisting: PreexistingRows
     /// The edits of locally deleted rows that are restored.
     var lost: [(edits: [ConflictLog.DeletedEdit], resolution: ConflictOutcome)] = []
+    /// The rows that were deleted locally with rows that are restored.
+    var deletedTogether: [TrackedRow] = []
 
     init(
         _ engine: SQLiteEngineStore, _ table: TrackedTable, _ options: Options, clock: Int64, _ entries: RowEntries,
@@ -96,7 +100,12 @@ struct PageMerge {
             case .remoteDelete where table.registration.deletions == .editWins:
                 let reason: SyncConflict.Reason = options.isMissing ? .missingRemotely : .deletedRemotely
                 try bringBack(row, standing, reason.rawValue)
-            case .remoteDelete, .delete, .deleteWithinLimit: deleted.append((row, standing))
+            case .remoteDelete, .delete, .deleteWithinLimit:
+                guard options.restoredRows.contains(TrackedRow(table, standing.key)) else {
+                    deleted.append((row, standing))
+                    continue
+                }
+                try bringBack(row, standing, "deleted with a row that was edited")
             case .clear:
                 try deleteState(standing.key)
                 try engine.deletePendingReferences(to: key, of: table, in: db)
@@ -104,7 +113,9 @@ struct PageMerge {
         }
         try delete(deleted)
         guard !written.isEmpty else { return }
+        try undoDeletions(areReferenced: true)
         try write(written, editedRows)
+        try undoDeletions(areReferenced: false)
         for (edits, resolution) in lost {
             outcome[table.entity.name].conflictingValues += try ConflictLog(db).add(edits, table, resolution)
         }

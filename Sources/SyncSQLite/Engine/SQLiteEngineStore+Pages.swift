@@ -179,13 +179,14 @@ extension SQLiteEngineStore {
         let listed = try listed.map { try table($0) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.outboxScan.clear()
+            let restored = try CascadeLinks(self, db).restoredRows()
             // Rows that the service reported as deleted are deleted even if the deletion limit keeps the missing rows.
-            var outcome = try deleteRows(with: .reported, in: db)
+            var outcome = try deleteRows(with: .reported, except: restored, in: db)
             // Reset the count: `deleteMissing` tries all quarantined records again, and counts the rejected records.
             for entity in outcome.entities.keys { outcome[entity].blockedChanges = 0 }
             do {
                 try db.inSavepoint {
-                    outcome.add(try deleteMissing(limit, listed, in: db))
+                    outcome.add(try deleteMissing(limit, listed, except: restored, in: db))
                     return .commit
                 }
             } catch let error as SyncError where error.code == .deletionLimitExceeded {
@@ -196,13 +197,13 @@ extension SQLiteEngineStore {
     }
 
     private func deleteMissing(
-        _ limit: DeletionLimit?, _ listed: [TrackedTable], in db: Database
+        _ limit: DeletionLimit?, _ listed: [TrackedTable], except restored: Set<TrackedRow>, in db: Database
     ) throws -> SyncReport {
         // Counting reads all rows, so count only if rows may be deleted.
         let ledger = EngineLedger(db)
         let isAnyMissing = try ledger.hasTombstones(.missing)
         let before = isAnyMissing ? try limit.map { _ in try tables.map(ledger.knownCount) } : nil
-        var outcome = try deleteRows(with: .missing, in: db)
+        var outcome = try deleteRows(with: .missing, except: restored, in: db)
         if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
         for table in listed { try ledger.endListing(of: table, at: db.now()) }
         // Reset the count: the retry below counts the records that are rejected again.
@@ -213,14 +214,17 @@ extension SQLiteEngineStore {
     }
 
     /// Deletes the rows with a tombstone. Referencing rows come first, so that each is merged by its own state before
-    /// rows that it references are deleted.
-    private func deleteRows(with source: EngineLedger.Tombstone.Source, in db: Database) throws -> SyncReport {
+    /// rows that it references are deleted. Rows in `restored` are created again instead.
+    private func deleteRows(
+        with source: EngineLedger.Tombstone.Source, except restored: Set<TrackedRow>, in db: Database
+    ) throws -> SyncReport {
         var outcome = SyncReport()
         for table in parentsFirst.reversed() {
             let tombstones = try EngineLedger(db).tombstones(of: table, source)
             guard !tombstones.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
             writer.options.isMissing = source == .missing
+            writer.options.restoredRows = restored
             try writer.apply(
                 tombstones.map {
                     RemoteRecord(id: $0.id, record: nil, modifiedAt: $0.time.map(Date.init(milliseconds:)))

@@ -52,12 +52,28 @@ extension SQLiteEngineStore {
                         entity: entity
                     )
                 }
-                try insert(own, ledger.bases(of: key, table).mapValues(\.value), table, in: db)
-                // An update without values resolves the pending references to the row.
-                _ = try stack.update(entity, id: own.recordKey(table.key.type).json, with: [:], in: db)
-                if let key = try table.key.engineKey(of: own, in: db) { try revert(key, table, in: db) }
+                for row in try CascadeLinks(self, db).deletedRows(with: key, of: table) {
+                    try undoDeletion(of: row, in: db)
+                }
             }
         }
+    }
+
+    /// Restores a locally deleted row that the service has, as a local edit. The row gets its base values. Does nothing
+    /// if the row has no pending deletion.
+    func undoDeletion(of row: TrackedRow, in db: Database) throws {
+        let ledger = EngineLedger(db)
+        guard let table = tables.first(where: { $0.number == row.table }),
+            try ledger.change(of: row.key, table)?.kind == .delete,
+            let id = try table.key.recordKey(row.key, in: db)
+        else { return }
+        let own = RowKey(id, table.key.type)
+        // The pull stores no values of locally deleted rows. The next pull gets them.
+        if try ledger.knownRow(row.key, table)?.trust != .current { try ledger.clearCursor(of: table) }
+        try insert(own, ledger.bases(of: row.key, table).mapValues(\.value), table, in: db)
+        // An update without values resolves the pending references to the row.
+        _ = try stack.update(table.entity.name, id: id.json, with: [:], in: db)
+        if let key = try table.key.engineKey(of: own, in: db) { try revert(key, table, in: db) }
     }
 
     /// Resets the edited fields of a row to their base values, as a local edit. The change of the row is deleted,

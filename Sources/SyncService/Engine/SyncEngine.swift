@@ -307,9 +307,11 @@ extension SyncEngine {
 
     /// Discards the pending change of a row, blocked or not, so that the row is again as the service last sent it.
     ///
-    /// The call deletes a new row, and inserts a deleted row again. Of an edited row, it resets the edited attributes and
-    /// links. Other rows stay as they are, also those that a delete rule deleted or changed with the row. If a request
-    /// of the change has no outcome yet, the service may apply it. Then the next push sends the former values.
+    /// The call deletes a new row. Of an edited row, it resets the edited attributes and links. It inserts a deleted row
+    /// again, together with the deleted rows that a cascading delete rule connects with it, as far as the service has
+    /// them. Attributes that are not exported have no value then, and links of other rows that the deletion cleared stay
+    /// cleared. If a request of the change has no outcome yet, the service may apply it. Then the next push sends the
+    /// former values.
     ///
     /// - Parameter key: The primary key of the row.
     /// - Throws: ``SyncError`` `rowNotFound` if the row has no pending change, or was deleted before the service
