@@ -38,6 +38,7 @@
     ///     subentity.
     ///   - table: The name of the table; nil for the name of the entity.
     @attached(member, names: arbitrary)
+    @attached(memberAttribute)
     @attached(
         extension, conformances: EntityRecord,
         names: named(init), named(encode), named(setRelated))
@@ -93,6 +94,11 @@
     /// variable.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
+
+    /// Records each edit of a property, so that a save of a copy does not affect other copies. `@Entity` adds this macro
+    /// to the properties of a struct.
+    @attached(accessor, names: named(didSet))
+    public macro TrackedProperty() = #externalMacro(module: "SyncMacros", type: "TrackedPropertyMacro")
 
     /// Makes a property of type `Company?` or `[Note]` a relationship.
     ///

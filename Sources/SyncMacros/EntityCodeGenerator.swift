@@ -22,7 +22,7 @@
                 "\(access)typealias SyncKey = \(key.type)",
                 "\(access)var syncKey: SyncKey? { \(key.value) }",
                 "\(access)var syncID: SyncCore.JSONValue { \(key.id) }",
-                "\(access)var syncFetchedRow = SyncSQLite.FetchedRow()",
+                "\(access)var syncFetchedRow = SyncSQLite.FetchedRow(tracksEdits: \(entity.tracksEdits))",
             ]
             return entity.hasColumns ? members : members + ["\(access)nonisolated enum Columns {\n\(columns)\n}"]
         }

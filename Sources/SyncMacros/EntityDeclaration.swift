@@ -42,6 +42,14 @@
             }
         }
 
+        /// Whether the macro can record each edit of a value. A property with observers or a property wrapper cannot
+        /// have more accessors.
+        var tracksEdits: Bool {
+            stored.allSatisfy {
+                $0.isTracked || $0.isRelationship || $0.isTransient || $0.variable.bindingSpecifier.text == "let"
+            }
+        }
+
         // MARK: Arguments
 
         func argument(_ label: String) -> ExprSyntax? {
@@ -180,6 +188,21 @@
             guard case .argumentList(let list) = attribute(name)?.arguments else { return [] }
             return list
         }
+
+        /// Whether the macro can record each edit of the property with an observer.
+        var isTracked: Bool {
+            variable.bindingSpecifier.text == "var" && binding.accessorBlock == nil && !isRelationship && !isTransient
+                && variable.attributes.allSatisfy { element in
+                    guard let name = element.as(AttributeSyntax.self)?.macroName else { return false }
+                    return Self.markers.contains(name)
+                }
+        }
+
+        /// The attributes that add no accessors.
+        private static let markers: Set = [
+            "PrimaryKey", "RemoteKey", "NotExported", "Transformer", "Format", "Stored", "Column", "RenamedFrom",
+            "available", "MainActor", "usableFromInline",
+        ]
 
         var isTransient: Bool { attribute("Transient") != nil }
         var isPrimaryKey: Bool { attribute("PrimaryKey") != nil }

@@ -7,7 +7,17 @@
 
     /// The macro `@Entity`. It adds members to a struct, such as the storage of relationships, and conforms the struct
     /// to `EntityRecord`.
-    struct EntityMacro: MemberMacro, ExtensionMacro {
+    struct EntityMacro: MemberMacro, MemberAttributeMacro, ExtensionMacro {
+        static func expansion(
+            of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+            providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+        ) throws -> [AttributeSyntax] {
+            guard let entity = EntityDeclaration(declaration, node), entity.tracksEdits,
+                let property = member.as(VariableDeclSyntax.self).flatMap(EntityProperty.init), property.isTracked
+            else { return [] }
+            return ["@TrackedProperty"]
+        }
+
         static func expansion(
             of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
             conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
@@ -26,7 +36,9 @@
                     rows,
                     """
                     /// The key of the row that `\(raw: property.name)` references.
-                    \(raw: entity.access)var \(raw: property.keyName): \(raw: target.type).SyncKey?
+                    \(raw: entity.access)var \(raw: property.keyName): \(raw: target.type).SyncKey? {
+                        didSet { syncFetchedRow.recordEdit() }
+                    }
                     """,
                 ]
             }
@@ -75,7 +87,15 @@
             }
             let storage = property.storage
             if target.isToMany {
-                return ["get { \(raw: storage).rows ?? [] }", "set { \(raw: storage).rows = newValue }"]
+                return [
+                    "get { \(raw: storage).rows ?? [] }",
+                    """
+                    set {
+                        \(raw: storage).rows = newValue
+                        syncFetchedRow.recordEdit()
+                    }
+                    """,
+                ]
             }
             return [
                 "get { \(raw: storage).row(withKey: \(raw: property.keyName)) }",
@@ -83,10 +103,20 @@
                 set {
                     \(raw: storage).rows = newValue.map { [$0] } ?? []
                     \(raw: property.keyName) = newValue?.syncKey
+                    syncFetchedRow.recordEdit()
                 }
                 """,
             ]
         }
+    }
+
+    /// The macro `@TrackedProperty`, which `@Entity` adds to the properties of a struct. It records each edit of the
+    /// property.
+    struct TrackedPropertyMacro: AccessorMacro {
+        static func expansion(
+            of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
+            in context: some MacroExpansionContext
+        ) throws -> [AccessorDeclSyntax] { ["didSet { syncFetchedRow.recordEdit() }"] }
     }
 
     // MARK: - Plugin
@@ -94,7 +124,9 @@
     /// The compiler plugin with the macros of the package.
     @main
     struct Plugin: CompilerPlugin {
-        let providingMacros: [any Macro.Type] = [EntityMacro.self, RelationshipMacro.self, MarkerMacro.self]
+        let providingMacros: [any Macro.Type] = [
+            EntityMacro.self, RelationshipMacro.self, TrackedPropertyMacro.self, MarkerMacro.self,
+        ]
     }
 #else
     /// A program that does nothing: without the trait `Macros` there are no macros, but SwiftPM still builds the

@@ -15,8 +15,9 @@ extension DataStack {
     /// back, so the next save writes what differs from the contents before or after it.
     ///
     /// If an integer or string primary key is nil, the call inserts a row with a temporary key. If a UUID primary key is
-    /// nil, the call inserts a row with a random UUID. If an engine has replaced the temporary key of a value, the call
-    /// updates the row with the current key.
+    /// nil, the call inserts a row with a random UUID. A later save of the same value, or of an edited copy, updates that
+    /// row, if the type records its edits (see ``FetchedRow``). If an engine has replaced the temporary key of a value,
+    /// the call updates the row with the current key.
     ///
     /// The rows of a loaded to-many relationship are linked. Rows that the relationship omits keep their links and their
     /// places, and no row is deleted. Rows that are added to a list that is not loaded come last. To replace the links of
@@ -165,12 +166,13 @@ extension DataStack {
     /// - Parameters:
     ///   - isOwn: Whether the transaction belongs to the stack.
     ///   - replacesLists: Whether rows that were removed from a list lose their link.
+    ///   - areNew: Whether the values are new rows, also if a save generated keys for them before.
     private func save<Value: EntityRecord>(
-        _ values: [Value], in db: Database, isOwn: Bool, replacesLists: Bool = false
+        _ values: [Value], in db: Database, isOwn: Bool, replacesLists: Bool = false, areNew: Bool = false
     ) throws -> SyncResult {
         let entity = try model.compiled.entity(named: Value.entityName)
         guard !values.isEmpty else { return SyncResult(entity: entity.name) }
-        let payload = try payload(of: values, in: db, replacesLists: replacesLists)
+        let payload = try payload(of: values, in: db, replacesLists: replacesLists, areNew: areNew)
         var options = payload.options(SyncOptions(payloadKind: .delta, isStrict: true, deletionLimit: nil))
         options.types = payload.types
         let builder = try PayloadGraphBuilder(
@@ -212,7 +214,7 @@ extension DataStack {
             guard let key = model.compiled.rowKey(value.syncID, of: entity) else { continue }
             try checkIsFree(try layout.laterKey(of: key, entity, in: db) ?? key, of: entity, in: db)
         }
-        return try save(values, in: db, isOwn: isOwn)
+        return try save(values, in: db, isOwn: isOwn, areNew: true)
     }
 
     private func delete<Value: EntityRecord>(_ values: [Value], in db: Database, isOwn: Bool) throws -> SyncResult {
@@ -220,12 +222,13 @@ extension DataStack {
         return try db.savepoint {
             var result = SyncResult(entity: Value.entityName)
             for value in values {
-                guard value.syncID != .null else {
+                let key = value.key(in: identity)
+                guard key != .null else {
                     throw SyncError(
                         entity.isKeyed ? .primaryKeyMissing : .keylessEntity,
                         "a value without a primary key identifies no row", entity: entity.name)
                 }
-                result.merge(try delete(entity.name, id: value.syncID, in: db, isOwn: isOwn))
+                result.merge(try delete(entity.name, id: key, in: db, isOwn: isOwn))
             }
             return result
         }

@@ -15,6 +15,8 @@ struct ChangedValue {
     let value: any EntityRecord
     /// The contents as they were fetched or last saved with the owner of the value; nil for those that the value knows.
     let base: RowContents?
+    /// Whether the value is a new row, also if a save generated a key for it before.
+    var isNew = false
 }
 
 /// The related rows that a save of a value links or writes.
@@ -66,16 +68,17 @@ struct ChangedRelatedRows {
         let known = Dictionary(fetched.rows.map { ($0.key, $0) }) { first, _ in first }
         var kept: Set<JSONValue> = []
         for row in related {
-            guard let contents = known[row.syncID], row.syncID != .null else { continue }
+            let key = context.key(of: row)
+            guard let contents = known[key], key != .null else { continue }
             if try row.isUnchanged(since: contents) {
-                kept.insert(row.syncID)
-            } else if try context.isStored(row.syncID, of: destination) {
-                kept.insert(row.syncID)
+                kept.insert(key)
+            } else if try context.isStored(key, of: destination) {
+                kept.insert(key)
                 changed.append(ChangedValue(value: row, base: contents))
             }
         }
         let isKnown = fetched.isCertain && !(replacesLists && !fetched.possible.isEmpty)
-        if isKnown, kept.count == related.count, related.map(\.syncID) == fetched.keys { return nil }
+        if isKnown, kept.count == related.count, related.map(context.key) == fetched.keys { return nil }
         guard relationship.isToMany else { return all }
         return try mergedList(related, kept, relationship, fetched) ?? all
     }
@@ -110,7 +113,9 @@ struct ChangedRelatedRows {
     ) throws -> [RelatedRow]? {
         let isOrdered = relationship.relationship.isOrdered
         // Without an order, the links of other rows stay.
-        if !isOrdered, !replacesLists { return related.filter { !kept.contains($0.syncID) }.map(RelatedRow.value) }
+        if !isOrdered, !replacesLists {
+            return related.filter { !kept.contains(context.key(of: $0)) }.map(RelatedRow.value)
+        }
         let destination = destination(of: relationship)
         guard destination.keySlot != nil, owner != .null, let storedOwner = try context.row(owner, of: entity) else {
             return nil
@@ -120,8 +125,9 @@ struct ChangedRelatedRows {
         func currentKey(_ key: JSONValue) throws -> JSONValue { try context.currentKey(key, of: destination) }
         var list: [(key: JSONValue, row: RelatedRow)] = []
         for row in related {
-            let key = try currentKey(row.syncID)
-            if !kept.contains(row.syncID) {
+            let own = context.key(of: row)
+            let key = try currentKey(own)
+            if !kept.contains(own) {
                 list.append((key, .value(row)))
             } else if let storedRow = storedRows[key] {
                 list.append((key, .stored(storedRow)))

@@ -23,6 +23,7 @@ public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
 
     /// The row of the value as it was fetched or last saved. `DataStack` sets and uses this property, so that a save
     /// writes only what changed since. A type that does not store it has an empty state, and a save writes all values.
+    /// A type that calls ``FetchedRow/recordEdit()`` for each edit can be copied without surprises.
     var syncFetchedRow: FetchedRow { get set }
 
     /// Creates a value from a row.

@@ -3,21 +3,39 @@ import SyncCore
 
 /// The row of a value, as the value was fetched or last saved. A save writes only what differs from it.
 ///
-/// `@Entity` stores it in ``EntityRecord/syncFetchedRow``. All copies of a value share one state. The state takes no part
-/// in the comparison, the hash value and the encoding of a value.
+/// `@Entity` stores it in ``EntityRecord/syncFetchedRow``, and calls ``recordEdit()`` for each edit. So an edited copy of
+/// a value has a state of its own, and a save of it does not affect the other copies. Without these calls, all copies of
+/// a value share one state. The state takes no part in the comparison, the hash value and the encoding of a value.
 public struct FetchedRow: Sendable {
     /// Nil in the fetched value that a state contains, which would otherwise contain its own state.
-    private let state: State?
+    private var state: State?
 
     /// Creates the state of a value that was neither fetched nor saved. A save writes all attributes of the value.
-    public init() { state = State() }
+    ///
+    /// - Parameter tracksEdits: Whether the type calls ``recordEdit()`` for each edit of a property.
+    public init(tracksEdits: Bool = false) { state = State(tracksEdits: tracksEdits) }
 
     private init(_ state: State?) { self.state = state }
+
+    /// Gives the value a state of its own if other copies share its state. Call this method when a property changes.
+    public mutating func recordEdit() {
+        guard state?.tracksEdits == true, !isKnownUniquelyReferenced(&state), let former = state else { return }
+        state = State(after: former)
+    }
 
     /// Returns the contents of the row; nil if the value was neither fetched from this store nor saved in it.
     func contents(in store: StoreIdentity) throws -> RowContents? {
         guard let known = state?.known, known.store === store else { return nil }
         return try known.contents.row
+    }
+
+    /// Returns the key that a save generated for the value; nil if no save in this store did, or if the edits of the
+    /// value are not tracked. Without tracking, a copy of the value may be meant as another new row.
+    func generatedKey(in store: StoreIdentity?) -> JSONValue? {
+        guard let state, state.tracksEdits, case (.saved(let contents), let own)? = state.known,
+            store == nil || own === store, contents.key != .null
+        else { return nil }
+        return contents.key
     }
 
     /// Sets the contents that were fetched.
@@ -35,9 +53,9 @@ public struct FetchedRow: Sendable {
     ///
     /// - Returns: A function that undoes the change.
     func setSaved(_ contents: RowContents, in store: StoreIdentity) -> @Sendable () -> Void {
-        let former = state?.known
+        let former = state?.ownKnown
         state?.known = (.saved(contents), store)
-        return { [state] in state?.known = former }
+        return { [state] in state?.ownKnown = former }
     }
 
     /// Adds contents that the row may have now, because a caller may roll the write back. A save then also writes what
@@ -62,18 +80,48 @@ public struct FetchedRow: Sendable {
         }
     }
 
-    /// `@unchecked Sendable`: the variable is only accessed while `lock` is held.
+    /// `@unchecked Sendable`: the variables are only accessed while `lock` is held.
     private final class State: @unchecked Sendable {
         typealias Known = (contents: Contents, store: StoreIdentity)
 
         /// The lock of all states. A lock in each state would make each value larger.
         private static let lock = NSLock()
-        private var current: Known?
+        let tracksEdits: Bool
+        private var own: Known?
+        /// The state of the copy from which the value was edited. A save of that copy may end after the edit.
+        private var former: State?
+
+        init(tracksEdits: Bool) { self.tracksEdits = tracksEdits }
+
+        init(after former: State) { (self.former, tracksEdits) = (former, true) }
 
         /// The contents of the row, and the store that contains it; nil if the value was neither fetched nor saved.
         var known: Known? {
-            get { Self.lock.withLock { current } }
-            set { Self.lock.withLock { current = newValue } }
+            get {
+                Self.lock.withLock {
+                    var state = self
+                    while state.own == nil, let former = state.former { state = former }
+                    return state.own
+                }
+            }
+            set { ownKnown = newValue }
+        }
+
+        /// What ``known`` is for this copy since its last edit; nil if the copy was not saved since.
+        var ownKnown: Known? {
+            get { Self.lock.withLock { own } }
+            set { Self.lock.withLock { own = newValue } }
+        }
+
+        /// Releases a long chain of states without recursion.
+        deinit {
+            var next = former
+            former = nil
+            while next != nil, isKnownUniquelyReferenced(&next) {
+                let further = next?.former
+                next?.former = nil
+                next = further
+            }
         }
     }
 }
@@ -107,7 +155,7 @@ struct RowContents: Sendable {
     /// The certain links of to-one relationships.
     private var references: [EntityRowEncoder.Reference]
 
-    init(_ value: any EntityRecord) throws { try self.init(EntityRowEncoder(encoding: value), key: value.syncID) }
+    init(_ value: any EntityRecord) throws { try self.init(EntityRowEncoder(encoding: value), key: value.key(in: nil)) }
 
     init(_ row: EntityRowEncoder, key: JSONValue) throws {
         self.key = key
@@ -173,10 +221,17 @@ extension EntityRowEncoder.Attribute {
 }
 
 extension EntityRecord {
+    /// Returns the primary key as JSON: that of the value, or else the key that a save in a store generated for it; null
+    /// if there is neither. `store` is nil for any store.
+    func key(in store: StoreIdentity?) -> JSONValue {
+        let key = syncID
+        return key == .null ? syncFetchedRow.generatedKey(in: store) ?? .null : key
+    }
+
     /// Returns whether the value and its loaded related rows have these contents.
     func isUnchanged(since contents: RowContents) throws -> Bool {
         let row = try EntityRowEncoder(encoding: self)
-        guard contents.key == syncID,
+        guard contents.key == key(in: nil),
             contents.unchangedAttributes(of: row).count == row.attributes.count,
             row.references.allSatisfy(contents.has), row.related.count == contents.related.count
         else { return false }

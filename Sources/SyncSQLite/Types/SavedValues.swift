@@ -24,16 +24,19 @@ struct TypedSource: ExportSource {
 
     /// Returns a row without the values and links that are as they were fetched or last saved.
     ///
-    /// - Parameter contents: The contents to compare the value with; nil for those that the value knows.
+    /// - Parameters:
+    ///   - contents: The contents to compare the value with; nil for those that the value knows.
+    ///   - isNew: Whether the value is a new row, also if a save generated a key for it before.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `typeMismatch`.
-    func row<Value: EntityRecord>(_ value: Value, since contents: RowContents? = nil) throws -> ExportRow {
+    func row<Value: EntityRecord>(
+        _ value: Value, since contents: RowContents? = nil, isNew: Bool = false
+    ) throws -> ExportRow {
         let entity = try model.entity(named: Value.entityName)
         let given = try EntityRowEncoder(encoding: value)
-        let base = try context.base(of: value, since: contents, entity)
-        let changes = try ChangedRelatedRows(given, of: value.syncID, since: base, entity, context, replacesLists)
+        let base = isNew ? nil : try context.base(of: value, since: contents, entity)
+        var id = base?.key ?? value.syncID
+        let changes = try ChangedRelatedRows(given, of: id, since: base, entity, context, replacesLists)
         let related = changes.rows
-        let saved = try RowContents(given, key: value.syncID)
-        encoded.append(value.syncFetchedRow, replacesLists ? saved : saved.addingRelated(of: base))
         encoded.append(changes.changed)
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         // The model of the store may have attributes that the type does not have.
@@ -74,14 +77,24 @@ struct TypedSource: ExportSource {
             let current = try currentKey(key, entity.relationship(named: reference.relationship)?.destination)
             references[reference.relationship] = current?.jsonForm ?? key
         }
-        var id = value.syncID
+        var savedKey = id
         if let slot = entity.keySlot {
-            let isKeyed = model.rowKey(id, of: entity) != nil
-            if let saved = try isKeyed ? currentKey(id, entity.id) : context.temporaryKey(of: entity) {
-                values[slot] = saved
-                id = saved.jsonForm
+            if let key = model.rowKey(id, of: entity) {
+                if value.syncID == .null, let known = try context.storedValue(key.databaseValue, of: entity) {
+                    values[slot] = known
+                }
+                if let current = try currentKey(id, entity.id) {
+                    values[slot] = current
+                    id = current.jsonForm
+                }
+            } else if let generated = try context.temporaryKey(of: entity) {
+                values[slot] = generated
+                id = generated.jsonForm
+                savedKey = id
             }
         }
+        let saved = try RowContents(given, key: savedKey)
+        encoded.append(value.syncFetchedRow, replacesLists ? saved : saved.addingRelated(of: base))
         let key = model.rowKey(id, of: entity)?.recordKey(model.keyType(of: entity.id))
         return ExportRow(
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
@@ -168,10 +181,13 @@ struct SaveContext {
         of value: Value, since contents: RowContents?, _ entity: CompiledEntity
     ) throws -> RowContents? {
         guard !ignoresFetchedRows, let contents = try contents ?? value.syncFetchedRow.contents(in: stack.identity),
-            contents.key == value.syncID, try isStored(value.syncID, of: entity)
+            contents.key == key(of: value), try isStored(contents.key, of: entity)
         else { return nil }
         return contents
     }
+
+    /// Returns the primary key of a value as JSON: its own, or the one that an earlier save generated for it.
+    func key(of value: any EntityRecord) -> JSONValue { value.key(in: stack.identity) }
 
     func isStored(_ key: JSONValue, of entity: CompiledEntity) throws -> Bool {
         guard let key = stack.model.compiled.rowKey(key, of: entity) else { return false }

@@ -30,17 +30,19 @@ extension DataStack {
     /// - Parameters:
     ///   - replacesLists: Whether the lists of the values replace the stored links.
     ///   - isWhole: Whether the payload has all contents of the values.
+    ///   - areNew: Whether the values are new rows, also if a save generated keys for them before.
     /// - Throws: ``SyncError`` `unknownEntity`. `typeMismatch` for a value that cannot be encoded, or for an attribute
     ///   that a sync cannot read back from JSON.
     package func payload<Value: EntityRecord>(
-        of values: [Value], in db: Database, replacesLists: Bool, isWhole: Bool = false
+        of values: [Value], in db: Database, replacesLists: Bool, isWhole: Bool = false, areNew: Bool = false
     ) throws -> ValuePayload {
         let source = TypedSource(
             model: model.compiled,
             context: SaveContext(stack: self, db: db, added: AddedRows(values, self), ignoresFetchedRows: isWhole),
             replacesLists: replacesLists, encoded: EncodedRows())
         var payload = ValuePayload(rows: source.encoded)
-        payload.append(try records(Value.self, values.map { ChangedValue(value: $0, base: nil) }, source), Value.self)
+        let all = values.map { ChangedValue(value: $0, base: nil, isNew: areNew) }
+        payload.append(try records(Value.self, all, source), Value.self)
         while let changed = source.encoded.takeChanged() {
             try append(changed, like: changed[0].value, to: &payload, source)
         }
@@ -65,7 +67,7 @@ extension DataStack {
         var exporter = RecordExporter(model: model, options: options, source: source)
         return try values.compactMap { changed in
             try (changed.value as? Value).map { value in
-                try exporter.record(try source.row(value, since: changed.base), of: entity)
+                try exporter.record(try source.row(value, since: changed.base, isNew: changed.isNew), of: entity)
             }
         }
     }
@@ -169,8 +171,9 @@ final class AddedRows {
             let isOneToMany = relationship.isToMany && !model[relationship.link].isManyToMany
             let known = Dictionary(base?.related[name]?.rows.map { ($0.key, $0) } ?? []) { first, _ in first }
             for row in rows {
-                if isOneToMany, known[row.syncID] == nil { found[relationship.link, default: []].insert(row.syncID) }
-                try add(row, since: known[row.syncID] ?? row.syncFetchedRow.contents(in: stack.identity), to: &found)
+                let key = row.key(in: stack.identity)
+                if isOneToMany, known[key] == nil { found[relationship.link, default: []].insert(key) }
+                try add(row, since: known[key] ?? row.syncFetchedRow.contents(in: stack.identity), to: &found)
             }
         }
     }

@@ -124,6 +124,36 @@ struct EntityTests {
         #expect(try await stack.save(label)[Label.self].updated == [1])
     }
 
+    @Test("A save of a copy does not affect other copies, and a new value is one row")
+    func copies() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Recipe.self, Step.self, Observed.self))
+        var form = Recipe(title: "tea", steps: [Step(text: "heat")])
+        try await stack.save(form)
+        form.note = "hot"
+        form.steps[0].text = "heat water"
+        form.steps.append(Step(text: "steep"))
+        try await stack.save(form)
+        #expect(try await stack.save(form).isEmpty)
+        #expect(try await stack.count(Recipe.self) == 1)
+        var list = try await stack.fetch(Recipe.self, including: \.steps)
+        #expect(list.map { $0.steps.map(\.text).sorted() } == [["heat water", "steep"]])
+        var one = list[0]
+        one.note = "cold"
+        one.steps[0].recipe = nil
+        try await stack.save(one)
+        #expect(try await stack.save(list).isEmpty)
+        #expect(try await stack.fetch(Recipe.self).map(\.note) == ["cold"])
+        list[0].title = "mint tea"
+        try await stack.save(list)
+        #expect(try await stack.fetch(Recipe.self, including: \.steps).map(\.note) == ["cold"])
+        for text in ["a", "b"] {
+            var value = Observed(text: "")
+            value.text = text
+            try await stack.save(value)
+        }
+        #expect(try await stack.fetch(Observed.self).map(\.text).sorted() == ["a", "b"])
+    }
+
     @Test("A sync of a value changes lists as the app did since they were fetched")
     func syncedLists() async throws {
         let stack = try stack()

@@ -112,6 +112,27 @@ struct Stay: Codable, Hashable, Sendable { var from: Date }
     var stay: Stay?
 }
 
+/// Rows without keys of their own.
+@Entity struct Recipe: Equatable {
+    var id: Int?
+    var title: String
+    @NotExported var note: String?
+    @Relationship(inverse: "recipe", deleteRule: .cascade) var steps: [Step]
+}
+
+@Entity struct Step: Equatable {
+    var id: Int?
+    var text: String
+    @Relationship var recipe: Recipe?
+}
+
+/// A property with an observer, to which the macro cannot add another one.
+@Entity struct Observed {
+    var id: Int?
+    var text: String { didSet { changes += 1 } }
+    @Transient var changes = 0
+}
+
 /// Dates with formats, as in schema files.
 @Entity struct Visit {
     var id: Int
