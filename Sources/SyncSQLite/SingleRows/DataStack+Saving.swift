@@ -54,6 +54,14 @@ extension DataStack {
         return try save(values, in: db, isOwn: false)
     }
 
+    /// Inserts or updates the row of the given value and its loaded related rows, inside ``write(_:)-eoq9``.
+    ///
+    /// - Throws: The errors of ``save(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
+    @discardableResult
+    public func save<Value: EntityRecord>(_ value: Value, in db: Database) throws -> SyncResult {
+        try save([value], in: db)
+    }
+
     /// Changes the row with the given key. The call reads the row as a value, passes the value to `change`, and saves
     /// the value, in one transaction. The call writes only what `change` changes.
     ///
@@ -125,6 +133,14 @@ extension DataStack {
         return try insert(values, in: db, isOwn: false)
     }
 
+    /// Inserts the row of the given value, and saves its loaded related rows, inside ``write(_:)-eoq9``.
+    ///
+    /// - Throws: The errors of ``insert(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
+    @discardableResult
+    public func insert<Value: EntityRecord>(_ value: Value, in db: Database) throws -> SyncResult {
+        try insert([value], in: db)
+    }
+
     /// Deletes the row with the primary key of a value, and applies the delete rules of the model. If no row has the
     /// key, nothing changes.
     ///
@@ -150,6 +166,14 @@ extension DataStack {
     @discardableResult
     public func delete<Value: EntityRecord>(_ values: [Value], in db: Database) throws -> SyncResult {
         try delete(values, in: db, isOwn: false)
+    }
+
+    /// Deletes the row with the primary key of the given value, inside ``write(_:)-eoq9``.
+    ///
+    /// - Throws: The errors of ``delete(_:)-(Value)``. Errors of SQLite may be thrown as GRDB's `DatabaseError`.
+    @discardableResult
+    public func delete<Value: EntityRecord>(_ value: Value, in db: Database) throws -> SyncResult {
+        try delete([value], in: db)
     }
 
     // MARK: - Steps

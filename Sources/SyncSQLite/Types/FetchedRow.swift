@@ -199,6 +199,11 @@ struct RowContents: Sendable {
         zip(row.attributes, attributes).compactMap { given, own in own.map(given.isSame) == true ? given : nil }
     }
 
+    /// Returns the value of an attribute; nil if it is not certain.
+    func value(of attribute: String) -> StoredValue? {
+        attributes.lazy.compactMap(\.self).first { $0.name == attribute }?.value
+    }
+
     /// Returns the key of the row that a relationship linked; nil if it is not certain.
     func key(of reference: EntityRowEncoder.Reference) -> StoredValue? {
         references.first { $0.column == reference.column }?.key

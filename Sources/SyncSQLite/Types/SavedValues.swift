@@ -57,6 +57,7 @@ struct TypedSource: ExportSource {
         }
         if let base {
             omittedSlots.formUnion(base.unchangedAttributes(of: given).compactMap { entity.slotByName[$0.name] })
+            try addUnknownMembers(to: &values, except: omittedSlots, since: base, entity)
         }
         let relationships = given.references.map(\.relationship) + given.related.keys
         if let name = relationships.first(where: { entity.relationship(named: $0) == nil }) {
@@ -100,6 +101,22 @@ struct TypedSource: ExportSource {
             entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
             values: values, omitting: omittedSlots.subtracting(entity.keySlots), group: Links(references, related),
             index: 0)
+    }
+
+    /// Adds the members of stored JSON objects that a `Codable` type does not have to the changed values of the type.
+    private func addUnknownMembers(
+        to values: inout [StoredValue], except omittedSlots: Set<Int>, since base: RowContents, _ entity: CompiledEntity
+    ) throws {
+        let objects = values.indices.filter { slot in
+            if !omittedSlots.contains(slot), case .json(.object) = values[slot] { true } else { false }
+        }
+        guard !objects.isEmpty, let stored = try context.row(base.key, of: entity) else { return }
+        for slot in objects {
+            guard case .json(let value) = values[slot], case .json(let now) = stored.values[slot],
+                case .json(let before)? = base.value(of: model[entity.table].attributes[slot].name)
+            else { continue }
+            values[slot] = .json(value.addingMembers(of: now, unknownIn: before))
+        }
     }
 
     /// Returns a stored row with its key only, which links the row and changes nothing else.
@@ -203,5 +220,25 @@ struct SaveContext {
         entity.keySlot.map {
             ColumnValue.storedValue(key, as: stack.model.compiled[entity.table].attributes[$0].type)
         }
+    }
+}
+
+extension JSONValue {
+    /// Returns an object with the members of a stored object that a type does not have. `before` is the stored object as
+    /// the type encoded it. If it has a member that the stored object lacks, returns the object unchanged: the type
+    /// encodes the object in another form, or others changed it.
+    fileprivate func addingMembers(of stored: JSONValue, unknownIn before: JSONValue) -> JSONValue {
+        guard case .object(let own) = self, case .object(let stored) = stored, case .object(let before) = before else {
+            return self
+        }
+        let known = Dictionary(before.map { ($0.key, $0.value) }) { first, _ in first }
+        let there = Dictionary(stored.map { ($0.key, $0.value) }) { first, _ in first }
+        guard known.keys.allSatisfy({ there[$0] != nil }) else { return self }
+        let names = Set(own.map(\.key))
+        return .object(
+            own.map { member in
+                guard let now = there[member.key], let former = known[member.key] else { return member }
+                return Member(member.key, member.value.addingMembers(of: now, unknownIn: former))
+            } + stored.filter { !names.contains($0.key) && known[$0.key] == nil })
     }
 }

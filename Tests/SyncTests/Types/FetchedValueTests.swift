@@ -76,7 +76,7 @@ struct FetchedValueTests {
         #expect(try await stack.fetch(Chore.self).map(\.text) == ["a", "b"])
     }
 
-    @Test("A copy that was kept before a save restores the values")
+    @Test("If the edits of a type are not tracked, a copy that was kept before a save restores the values")
     func restoresCopy() async throws {
         let former = try await job()
         var held = former
@@ -307,6 +307,33 @@ struct FetchedValueTests {
         #expect(try await stored().first == #"1 "K" 3"#)
         try await save(Job(id: 2))
         #expect(try await stored().contains("2 NULL 7"))
+    }
+
+    @Test("A changed Codable value keeps the members that its type lacks, and what others added")
+    func unknownMembers() async throws {
+        let json: JSONValue = [["id": 1, "place": ["street": "a", "floor": 3, "map": ["zoom": 2], "code": "K"]]]
+        try await Sync.changes(json, inEntity: "Job", stack: stack)
+        func place() async throws -> String? {
+            try await stack.read { db in try String.fetchOne(db, sql: "SELECT place FROM Job") }
+        }
+        var job = try #require(try await stack.fetch(Job.self, id: 1))
+        job.place?.street = "b"
+        try await stack.save(job)
+        #expect(try await place() == #"{"code":"K","floor":3,"map":{"zoom":2},"street":"b"}"#)
+        let other: JSONValue = ["street": "b", "floor": 3, "code": "L", "new": true]
+        try await Sync.update(id: 1, with: ["place": other], inEntity: "Job", stack: stack)
+        job.place?.floor = nil
+        try await stack.save(job)
+        #expect(try await place() == #"{"code":"L","new":true,"street":"b"}"#)
+        try await stack.update(Job.self, id: 1) { $0.place?.street = "c" }
+        #expect(try await place() == #"{"code":"L","new":true,"street":"c"}"#)
+        try await Sync.update(id: 1, with: ["place": ["street": "d"]], inEntity: "Job", stack: stack)
+        job.place = nil
+        try await stack.save(job)
+        #expect(try await place() == nil)
+        job.place = Place(street: "e", floor: nil)
+        try await stack.write { [job, stack] db in _ = try stack.save(job, in: db) }
+        #expect(try await place() == #"{"street":"e"}"#)
     }
 
     @Test("The state takes no part in comparisons")
