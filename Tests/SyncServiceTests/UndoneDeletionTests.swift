@@ -147,6 +147,31 @@ struct UndoneDeletionTests {
         #expect(await service.contents(of: "Item").count == 4)
     }
 
+    @Test("An edit of an owner does not restore the part that the service deleted", arguments: [false, true])
+    func deletedPart(isOwnerDeleted: Bool) async throws {
+        let schema = """
+            {"entities": {
+              "Folder": {"attributes": {"id": "integer", "name": "string"},
+                "relationships": {"note": {"entity": "Note", "deleteRule": "cascade"}}},
+              "Note": {"attributes": {"id": "integer", "name": "string"}}
+            }}
+            """
+        let service = InMemoryService()
+        await service.set("Note", 5, ["name": "n"])
+        await service.set("Folder", 1, ["name": "f", "note_id": 5])
+        let entities = ["Folder", "Note"].map { SyncedEntity($0, deleteConflictPolicy: .editWins) }
+        let device = try Device(service, schema: schema, entities: entities)
+        try await device.engine.sync()
+        try await device.write("UPDATE Folder SET name = 'mine'")
+        if isOwnerDeleted { await service.remove("Folder", 1) }
+        await service.remove("Note", 5)
+        try await device.engine.sync()
+        let folders = "SELECT f.name, n.name FROM Folder f LEFT JOIN Note n ON n.id = f.noteID"
+        #expect(try await device.rows(folders) == [isOwnerDeleted ? "mine n" : "mine nil"])
+        #expect(await service.contents(of: "Note").count == (isOwnerDeleted ? 1 : 0))
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("Discarding a deletion restores the rows that were deleted with it", arguments: [1, 10, 100])
     func discarded(_ id: Int) async throws {
         let service = await Self.service()

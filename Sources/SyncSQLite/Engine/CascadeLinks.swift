@@ -12,6 +12,8 @@ struct CascadeLinks {
         let table: TrackedTable
         let column: TrackedTable.Column
         let destination: TrackedTable
+        /// Whether a deletion of the referenced row cascades. Otherwise only a deletion of the referencing row does.
+        let isOwnedByDestination: Bool
     }
 
     private let engine: SQLiteEngineStore
@@ -24,9 +26,10 @@ struct CascadeLinks {
             table.columns.flatMap { column -> [Link] in
                 guard case .toOne(let id) = column.field else { return [] }
                 let link = engine.model.compiled[id]
-                guard link.isKeyPart || [link.first, link.second].contains(where: \.cascades) else { return [] }
+                let isOwned = link.isKeyPart || link.second.relationship?.deleteRule == .cascade
+                guard isOwned || link.first.relationship?.deleteRule == .cascade else { return [] }
                 return engine.tables.filter { $0.entity.table == column.destination }.map {
-                    Link(table: table, column: column, destination: $0)
+                    Link(table: table, column: column, destination: $0, isOwnedByDestination: isOwned)
                 }
             }
         }
@@ -34,9 +37,9 @@ struct CascadeLinks {
 
     // MARK: Rows that the service deleted
 
-    /// Returns the rows that local changes restore: changed rows of entities with `editWins`, the rows that own new rows
-    /// of these entities, and the rows that are connected with these. The service deleted or lacks all of them. Call
-    /// this method before the rows are deleted.
+    /// Returns the rows that local changes restore: changed rows of entities with `editWins`, the rows that own changed
+    /// rows of these entities, and the rows that are connected with these. The service deleted or lacks all of them.
+    /// Call this method before the rows are deleted.
     func restoredRows() throws -> Set<TrackedRow> {
         let ledger = EngineLedger(db)
         let tables = engine.tables.filter { $0.registration.deletions == .editWins }
@@ -54,7 +57,7 @@ struct CascadeLinks {
         for table in tables {
             let keys = [created, updated].flatMap { $0[table.number, default: []].map(\.value) }
             rows += keys.map { TrackedRow(table, $0) }
-            for link in links where link.table.number == table.number {
+            for link in links where link.table.number == table.number && link.isOwnedByDestination {
                 rows += try keys.flatMap { try referenced(link, $0) }.map { TrackedRow(link.destination, $0) }
             }
         }
@@ -121,8 +124,4 @@ struct CascadeLinks {
         }
         return found
     }
-}
-
-extension CompiledAssociation.Role {
-    fileprivate var cascades: Bool { relationship?.deleteRule == .cascade }
 }

@@ -46,23 +46,22 @@ public struct FetchedRow: Sendable {
     func setFetched(_ value: some EntityRecord, in store: StoreIdentity) {
         var value = value
         value.syncFetchedRow = FetchedRow(nil)
-        state?.known = (.fetched(value), store)
+        _ = state?.setKnown((.fetched(value), store))
     }
 
     /// Sets the contents that were saved.
     ///
     /// - Returns: A function that undoes the change.
     func setSaved(_ contents: RowContents, in store: StoreIdentity) -> @Sendable () -> Void {
-        let former = state?.ownKnown
-        state?.known = (.saved(contents), store)
-        return { [state] in state?.ownKnown = former }
+        guard let state else { return {} }
+        return state.setKnown((.saved(contents), store))
     }
 
     /// Adds contents that the row may have now, because a caller may roll the write back. A save then also writes what
     /// differs from them.
     func addPossible(_ contents: @autoclosure () throws -> RowContents) throws {
         guard let state, let known = state.known else { return }
-        state.known = (.saved(try known.contents.row.common(with: contents())), known.store)
+        _ = state.setKnown((.saved(try known.contents.row.common(with: contents())), known.store))
     }
 
     private enum Contents: Sendable {
@@ -97,20 +96,20 @@ public struct FetchedRow: Sendable {
 
         /// The contents of the row, and the store that contains it; nil if the value was neither fetched nor saved.
         var known: Known? {
-            get {
-                Self.lock.withLock {
-                    var state = self
-                    while state.own == nil, let former = state.former { state = former }
-                    return state.own
-                }
+            Self.lock.withLock {
+                var state = self
+                while state.own == nil, let former = state.former { state = former }
+                return state.own
             }
-            set { ownKnown = newValue }
         }
 
-        /// What ``known`` is for this copy since its last edit; nil if the copy was not saved since.
-        var ownKnown: Known? {
-            get { Self.lock.withLock { own } }
-            set { Self.lock.withLock { own = newValue } }
+        /// Sets the contents. Returns a function that undoes the change.
+        func setKnown(_ known: Known) -> @Sendable () -> Void {
+            let (own, former) = Self.lock.withLock {
+                defer { (self.own, self.former) = (known, nil) }
+                return (self.own, self.former)
+            }
+            return { Self.lock.withLock { (self.own, self.former) = (own, former) } }
         }
 
         /// Releases a long chain of states without recursion.

@@ -34,7 +34,7 @@ struct TypedSource: ExportSource {
         let entity = try model.entity(named: Value.entityName)
         let given = try EntityRowEncoder(encoding: value)
         let base = isNew ? nil : try context.base(of: value, since: contents, entity)
-        var id = base?.key ?? value.syncID
+        var id = try isNew ? value.syncID : context.storedKey(of: value, entity)
         let changes = try ChangedRelatedRows(given, of: id, since: base, entity, context, replacesLists)
         let related = changes.rows
         encoded.append(changes.changed)
@@ -205,6 +205,13 @@ struct SaveContext {
 
     /// Returns the primary key of a value as JSON: its own, or the one that an earlier save generated for it.
     func key(of value: any EntityRecord) -> JSONValue { value.key(in: stack.identity) }
+
+    /// Returns the primary key of a value as JSON. If the value has none, returns the key that an earlier save generated
+    /// for it, or null if no row has that key any more.
+    func storedKey(of value: any EntityRecord, _ entity: CompiledEntity) throws -> JSONValue {
+        let key = key(of: value)
+        return try value.syncID != .null || isStored(key, of: entity) ? key : .null
+    }
 
     func isStored(_ key: JSONValue, of entity: CompiledEntity) throws -> Bool {
         guard let key = stack.model.compiled.rowKey(key, of: entity) else { return false }
