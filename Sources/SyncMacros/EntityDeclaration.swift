@@ -222,17 +222,27 @@
 
         /// The destination of a relationship, from its type: `[Note]`, `Company?`; nil for other types.
         var target: Target? {
-            guard isRelationship, !isBasic, setType == nil, let type = binding.typeAnnotation?.type else { return nil }
-            if let array = type.as(ArrayTypeSyntax.self) {
-                return Target(type: array.element.trimmedDescription, isToMany: true)
-            }
-            if let optional = type.as(OptionalTypeSyntax.self) {
-                return Target(type: optional.wrappedType.trimmedDescription, isToMany: false)
-            }
-            guard let named = type.as(IdentifierTypeSyntax.self), let inner = named.genericArgumentClause?.arguments,
-                inner.count == 1, let argument = inner.first, ["Array", "Optional"].contains(named.name.text)
+            guard isRelationship, !isBasic, setType == nil, let type = binding.typeAnnotation?.type,
+                let (element, isToMany) = Self.element(of: type), Self.element(of: element) == nil
             else { return nil }
-            return Target(type: argument.argument.trimmedDescription, isToMany: named.name.text == "Array")
+            return Target(type: element.trimmedDescription, isToMany: isToMany)
+        }
+
+        /// Returns the type in an array or an optional; nil for other types.
+        private static func element(of type: TypeSyntax) -> (type: TypeSyntax, isToMany: Bool)? {
+            if let array = type.as(ArrayTypeSyntax.self) { return (array.element, true) }
+            if let optional = type.as(OptionalTypeSyntax.self) { return (optional.wrappedType, false) }
+            // In newer versions of swift-syntax, an argument can also be an expression.
+            guard let named = type.as(IdentifierTypeSyntax.self), let inner = named.genericArgumentClause?.arguments,
+                inner.count == 1, let argument = inner.first, ["Array", "Optional"].contains(named.name.text),
+                let element = Syntax(argument.argument).as(TypeSyntax.self)
+            else { return nil }
+            return (element, named.name.text == "Array")
+        }
+
+        /// Whether the property is an optional list, or a list of optional rows, which no relationship can be.
+        var isNestedList: Bool {
+            binding.typeAnnotation.flatMap { Self.element(of: $0.type) }.flatMap { Self.element(of: $0.type) } != nil
         }
 
         /// Whether the values are of a basic type, such as `Int` for `[Int]?`.

@@ -165,20 +165,24 @@
             }
             guard let target = property.target else {
                 let type = property.binding.typeAnnotation?.type
-                let optional = type.map { type in
-                    FixIt(
-                        message: EntityFixIt(message: "make it '\(type.trimmedDescription)?'"),
-                        changes: [
-                            .replace(
-                                oldNode: Syntax(type),
-                                newNode: Syntax(OptionalTypeSyntax(wrappedType: type.trimmed)))
-                        ])
+                let fixed = type.flatMap { type -> TypeSyntax? in
+                    guard property.isNestedList else {
+                        return TypeSyntax(OptionalTypeSyntax(wrappedType: type.trimmed))
+                    }
+                    return NamedType(elementOf: type).map { TypeSyntax(ArrayTypeSyntax(element: $0.syntax.trimmed)) }
+                }
+                let fix = type.flatMap { type in
+                    fixed.map { fixed in
+                        FixIt(
+                            message: EntityFixIt(message: "make it '\(fixed)'"),
+                            changes: [.replace(oldNode: Syntax(type), newNode: Syntax(fixed))])
+                    }
                 }
                 return [
                     Diagnostic(
                         node: property.binding,
                         message: EntityDiagnostic.unfitRelationship(property.name, property.type ?? "that"),
-                        fixIts: [optional].compactMap(\.self))
+                        fixIts: [fix].compactMap(\.self))
                 ]
             }
             var found: [Diagnostic] = []

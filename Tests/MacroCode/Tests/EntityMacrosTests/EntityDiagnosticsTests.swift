@@ -165,6 +165,19 @@ struct EntityDiagnosticsTests {
             fixes: ["remove '@Relationship'": "@Entity struct User {\n    var id: Int\n    var other: \(type)\n}"])
     }
 
+    @Test(
+        "A relationship that is an optional list, or a list of optional rows, has a diagnostic",
+        arguments: ["[Note]?", "[Note?]", "Optional<[Note]>", "Array<Note>?"])
+    func nestedList(type: String) throws {
+        func code(_ type: String) -> String {
+            "@Entity struct User {\n    var id: Int\n    @Relationship var notes: \(type)\n}"
+        }
+        try expect(
+            code(type),
+            says: "the relationship 'notes' has the type \(type): use 'Type?' for one row and '[Type]' for several",
+            fixes: ["make it '[Note]'": code("[Note]")])
+    }
+
     @Test("A relationship of a basic type keeps its other macros and lines when its macro is removed")
     func basicRelationshipWithOtherMacros() throws {
         try expect(
